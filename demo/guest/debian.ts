@@ -1,0 +1,100 @@
+/** Fetches and opens Debian packages without installing them: no root needed, only apt's package lists. */
+import { spawn } from 'node:child_process';
+import { access, readdir } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface Output {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a program to its end. A program that cannot be started counts as ended with code 127. */
+export function run(command: string, args: readonly string[], cwd?: string): Promise<Output> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd === undefined ? {} : { cwd }) });
+    const output: Output = { code: 127, stdout: '', stderr: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output.stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output.stderr += text;
+    });
+    child.on('error', (error) => resolve({ ...output, stderr: error.message }));
+    child.on('close', (code) => resolve({ ...output, code: code ?? 1 }));
+  });
+}
+
+/** Name of the kernel package that the meta package stands for today, e.g. `linux-image-6.1.0-56-cloud-amd64`. */
+export async function resolveMetaPackage(meta: string): Promise<string | undefined> {
+  const { stdout } = await run('apt-cache', ['depends', '--no-recommends', '--no-suggests', meta]);
+  return /Depends: (\S+)/.exec(stdout)?.[1];
+}
+
+/** Brings apt's package lists up to date, which only root can. */
+export async function updateLists(): Promise<void> {
+  const update = await run('apt-get', ['update', '-q']);
+  if (update.code !== 0) throw new Error(`apt-get update failed: ${lastLines(update.stderr)}`);
+}
+
+export const isRoot = () => process.getuid?.() === 0;
+
+/**
+ * Downloads packages into `folder` and unpacks each into `folder/root`; `members` names the paths wanted, as tar patterns.
+ * Lists that are too old name packages that are gone: then they are brought up to date once, if we may.
+ */
+export async function fetchPackages(names: readonly string[], folder: string, members: readonly string[]): Promise<void> {
+  // As root, apt would otherwise warn that its own user cannot write here.
+  const download = () => run('apt-get', ['download', '-q', '-o', 'APT::Sandbox::User=root', ...names], folder);
+  let output = await download();
+  if (output.code !== 0 && isRoot()) {
+    await updateLists();
+    output = await download();
+  }
+  if (output.code !== 0) {
+    throw new Error(
+      `apt-get download ${names.join(' ')} failed: ${lastLines(output.stderr)}\nIf the package lists are old, run as root: apt-get update`,
+    );
+  }
+  const packages = (await readdir(folder)).filter((name) => name.endsWith('.deb'));
+  await Promise.all(
+    packages.map(async (file) => {
+      // tar complains about patterns that match nothing in this package; whoever uses the files sees what is missing.
+      const script =
+        'deb=$1 root=$2; shift 2; dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$root" --wildcards --no-anchored "$@" 2>/dev/null';
+      await run('sh', ['-c', script, 'unpack', file, 'root', ...members], folder);
+    }),
+  );
+}
+
+/** Package name and version from the names of the downloaded files: `name_version_architecture.deb`. */
+export async function fetchedVersions(folder: string): Promise<Record<string, string>> {
+  const versions: Record<string, string> = {};
+  for (const file of await readdir(folder)) {
+    const [name, version] = file.endsWith('.deb') ? file.split('_') : [];
+    if (name && version) versions[name] = decodeURIComponent(version);
+  }
+  return versions;
+}
+
+export async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** All files below a folder whose name ends in `suffix`, by name without it. */
+export async function filesBelow(folder: string, suffix: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile() && entry.name.endsWith(suffix)) {
+      found.set(entry.name.slice(0, -suffix.length), path.join(entry.parentPath, entry.name));
+    }
+  }
+  return found;
+}
+
+function lastLines(text: string): string {
+  return text.trim().split('\n').slice(-3).join(' / ');
+}

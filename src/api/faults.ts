@@ -1,0 +1,155 @@
+/**
+ * Every failure a client can see: a word for machines, an HTTP status, a sentence for people. Thrown by domain code, turned into
+ * an answer only by `http/reply-errors.ts`. `docs/errors.md` explains each; a test compares the two lists.
+ */
+
+interface Row {
+  readonly status: number;
+  /** The sentence; `{name}` is a field given by whoever throws. */
+  readonly says: string;
+  /** Value of the key `exception` in answers of the compute API, which controllers act on. */
+  readonly exception?: string;
+}
+
+const table = {
+  // Requests
+  invalid_request: { status: 400, says: 'Invalid request: {reason}' },
+  malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
+  body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
+  route_not_found: { status: 404, says: '404: Not Found' },
+  unauthorized: { status: 401, says: 'Authentication is required' },
+  upgrade_required: { status: 400, says: 'This address answers WebSocket connections only' },
+  not_local: { status: 403, says: 'This needs a local server: start it with --local, or set local = True in [Server] ({what})' },
+
+  // Storage
+  storage_failed: { status: 507, says: 'The change could not be written and was not made: {reason}' },
+  project_damaged: { status: 409, says: 'The project file or log of "{name}" is damaged and was left as it is: {reason}' },
+  path_forbidden: { status: 403, says: 'The path "{path}" is not allowed: {reason}' },
+  file_not_found: { status: 404, says: 'There is no file "{path}" in this project' },
+
+  // Projects
+  project_not_found: { status: 404, says: "Project ID {project_id} doesn't exist" },
+  project_closed: { status: 403, says: 'The project "{name}" is not opened: open it first' },
+  project_name_taken: { status: 409, says: 'There is a project named "{name}" already' },
+  project_name_invalid: { status: 400, says: 'The project name is not usable: {reason}' },
+  project_id_taken: { status: 409, says: 'There is a project with the id {project_id} already' },
+  project_path_taken: { status: 403, says: 'The folder "{path}" exists already' },
+  project_busy: { status: 409, says: 'The project "{name}" is being {what}: try again when that has ended' },
+  project_newer: {
+    status: 409,
+    says: 'The project "{name}" was written by a newer program (revision {revision}, this one reads up to {known})',
+  },
+  project_copy_failed: { status: 409, says: 'The project "{name}" could not be copied: {reason}' },
+  project_delete_failed: { status: 409, says: 'The project "{name}" could not be deleted: {reason}' },
+
+  // Nodes
+  node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
+  node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be made on this compute: {reason}' },
+  node_locked: { status: 409, says: 'Node {name} cannot be deleted because it is locked: unlock it first' },
+  node_name_exhausted: { status: 409, says: 'There is no free name left for "{name}"' },
+  node_name_format: { status: 409, says: 'The name format "{format}" is not valid: {reason}' },
+  node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
+  node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
+  node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
+  node_busy: { status: 409, says: 'Node {name} is busy: {what}', exception: 'NodeError' },
+
+  // Links, ports, NIOs
+  link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
+  link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },
+  link_itself: { status: 409, says: 'Node {name} cannot be connected to itself' },
+  link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
+  link_clouds: { status: 409, says: 'Two clouds cannot be connected to each other' },
+  link_no_common_network: { status: 409, says: 'The computes {one} and {other} have no network in common' },
+  port_not_found: { status: 404, says: 'Port {adapter_number}/{port_number} for {name} not found' },
+  port_taken: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is already used' },
+  ports_exhausted: {
+    status: 409,
+    says: 'No free {what} port left between {first} and {last}: widen the range in the configuration',
+  },
+  nio_type: { status: 409, says: 'A NIO of type {type} is not supported by {node_type} nodes' },
+  nio_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not connected' },
+  adapter_missing: { status: 409, says: 'Adapter {adapter_number} does not exist on {name}, which has {count}' },
+  filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
+  fabric_unavailable: { status: 409, says: 'The fabric does not answer: {reason}' },
+
+  // Computes
+  compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
+  compute_name_taken: { status: 409, says: 'There is a compute named "{name}" already' },
+  compute_id_reserved: { status: 400, says: 'The compute id or name "{name}" is reserved' },
+  compute_unreachable: { status: 409, says: "Cannot connect to compute '{name}' with request {request}: {reason}" },
+  compute_refused: { status: 409, says: "Compute '{name}' cannot be used: {reason}" },
+  compute_said: { status: 409, says: '{message}' },
+
+  // Emulators
+  qemu_failed: { status: 409, says: '{reason}', exception: 'QemuError' },
+  qemu_binary_missing: {
+    status: 409,
+    says: 'The emulator "{path}" was not found on this compute: install it ({package}) or choose one of: {known}',
+    exception: 'QemuError',
+  },
+  qemu_option_unsafe: {
+    status: 409,
+    says: 'The QEMU option {option} is refused: set allow_unsafe_options = True in [Qemu] to allow it',
+    exception: 'QemuError',
+  },
+  image_missing: {
+    status: 409,
+    says: 'The image "{image}" was not found: upload it to this compute, or correct the path',
+    exception: 'ImageMissingError',
+  },
+  image_not_allowed: {
+    status: 409,
+    says: 'The image "{image}" lies outside the image folders of this server: upload it, or use its name only',
+    exception: 'NodeError',
+  },
+  vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
+} as const satisfies Record<string, Row>;
+
+type Table = typeof table;
+export type FaultCode = keyof Table;
+type FieldNames<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | FieldNames<Rest> : never;
+export type FaultFields<C extends FaultCode> = Record<FieldNames<Table[C]['says']>, string | number>;
+
+/** A failure of the table, with its fields filled in. `message` is the sentence that people read. */
+export class Fault extends Error {
+  readonly code: FaultCode;
+  readonly status: number;
+  readonly exception: string | undefined;
+  /** Keys added to the answer's body, such as `image` of a missing image. */
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(code: FaultCode, message: string, options: { cause?: unknown; extra?: Record<string, unknown> }) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const row: Row = table[code];
+    this.name = 'Fault';
+    this.code = code;
+    this.status = row.status;
+    this.exception = row.exception;
+    this.extra = options.extra ?? {};
+  }
+}
+
+/** Makes the fault `code`. Fields longer than 5,000 characters are cut. */
+export function fault<C extends FaultCode>(
+  code: C,
+  fields: FaultFields<C>,
+  options: { cause?: unknown; extra?: Record<string, unknown> } = {},
+): Fault {
+  const values = fields as Record<string, string | number>;
+  const message = table[code].says.replace(/\{(\w+)\}/g, (_, name: string) => shorten(String(values[name] ?? '')));
+  return new Fault(code, message, options);
+}
+
+export function isFault(error: unknown, code?: FaultCode): error is Fault {
+  return error instanceof Fault && (code === undefined || error.code === code);
+}
+
+/** Rows of the table, for documents and tests. */
+export function faultRows(): { code: FaultCode; status: number; says: string }[] {
+  return Object.entries(table).map(([code, row]) => ({ code: code as FaultCode, status: row.status, says: row.says }));
+}
+
+/** Reasons carry the last 4 KiB of an emulator's output; names that a client sent must not fill the screen. */
+function shorten(text: string): string {
+  return text.length <= 5000 ? text : `${text.slice(0, 5000)}…`;
+}

@@ -1,0 +1,119 @@
+/**
+ * A route is declared once: its key, in brace form, is its only spelling. From the key and the schemas come the router path, the
+ * validation, the `X-Route` header and the calls between controller and compute. Nothing here knows how HTTP is served.
+ */
+import type { Readable } from 'node:stream';
+import type { Static, TSchema } from 'typebox';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type RouteKey = `${Method} /${string}`;
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Bare<Name> | ParamNames<Rest> : never;
+type Bare<Name extends string> = Name extends `${infer N}:${string}` ? N : Name;
+/** Path parameters of a key, percent-decoded. */
+export type PathOf<Key extends string> = Record<ParamNames<Key>, string>;
+
+export interface Call<Key extends string = string, Body = unknown> {
+  readonly path: PathOf<Key>;
+  /** Validated against the route's body schema; query parameters are merged in (first value, as strings, query wins). */
+  readonly body: Body;
+  /** Query parameters as sent (first value of each). */
+  readonly query: Readonly<Record<string, string>>;
+  /** The unread request body; set on raw routes only. */
+  readonly stream?: Readable;
+  /** Ends when the client has gone. */
+  readonly signal: AbortSignal;
+  /** Address the client used for this server (`Host` header), to build addresses for it. */
+  readonly host?: string;
+}
+
+/** An answer that is not JSON text: its own content type, streamed or whole. */
+export class Stream {
+  readonly contentType: string;
+  readonly source: Readable | Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(contentType: string, source: Readable | Uint8Array, headers: Record<string, string> = {}) {
+    this.contentType = contentType;
+    this.source = source;
+    this.headers = headers;
+  }
+}
+
+/** An answer whose status is only known at run time (proxied answers). */
+export class Answer {
+  readonly status: number;
+  readonly body: unknown;
+  constructor(status: number, body?: unknown) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** The two directions of a WebSocket, without its library. */
+export interface Socket {
+  send(data: string | Uint8Array): void;
+  /** Bytes queued for a client that does not read. */
+  readonly bufferedAmount: number;
+  onMessage(listener: (data: Uint8Array, isBinary: boolean) => void): void;
+  onClose(listener: () => void): void;
+  close(code?: number, reason?: string): void;
+}
+
+export interface RouteSpec<B extends TSchema | undefined> {
+  readonly summary: string;
+  /** Schema of the JSON body; absent: body and query are not looked at. */
+  readonly body?: B;
+  /** The body is a byte stream without limit and is not parsed. */
+  readonly raw?: boolean;
+  /** Success status; 204 answers have no body. Default 200. */
+  readonly status?: number;
+  readonly reply?: TSchema;
+}
+
+type BodyOf<B> = B extends TSchema ? Static<B> : unknown;
+
+export interface Route {
+  readonly key: RouteKey;
+  readonly method: Method;
+  /** Brace form, with the regular expressions of its parameters: the value of `X-Route`. */
+  readonly template: string;
+  readonly spec: RouteSpec<TSchema | undefined>;
+  readonly handle: (call: Call) => unknown;
+  /** For WebSocket routes: called after the upgrade. `handle` then runs before it and may refuse. */
+  readonly socket?: (call: Call, socket: Socket, accepted: unknown) => void;
+}
+
+/**
+ * Declares a route. The handler returns the JSON value, a `Stream`, an `Answer`, or nothing (an empty answer); it throws faults.
+ */
+export function route<Key extends RouteKey, B extends TSchema | undefined = undefined>(
+  key: Key,
+  spec: RouteSpec<B>,
+  handle: (call: Call<Key, BodyOf<B>>) => unknown,
+): Route {
+  const [method, template] = split(key);
+  return { key, method, template, spec: spec as RouteSpec<TSchema | undefined>, handle: handle as Route['handle'] };
+}
+
+/** Declares a WebSocket route: `accept` runs before the upgrade and may throw a fault; `serve` gets what it returned. */
+export function socketRoute<Key extends `GET /${string}`, Accepted>(
+  key: Key,
+  spec: RouteSpec<undefined>,
+  accept: (call: Call<Key>) => Accepted | Promise<Accepted>,
+  serve: (socket: Socket, accepted: Awaited<Accepted>, call: Call<Key>) => void,
+): Route {
+  const [method, template] = split(key);
+  return {
+    key,
+    method,
+    template,
+    spec,
+    handle: accept as Route['handle'],
+    socket: (call, socket, accepted) => serve(socket, accepted as Awaited<Accepted>, call as Call<Key>),
+  };
+}
+
+function split(key: RouteKey): [Method, string] {
+  const space = key.indexOf(' ');
+  return [key.slice(0, space) as Method, key.slice(space + 1)];
+}

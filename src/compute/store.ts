@@ -1,0 +1,167 @@
+/**
+ * The compute's own memory, durable: which projects and nodes there are, what their ports are joined to, and what it takes to find
+ * a running emulator again. One journal; every method resolves when its change is on disk.
+ */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fault } from '../api/faults.ts';
+import type { BpfInstruction } from '../fabric/protocol.ts';
+import { DurableMap } from '../lib/durable-map.ts';
+import type { Filters } from '../schema/filter.ts';
+import type { ConsoleType, NodeType } from '../schema/node.ts';
+
+export interface ProjectRecord {
+  readonly project_id: string;
+  readonly name: string | null;
+  /** Folder of the project, absolute. */
+  readonly path: string;
+  readonly variables: readonly { name: string; value?: string }[] | null;
+  /** The folder is ours to remove as a whole: it was made for the project, or was a project's already. */
+  readonly owned: boolean;
+}
+
+export interface NodeRecord {
+  readonly project_id: string;
+  readonly node_id: string;
+  readonly node_type: NodeType;
+  readonly name: string;
+  readonly console: number | null;
+  readonly console_type: ConsoleType;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** A NIO as a client gave it, checked, with what was found out about it. */
+export interface NioRecord {
+  readonly lport: number;
+  readonly rhost: string;
+  readonly rport: number;
+  /** `rhost` as an IP address. */
+  readonly address: string;
+  readonly filters: Filters;
+  /** The programs of `filters.bpf`. */
+  readonly bpf: readonly BpfInstruction[][];
+  readonly suspend: boolean;
+}
+
+/** Exists while the node runs. */
+export interface RunRecord {
+  /** What the driver needs to adopt the emulator. */
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly status: 'started' | 'suspended';
+  readonly command_line: string;
+  /** Properties were changed since the start, so a reload must start anew. */
+  readonly stale: boolean;
+}
+
+export interface LoadedNode {
+  readonly record: NodeRecord;
+  readonly nios: { readonly adapter: number; readonly port: number; readonly nio: NioRecord }[];
+  readonly run?: RunRecord;
+}
+
+export class Store {
+  readonly #map: DurableMap<unknown>;
+
+  private constructor(map: DurableMap<unknown>) {
+    this.#map = map;
+  }
+
+  static async open(path: string): Promise<Store> {
+    await mkdir(dirname(path), { recursive: true });
+    return new Store(await DurableMap.open<unknown>(path));
+  }
+
+  /** Everything, for the start. Parts of nodes that are gone are dropped: a deletion was interrupted. */
+  load(): { projects: ProjectRecord[]; nodes: LoadedNode[]; copies: string[] } {
+    const projects: ProjectRecord[] = [];
+    const copies: string[] = [];
+    const nodes = new Map<string, { record: NodeRecord; nios: LoadedNode['nios']; run?: RunRecord }>();
+    for (const [key, value] of this.#map.entries()) {
+      const [what, id = ''] = split(key);
+      if (what === 'project') projects.push(value as ProjectRecord);
+      else if (what === 'copy') copies.push(id);
+      else if (what === 'node') nodes.set(id, { record: value as NodeRecord, nios: [] });
+    }
+    const known = new Set(projects.map((project) => project.project_id));
+    for (const [id, { record }] of nodes) if (!known.has(record.project_id)) nodes.delete(id);
+    for (const [key, value] of [...this.#map.entries()]) {
+      const [what, id = ''] = split(key);
+      if (what !== 'nio' && what !== 'run' && what !== 'node') continue;
+      const node = nodes.get(id.slice(0, 36));
+      if (!node) void this.#map.delete(key).catch(() => undefined);
+      else if (what === 'run') node.run = value as RunRecord;
+      else if (what === 'nio') {
+        const [, adapter, port] = id.split('/');
+        node.nios.push({ adapter: Number(adapter), port: Number(port), nio: value as NioRecord });
+      }
+    }
+    return { projects, nodes: [...nodes.values()], copies };
+  }
+
+  setProject(record: ProjectRecord): Promise<void> {
+    return this.#set(`project ${record.project_id}`, record);
+  }
+
+  deleteProject(projectId: string): Promise<void> {
+    return this.#delete([`project ${projectId}`]);
+  }
+
+  setNode(record: NodeRecord): Promise<void> {
+    return this.#set(`node ${record.node_id}`, record);
+  }
+
+  /** The node and all that hangs on it. */
+  deleteNode(nodeId: string, ports: readonly { adapter: number; port: number }[]): Promise<void> {
+    return this.#delete([`node ${nodeId}`, `run ${nodeId}`, ...ports.map((end) => nioKey(nodeId, end))]);
+  }
+
+  setNio(nodeId: string, end: { adapter: number; port: number }, nio: NioRecord): Promise<void> {
+    return this.#set(nioKey(nodeId, end), nio);
+  }
+
+  deleteNio(nodeId: string, end: { adapter: number; port: number }): Promise<void> {
+    return this.#delete([nioKey(nodeId, end)]);
+  }
+
+  setRun(nodeId: string, run: RunRecord): Promise<void> {
+    return this.#set(`run ${nodeId}`, run);
+  }
+
+  deleteRun(nodeId: string): Promise<void> {
+    return this.#delete([`run ${nodeId}`]);
+  }
+
+  /** Notes a folder that must go if this server dies before the copy in it is complete. */
+  beginCopy(path: string): Promise<void> {
+    return this.#set(`copy ${path}`, true);
+  }
+
+  endCopy(path: string): Promise<void> {
+    return this.#delete([`copy ${path}`]);
+  }
+
+  close(): Promise<void> {
+    return this.#map.close();
+  }
+
+  async #set(key: string, value: unknown): Promise<void> {
+    await this.#map.set(key, value).catch(refused);
+  }
+
+  async #delete(keys: string[]): Promise<void> {
+    await Promise.all(keys.map((key) => this.#map.delete(key))).catch(refused);
+  }
+}
+
+function split(key: string): [what: string, id: string] {
+  const space = key.indexOf(' ');
+  return [key.slice(0, space), key.slice(space + 1)];
+}
+
+function nioKey(nodeId: string, end: { adapter: number; port: number }): string {
+  return `nio ${nodeId}/${end.adapter}/${end.port}`;
+}
+
+function refused(cause: Error): never {
+  throw fault('storage_failed', { reason: cause.message }, { cause });
+}

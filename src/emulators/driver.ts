@@ -1,0 +1,88 @@
+/**
+ * What every kind's driver offers to the compute. The compute owns the life of a node (lock, status, events, folder, console
+ * server, links); a driver knows how one kind is checked, started, taken over and stopped. No base class: a node *has* an emulator.
+ */
+import type { PortSpec } from '../fabric/protocol.ts';
+import type { ConsoleType } from '../schema/node.ts';
+import type { Kind } from './kind.ts';
+
+/** Everything a client may set on a node, complete and checked: what the driver's `create` returned. Frozen; replaced on change. */
+export type Properties = Readonly<Record<string, unknown>>;
+
+/** A node as its driver sees it. */
+export interface NodeView {
+  readonly projectId: string;
+  readonly projectDirectory: string;
+  readonly nodeId: string;
+  readonly name: string;
+  /** Working folder; `start` may rely on it being there, `create` and `update` may not. */
+  readonly directory: string;
+  /** Short private folder for sockets (paths stay below 107 bytes); exists while the node runs, emptied before each start. */
+  readonly runtimeDirectory: string;
+  readonly properties: Properties;
+  readonly console: { readonly type: ConsoleType; readonly port: number | null; readonly host: string };
+  /** Whether a link should be seen as plugged in on this adapter: connected, and not suspended. */
+  carrier(adapter: number): boolean;
+  /** Tells people something that does not stop the work (`log.warning`). */
+  warn(message: string): void;
+}
+
+/** Where the console server finds the emulator's console. Exactly one connection is made to it and always drained. */
+export type ConsoleSource =
+  | { type: 'unix'; path: string; /** File with everything written so far; seeds the scrollback on adoption. */ log?: string }
+  /** `telnet`: the other side speaks telnet itself; its negotiation is stripped. */
+  | { type: 'tcp'; port: number; telnet: boolean };
+
+export interface Ending {
+  /** `stopped`: we asked. `exited`: it ended by itself with code 0. `failed`: everything else. */
+  readonly how: 'stopped' | 'exited' | 'failed';
+  /** For people: exit code or signal and the last words of its output. */
+  readonly reason: string;
+}
+
+/** A running emulator. */
+export interface Emulator {
+  /** What `adopt` needs to find it again after the server died: JSON, kept by the compute from before `start` returns. */
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly commandLine: string;
+  /** Settles once, when no process is left. Never rejects. */
+  readonly ended: Promise<Ending>;
+  readonly state: 'started' | 'suspended';
+  /** Calls back on a change of `state` that nobody here asked for (guest suspended itself, internal error). */
+  onState(listener: (state: 'started' | 'suspended') => void): void;
+  suspend(): Promise<void>;
+  resume(): Promise<void>;
+  /** Resets the machine without ending the process; false when the kind must be stopped and started instead. */
+  reset(): Promise<boolean>;
+  /** As the node's properties say (`on_close`), at the latest by force; resolves when no process is left. */
+  stop(options?: { now?: boolean }): Promise<void>;
+  /** Where the fabric connects for this adapter (and port); undefined when the running emulator has no such adapter. */
+  port(adapter: number, port: number): PortSpec | undefined;
+  /** Shows the guest that the cable is in or out, where the kind can. */
+  setCarrier(adapter: number, up: boolean): Promise<void>;
+  console(): ConsoleSource | undefined;
+  /** Properties changed while running: what can take effect at once does. */
+  changed(properties: Properties): Promise<void>;
+  /** Lets go without stopping it: the server ends, the emulator goes on. */
+  release(): void;
+}
+
+export interface Driver {
+  readonly kind: Kind;
+  /**
+   * Completes and checks a creation request (validated against `kind.create`): defaults, images, binaries. Leaves nothing behind.
+   * `node_id`, `name`, `console` and `console_type` are the compute's and not part of what is returned.
+   */
+  create(input: Properties, node: { nodeId: string; projectDirectory: string }): Promise<Properties>;
+  /** The same for a change: returns all properties, or throws with nothing changed. */
+  update(current: Properties, changes: Properties, node: { nodeId: string; projectDirectory: string }): Promise<Properties>;
+  /** Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. */
+  present(properties: Properties): Record<string, unknown>;
+  start(node: NodeView): Promise<Emulator>;
+  /** Takes over what `record` describes; undefined when it no longer runs (then nothing of it is left running). */
+  adopt(node: NodeView, record: Readonly<Record<string, unknown>>): Promise<Emulator | undefined>;
+  /** The node got another name; files in its folder follow. */
+  renamed?(directory: string, from: string, to: string): Promise<void>;
+  /** Files to write when the node is made (`startup_script`); called once, after the node is durable. */
+  populate?(directory: string, input: Properties, name: string): Promise<void>;
+}

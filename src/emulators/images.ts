@@ -1,0 +1,3 @@
+/** stub */
+export type ImageType = 'qemu' | 'ios' | 'iou';
+export interface ImageStore { readonly placeholder?: never }

@@ -1,0 +1,25 @@
+/**
+ * Damages a quarter of the frame, in its middle, with the given chance in percent. Which bytes and which pattern are those of the
+ * established implementation, so that its users see the same damage; the pattern goes on from frame to frame.
+ */
+import type { FilterMaker } from './filter.ts';
+
+const pattern = [0x64, 0x13, 0x88, 0x40, 0x1f, 0xa0, 0xaa, 0x55];
+
+export const corrupt: FilterMaker = (values, { random }) => {
+  const percent = Number(values[0]);
+  let position = 0;
+  return {
+    pass(buffer, start, end) {
+      if (!random.chance(percent)) return true;
+      const length = end - start;
+      const count = length >> 2;
+      const first = start + (length >> 1) - (count >> 1) + 1;
+      for (let at = first; at < first + count; at += 1) {
+        buffer[at] = (buffer[at] as number) ^ (pattern[position] as number);
+        position = (position + 1) & 7;
+      }
+      return true;
+    },
+  };
+};

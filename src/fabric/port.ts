@@ -1,0 +1,42 @@
+/** What a port is to a link, and the table of port types. */
+import { openStream } from './port-stream.ts';
+import { openUdp } from './port-udp.ts';
+import type { PortSpec } from './protocol.ts';
+
+/** Who gets what a port reads. */
+export interface PortOwner {
+  /**
+   * Takes `frames` whole frames, length-prefixed (`frames.ts`), in `buffer[start, end)`; may change them in place. False: the memory
+   * is still in use, and the port must neither change it nor read on until `resume`.
+   */
+  received(buffer: Buffer, start: number, end: number, frames: number): boolean;
+  /** The memory of the last `send` that answered false is free, or was given up. */
+  drained(): void;
+}
+
+export interface Port {
+  /** Whether frames can be sent now. */
+  readonly connected: boolean;
+  /** Why the port cannot be used, as far as the one who asked for it can help it. */
+  readonly problem: string | undefined;
+  /** Settles after the first attempt; never rejects. */
+  readonly opened: Promise<void>;
+  /** Tries again at once if it waits to try again. */
+  nudge(): void;
+  /**
+   * Sends the frames in `buffer[start, end)` and answers how many were too long to be sent, or -1 when the memory is still being
+   * written from: it must stay as it is, and nothing more be sent, until `drained`. Only while `connected`.
+   */
+  send(buffer: Buffer, start: number, end: number): number;
+  /** Reads on after `received` answered false. */
+  resume(): void;
+  close(): void;
+}
+
+type Openers = { [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner) => Port };
+const openers: Openers = { stream: openStream, udp: openUdp };
+
+export function openPort(spec: PortSpec, owner: PortOwner): Port {
+  const open = openers[spec.type] as (spec: PortSpec, owner: PortOwner) => Port;
+  return open(spec, owner);
+}

@@ -1,0 +1,102 @@
+/**
+ * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is taken
+ * back and rejected. The journal behind it is rewritten when it holds far more records than the map has entries.
+ */
+import { Journal } from './journal.ts';
+
+type Change<V> = { k: string; v: V } | { k: string };
+
+/** Below this many records the journal is not worth rewriting. */
+const minimumRecords = 1000;
+
+export class DurableMap<V> {
+  readonly #values: Map<string, V>;
+  readonly #journal: Journal<Change<V>>;
+  #records: number;
+  #restarting = false;
+  /** Changes that are not on disk yet. */
+  #pending = 0;
+
+  private constructor(journal: Journal<Change<V>>, values: Map<string, V>, records: number) {
+    this.#journal = journal;
+    this.#values = values;
+    this.#records = records;
+  }
+
+  /** @throws JournalDamaged */
+  static async open<V>(path: string): Promise<DurableMap<V>> {
+    const { journal, records } = await Journal.open<Change<V>>(path);
+    const values = new Map<string, V>();
+    for (const change of records) {
+      if ('v' in change) values.set(change.k, change.v);
+      else values.delete(change.k);
+    }
+    return new DurableMap(journal, values, records.length);
+  }
+
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#values.has(key);
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  entries(): IterableIterator<[string, V]> {
+    return this.#values.entries();
+  }
+
+  /** Resolves when on disk. The value must not be changed afterwards. */
+  set(key: string, value: V): Promise<void> {
+    return this.#change(key, { k: key, v: value }, () => this.#values.set(key, value));
+  }
+
+  delete(key: string): Promise<void> {
+    if (!this.#values.has(key)) return Promise.resolve();
+    return this.#change(key, { k: key }, () => this.#values.delete(key));
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close();
+  }
+
+  async #change(key: string, change: Change<V>, apply: () => void): Promise<void> {
+    const before = this.#values.get(key);
+    apply();
+    this.#pending += 1;
+    try {
+      await this.#journal.append(change);
+    } catch (error) {
+      this.#takeBack(key, before);
+      throw error;
+    } finally {
+      this.#pending -= 1;
+    }
+    this.#records += 1;
+    if (this.#records > minimumRecords && this.#records > 4 * this.#values.size) void this.#shorten();
+  }
+
+  /** Rejections come newest first, so that the value before the oldest refused change is what stays. */
+  #takeBack(key: string, before: V | undefined): void {
+    if (before === undefined) this.#values.delete(key);
+    else this.#values.set(key, before);
+  }
+
+  async #shorten(): Promise<void> {
+    if (this.#restarting || this.#pending > 0) return;
+    this.#restarting = true;
+    try {
+      const changes = [...this.#values].map(([k, v]) => ({ k, v }));
+      await this.#journal.restart(() => changes);
+      this.#records = changes.length;
+    } catch {
+      // The old journal is complete and stays; the next change tries again.
+    } finally {
+      this.#restarting = false;
+    }
+  }
+}

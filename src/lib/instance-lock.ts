@@ -1,0 +1,49 @@
+/**
+ * At most one server on a data directory. The lock is an abstract Unix socket named after the directory: the kernel gives it to one
+ * process and takes it back when that process ends, however it ends. Where there are none (not Linux) a file with the process id serves.
+ */
+import { createHash } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+
+export interface InstanceLock {
+  release(): Promise<void>;
+}
+
+/** Resolves to the lock, or to the id of the process that holds it (0 when that cannot be told). */
+export async function lockInstance(dataDirectory: string): Promise<InstanceLock | number> {
+  const pidFile = join(dataDirectory, 'server.pid');
+  const holder = Number(await readFile(pidFile, 'utf8').catch(() => '0')) || 0;
+  const name = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 32);
+  const server = process.platform === 'linux' ? await listen(`\0patchbay-${name}`) : isAlive(holder) ? undefined : createServer();
+  if (!server) return holder;
+  await writeFile(pidFile, `${process.pid}\n`);
+  return {
+    async release() {
+      await rm(pidFile, { force: true });
+      server.close();
+    },
+  };
+}
+
+function listen(path: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error)));
+    server.listen(path, () => {
+      server.unref();
+      resolve(server);
+    });
+  });
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { DurableMap } from './durable-map.ts';
+import { Journal, JournalDamaged } from './journal.ts';
+
+interface Entry {
+  n: number;
+}
+
+describe('journal', () => {
+  let folder: string;
+  let count = 0;
+  const path = () => join(folder, `${count++}.log`);
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'patchbay-journal-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('gives back what was appended, in order', async () => {
+    const file = path();
+    const { journal } = await Journal.open<Entry>(file);
+    await Promise.all(Array.from({ length: 500 }, (_, n) => journal.append({ n })));
+    await journal.close();
+    const { records, cutBytes, journal: again } = await Journal.open<Entry>(file);
+    assert.deepEqual(
+      records.map((record) => record.n),
+      Array.from({ length: 500 }, (_, n) => n),
+    );
+    assert.equal(cutBytes, 0);
+    await again.close();
+  });
+
+  it('cuts a torn last record off and goes on', async () => {
+    const file = path();
+    const { journal } = await Journal.open<Entry>(file);
+    await journal.append({ n: 1 });
+    await journal.close();
+    await appendFile(file, '1234abcd {"n":');
+    const { journal: again, records, cutBytes } = await Journal.open<Entry>(file);
+    assert.deepEqual(records, [{ n: 1 }]);
+    assert.equal(cutBytes, 14);
+    await again.append({ n: 2 });
+    await again.close();
+    assert.deepEqual(await Journal.read<Entry>(file), [{ n: 1 }, { n: 2 }]);
+  });
+
+  it('refuses a file that is damaged in the middle and leaves it as it is', async () => {
+    const file = path();
+    const { journal } = await Journal.open<Entry>(file);
+    for (const n of [1, 2, 3]) await journal.append({ n });
+    await journal.close();
+    const damaged = (await readFile(file, 'utf8')).replace('"n":2', '"n":7');
+    await writeFile(file, damaged);
+    await assert.rejects(Journal.open(file), JournalDamaged);
+    assert.equal(await readFile(file, 'utf8'), damaged);
+  });
+
+  it('keeps appends that come while it is restarted', async () => {
+    const file = path();
+    const { journal } = await Journal.open<Entry>(file);
+    await journal.append({ n: 1 });
+    const early = journal.append({ n: 2 });
+    const restarted = journal.restart(() => [{ n: 100 }]);
+    await early;
+    const late = journal.append({ n: 3 });
+    await Promise.all([restarted, late]);
+    await journal.close();
+    assert.deepEqual(await Journal.read<Entry>(file), [{ n: 100 }, { n: 2 }, { n: 3 }]);
+  });
+
+  it('refuses appends that cannot be written and leaves no part of them', async () => {
+    const { journal } = await Journal.open<Entry>('/dev/full');
+    await assert.rejects(journal.append({ n: 1 }), { code: 'ENOSPC' });
+    await journal.close();
+  });
+});
+
+describe('durable map', () => {
+  it('comes back after it was rewritten', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'patchbay-map-'));
+    const file = join(folder, 'map.log');
+    const map = await DurableMap.open<number>(file);
+    for (let round = 0; round < 300; round++) await Promise.all(['a', 'b', 'c', 'd', 'e'].map((key) => map.set(key, round)));
+    await map.delete('e');
+    await map.close();
+    const again = await DurableMap.open<number>(file);
+    assert.deepEqual(
+      [...again.entries()],
+      [
+        ['a', 299],
+        ['b', 299],
+        ['c', 299],
+        ['d', 299],
+      ],
+    );
+    assert.ok((await readFile(file, 'utf8')).split('\n').length < 1100);
+    await again.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('takes back what cannot be written', async () => {
+    const map = await DurableMap.open<number>('/dev/full');
+    await assert.rejects(map.set('a', 1), { code: 'ENOSPC' });
+    assert.equal(map.has('a'), false);
+    await Promise.allSettled([map.set('a', 1), map.set('a', 2)]);
+    assert.equal(map.has('a'), false);
+    await map.close();
+  });
+});

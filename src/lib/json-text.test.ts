@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { JsonText } from './json-text.ts';
+
+const value = { b: [1, 'x', null, { z: true, a: 'line\nfeed' }], a: {}, c: [], d: undefined, e: -1.5 };
+const expected = `{
+    "a": {},
+    "b": [
+        1,
+        "x",
+        null,
+        {
+            "a": "line\\nfeed",
+            "z": true
+        }
+    ],
+    "c": [],
+    "e": -1.5
+}`;
+
+describe('JSON text', () => {
+  it('sorts keys and indents by four spaces', () => {
+    assert.equal(new JsonText().encode(value).toString(), expected);
+  });
+
+  it('writes frozen values the same, at every depth, and only once', () => {
+    const texts = new JsonText();
+    const frozen = Object.freeze({
+      ...value,
+      b: Object.freeze([...value.b.slice(0, 3), Object.freeze({ z: true, a: 'line\nfeed' })]),
+    });
+    assert.equal(texts.encode(frozen).toString(), expected);
+    assert.equal(texts.encode(frozen), texts.encode(frozen));
+    assert.equal(texts.encode([frozen]).toString(), `[\n    ${expected.replaceAll('\n', '\n    ')}\n]`);
+  });
+});

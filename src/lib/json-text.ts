@@ -1,0 +1,49 @@
+/**
+ * JSON as the established API writes it: keys sorted, indented by four spaces, a space behind each colon (clients search the bytes).
+ *
+ * The text of a frozen object or array is made once and kept for as long as the value lives; so whoever hands out frozen values that
+ * are replaced on change pays for the text of what changed, not of everything.
+ */
+const indentation = '    ';
+
+export class JsonText {
+  readonly #texts = new WeakMap<object, string>();
+  readonly #bytes = new WeakMap<object, Buffer>();
+
+  /** The whole answer; the bytes of a frozen value are kept as well. */
+  encode(value: unknown): Buffer {
+    if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return Buffer.from(this.#write(value, ''));
+    const known = this.#bytes.get(value);
+    if (known) return known;
+    const bytes = Buffer.from(this.#write(value, ''));
+    this.#bytes.set(value, bytes);
+    return bytes;
+  }
+
+  #write(value: unknown, indent: string): string {
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+    if (!Object.isFrozen(value)) return this.#compose(value, indent);
+    let text = this.#texts.get(value);
+    if (text === undefined) {
+      text = this.#compose(value, '');
+      this.#texts.set(value, text);
+    }
+    // Strings in JSON hold no raw line feed, so every one of them is layout.
+    return indent === '' ? text : text.replaceAll('\n', `\n${indent}`);
+  }
+
+  #compose(value: object, indent: string): string {
+    const inner = indent + indentation;
+    if (Array.isArray(value)) {
+      if (value.length === 0) return '[]';
+      return `[\n${inner}${value.map((item) => this.#write(item, inner)).join(`,\n${inner}`)}\n${indent}]`;
+    }
+    if (value instanceof Date) return JSON.stringify(value);
+    const lines: string[] = [];
+    for (const key of Object.keys(value).sort()) {
+      const item = (value as Record<string, unknown>)[key];
+      if (item !== undefined) lines.push(`${JSON.stringify(key)}: ${this.#write(item, inner)}`);
+    }
+    return lines.length === 0 ? '{}' : `{\n${inner}${lines.join(`,\n${inner}`)}\n${indent}}`;
+  }
+}

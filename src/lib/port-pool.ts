@@ -1,0 +1,94 @@
+/**
+ * TCP or UDP ports of a range, each given to one owner at a time. A port is given only when it can be bound, alone, on the given
+ * host and on every address. Which port is tried next goes round the range, so that the cost of taking one does not grow with
+ * how many are taken, and a port that was just given back is not the next to be given.
+ */
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+
+/** Ports that browsers refuse to open (WHATWG Fetch, "bad port"), as far as they may lie in a configured range. */
+const browserBlocked = new Set([5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080]);
+
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+  readonly protocol: 'tcp' | 'udp';
+  /** Address on which the port will be listened on. */
+  readonly host: string;
+}
+
+export class PortPool {
+  readonly range: PortRange;
+  readonly #taken = new Set<number>();
+  #next: number;
+
+  constructor(range: PortRange) {
+    this.range = range;
+    this.#next = range.first;
+  }
+
+  /** Ports that have an owner, ascending. */
+  taken(): number[] {
+    return [...this.#taken].sort((a, b) => a - b);
+  }
+
+  has(port: number): boolean {
+    return this.#taken.has(port);
+  }
+
+  /** The wanted port if it is free and within the range, else another; undefined when none is left. */
+  async take(wanted?: number | null): Promise<number | undefined> {
+    if (wanted && this.#inRange(wanted) && (await this.#claim(wanted))) return wanted;
+    const count = this.range.last - this.range.first + 1;
+    for (let tried = 0; tried < count; tried++) {
+      const port = this.#next;
+      this.#next = port >= this.range.last ? this.range.first : port + 1;
+      if (!browserBlocked.has(port) && (await this.#claim(port))) return port;
+    }
+    return undefined;
+  }
+
+  /** Notes a port as taken by somebody who listens on it already. False when it has an owner. */
+  reserve(port: number): boolean {
+    if (this.#taken.has(port)) return false;
+    this.#taken.add(port);
+    return true;
+  }
+
+  release(port: number): void {
+    this.#taken.delete(port);
+  }
+
+  #inRange(port: number): boolean {
+    return port >= this.range.first && port <= this.range.last;
+  }
+
+  /** Noted before the test, so that two callers never get the same port. */
+  async #claim(port: number): Promise<boolean> {
+    if (!this.reserve(port)) return false;
+    const { protocol, host } = this.range;
+    const bindable = protocol === 'tcp' ? await canListen(port, host) : await canBind(port);
+    if (!bindable) this.#taken.delete(port);
+    return bindable;
+  }
+}
+
+function canListen(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** On every address: datagram sockets of emulators listen there, and a narrower one of somebody else would steal frames. */
+function canBind(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket({ type: 'udp4', reuseAddr: false });
+    socket.once('error', () => {
+      socket.close();
+      resolve(false);
+    });
+    socket.bind({ port, address: '0.0.0.0', exclusive: true }, () => socket.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,202 @@
+/**
+ * The owner of every child process. A child leads a session of its own and writes to a file, so that it outlives the server; a
+ * server that starts again takes it over by pid and start time. It has one outcome, and the first cause wins: a child that was
+ * asked to stop has `stopped`, whatever its exit code.
+ *
+ * Theory of operation: a process group is spoken to as a whole. When its leader has ended, members that are left are ended
+ * firmly, and only then the outcome settles: a settled outcome means that nothing of the child runs any more.
+ */
+import { spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+import { adoptionFailed, endGroup, signalGroup } from './group.ts';
+import { logTail } from './log-tail.ts';
+import { isRunning, processFacts } from './proc.ts';
+
+/** Name of the environment variable that every child carries; its value is the server's runtime folder. */
+export const runMarker = 'PATCHBAY_RUN';
+
+export interface Outcome {
+  /**
+   * `exited`: by itself (or by somebody else's signal). `stopped`: we asked and it went. `killed`: we asked and it had to be
+   * forced. `failed-to-start`: there never was a process. `lost`: an adopted child ended by itself, its code is not known.
+   */
+  readonly how: 'exited' | 'stopped' | 'killed' | 'failed-to-start' | 'lost';
+  readonly code?: number;
+  readonly signal?: string;
+  /** Its last words, at most 4 KiB. */
+  readonly tail: string;
+}
+
+export interface Child {
+  /** 0 when it failed to start. */
+  readonly pid: number;
+  /** Field 22 of /proc/PID/stat; 0 when unknown. */
+  readonly startTime: number;
+  /** Settles once, when no process of the group is left. Never rejects. */
+  readonly outcome: Promise<Outcome>;
+  /** SIGTERM to the group, after `graceMs` SIGKILL. With 0 at once SIGKILL. */
+  stop(options: { graceMs: number }): Promise<Outcome>;
+  /** The last 4 KiB of its output so far. */
+  tail(): Promise<string>;
+  /** Lets go: it runs on, `outcome` stays open, and nothing here keeps this process awake for it. */
+  release(): void;
+}
+
+export interface ChildSpec {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Receives standard output and error. */
+  readonly logFile: string;
+  /** Keep what the log holds; otherwise it starts empty. */
+  readonly append?: boolean;
+  /** The server's runtime folder, the value of `PATCHBAY_RUN`. */
+  readonly runDirectory: string;
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Nice value, -20 to 19. That it could not be set is ignored: raising it needs privileges. */
+  readonly niceness?: number;
+}
+
+export interface ChildRecord {
+  readonly pid: number;
+  readonly startTime: number;
+  readonly logFile: string;
+}
+
+/** Starts a child. Never rejects for the child's sake: a program that cannot be run gives a child with its outcome settled. */
+export async function spawnChild(spec: ChildSpec): Promise<Child> {
+  const log = await open(spec.logFile, spec.append ? 'a' : 'w', 0o600).catch((cause: Error) => cause);
+  if (log instanceof Error) return stillborn(`cannot write ${spec.logFile}: ${log.message}`);
+  try {
+    const { size } = await log.stat();
+    const child = spawn(spec.program, [...spec.args], {
+      cwd: spec.cwd,
+      env: { ...process.env, ...spec.env, [runMarker]: spec.runDirectory },
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    const started = await new Promise<Error | number>((resolve) => {
+      child.once('error', resolve);
+      // Read before the event loop can reap the child, or a child that ends at once would have no start time.
+      const startTime = child.pid === undefined ? 0 : (processFacts(child.pid)?.startTime ?? 0);
+      child.once('spawn', () => resolve(startTime));
+    });
+    if (started instanceof Error || child.pid === undefined) {
+      return stillborn(started instanceof Error ? started.message : 'it has no process id');
+    }
+    if (spec.niceness !== undefined) prioritise(child.pid, spec.niceness);
+    const ended = new Promise<Ended>((resolve) => {
+      const settle = (code: number | null, signal: string | null) =>
+        resolve({ ...(code !== null && { code }), ...(signal && { signal }) });
+      if (child.exitCode !== null || child.signalCode !== null) settle(child.exitCode, child.signalCode);
+      else child.once('exit', settle);
+    });
+    return supervise(
+      { pid: child.pid, startTime: started, logFile: spec.logFile, logOffset: size },
+      { ended, alive: () => child.exitCode === null && child.signalCode === null, release: () => child.unref(), natural: 'exited' },
+    );
+  } finally {
+    await log.close();
+  }
+}
+
+/**
+ * Takes over a child of a server that ended. Undefined when it no longer runs, or when the pid belongs to another process now.
+ * As it is not our child, its end is noticed by looking four times a second, and its exit code is not known.
+ */
+export function adoptChild(record: ChildRecord & { readonly runDirectory?: string }): Promise<Child | undefined> {
+  return adoptionFailed(record, runMarker).then((failed) => {
+    if (failed) return undefined;
+    const { promise: ended, resolve } = Promise.withResolvers<Ended>();
+    const timer = setInterval(() => alive(), adoptedPollMs);
+    const alive = () => {
+      if (isRunning(record.pid, record.startTime)) return true;
+      clearInterval(timer);
+      resolve({});
+      return false;
+    };
+    return supervise({ ...record, logOffset: 0 }, { ended, alive, release: () => clearInterval(timer), natural: 'lost' });
+  });
+}
+
+const adoptedPollMs = 250;
+
+/** Sets a nice value; false when it could not be set. */
+export function prioritise(pid: number, niceness: number): boolean {
+  try {
+    setPriority(pid, niceness);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Ended {
+  code?: number;
+  signal?: string;
+}
+
+interface Watch {
+  readonly ended: Promise<Ended>;
+  readonly alive: () => boolean;
+  readonly release: () => void;
+  readonly natural: 'exited' | 'lost';
+}
+
+function supervise(record: ChildRecord & { logOffset: number }, watch: Watch): Child {
+  let cause: 'stopped' | 'killed' | undefined;
+  const tail = () => logTail(record.logFile, record.logOffset);
+  const outcome = watch.ended.then(async (ended): Promise<Outcome> => {
+    const how = cause ?? watch.natural;
+    await endGroup(record.pid, how === 'stopped' ? groupGraceMs : 0);
+    return { how, ...ended, tail: await tail() };
+  });
+  const kill = (signal: NodeJS.Signals) => {
+    // Never signal a pid that might already be somebody else's.
+    if (watch.alive()) signalGroup(record.pid, signal);
+  };
+  return {
+    pid: record.pid,
+    startTime: record.startTime,
+    outcome,
+    tail,
+    async stop({ graceMs }) {
+      if (!watch.alive()) return outcome;
+      if (graceMs > 0) {
+        cause ??= 'stopped';
+        kill('SIGTERM');
+        if (await settledWithin(watch, graceMs)) return outcome;
+      }
+      if (watch.alive()) cause = 'killed';
+      kill('SIGKILL');
+      await settledWithin(watch, forcedLimitMs);
+      return outcome;
+    },
+    release: watch.release,
+  };
+}
+
+/** Members of a group whose leader went politely may take this long to follow it. */
+const groupGraceMs = 500;
+
+/** How long to look often after SIGKILL; a process in an uninterruptible wait of the kernel can take longer. */
+const forcedLimitMs = 2000;
+
+/** Looks often while somebody waits for an end: an adopted child gives no sign of it. */
+async function settledWithin(watch: Watch, limitMs: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const limit = setTimeout(() => resolve(false), limitMs);
+  const look = setInterval(() => !watch.alive() && resolve(true), 10);
+  void watch.ended.then(() => resolve(true));
+  const settled = await promise;
+  clearTimeout(limit);
+  clearInterval(look);
+  return settled;
+}
+
+function stillborn(reason: string): Child {
+  const outcome = Promise.resolve<Outcome>({ how: 'failed-to-start', tail: reason });
+  return { pid: 0, startTime: 0, outcome, stop: () => outcome, tail: () => Promise.resolve(reason), release: () => {} };
+}

@@ -1,0 +1,50 @@
+/** What a server that died left running and nobody took over. */
+import { runMarker } from './child.ts';
+import { isRunning, listPids, processEnvironment, processFacts } from './proc.ts';
+
+export interface Marked {
+  readonly pid: number;
+  /** Its session: the pid of the child that was started; a child's own children share it. */
+  readonly sid: number;
+  readonly startTime: number;
+}
+
+/** Running processes that were started, directly or not, by a server with this runtime folder. Empty where there is no `/proc`. */
+export async function listMarked(runDirectory: string): Promise<Marked[]> {
+  const wanted = `${runMarker}=${runDirectory}`;
+  const found: Marked[] = [];
+  for (const pid of await listPids()) {
+    if (pid === process.pid) continue;
+    const facts = processFacts(pid);
+    if (facts === undefined || facts.state === 'Z') continue;
+    const environment = await processEnvironment(pid);
+    // Looked at again: the pid may have changed hands between the two readings.
+    if (environment?.includes(wanted) && isRunning(pid, facts.startTime)) {
+      found.push({ pid, sid: facts.session, startTime: facts.startTime });
+    }
+  }
+  return found;
+}
+
+/** Ends processes: SIGTERM, after `graceMs` SIGKILL. Resolves when none runs, at the latest 2 s after the SIGKILL. */
+export async function endMarked(processes: readonly Marked[], graceMs: number): Promise<void> {
+  const left = () => processes.filter(({ pid, startTime }) => isRunning(pid, startTime));
+  const started = performance.now();
+  let sent: NodeJS.Signals | undefined;
+  for (let running = left(); running.length > 0; running = left()) {
+    const elapsedMs = performance.now() - started;
+    if (elapsedMs > graceMs + 2000) return;
+    const signal = elapsedMs >= graceMs ? 'SIGKILL' : 'SIGTERM';
+    if (signal !== sent) for (const { pid } of running) trySignal(pid, signal);
+    sent = signal;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function trySignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Ended meanwhile, or not ours to end; the caller looks again.
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What the kernel tells about processes in `/proc`. Linux only: elsewhere nothing is found, and callers do without.
+ * @see proc(5), /proc/PID/stat
+ */
+import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+
+export interface ProcessFacts {
+  pid: number;
+  /** One letter; `Z` is a zombie: it has ended, and only waits for its parent. */
+  state: string;
+  parent: number;
+  group: number;
+  session: number;
+  /** Clock ticks after boot; with the pid it names a process for good. */
+  startTime: number;
+}
+
+/** Facts of a process; undefined when there is none. Reads memory of the kernel, not a disk, so it is synchronous. */
+export function processFacts(pid: number): ProcessFacts | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether exactly this process still runs: a zombie, or another process with a reused pid, does not count. */
+export function isRunning(pid: number, startTime: number): boolean {
+  const facts = processFacts(pid);
+  return facts !== undefined && facts.startTime === startTime && facts.state !== 'Z' && facts.state !== 'X';
+}
+
+/** The name in parentheses may hold blanks and parentheses, so the fields are counted from the last `)`. */
+function parseStat(text: string): ProcessFacts | undefined {
+  const end = text.lastIndexOf(')');
+  const pid = Number.parseInt(text, 10);
+  const fields = text.slice(end + 2).split(' ');
+  const [state, parent, group, session] = fields;
+  const startTime = Number(fields[19]);
+  if (end < 0 || state === undefined || !Number.isInteger(startTime)) return undefined;
+  return { pid, state, parent: Number(parent), group: Number(group), session: Number(session), startTime };
+}
+
+/** All pids now; empty where there is no `/proc`. */
+export async function listPids(): Promise<number[]> {
+  const names = await readdir('/proc').catch(() => []);
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
+}
+
+/** Running members of a process group, zombies not counted. */
+export async function groupMembers(group: number): Promise<number[]> {
+  const pids = await listPids();
+  return pids.filter((pid) => {
+    const facts = processFacts(pid);
+    return facts?.group === group && facts.state !== 'Z' && facts.state !== 'X';
+  });
+}
+
+/** The environment a process was started with; undefined when it cannot be read (ended, or another user's). */
+export async function processEnvironment(pid: number): Promise<string[] | undefined> {
+  const text = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => undefined);
+  return text?.split('\0');
+}

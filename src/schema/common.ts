@@ -1,0 +1,25 @@
+/** Pieces that several schemas are made of. Sources: `contract.md` (as `docs/contract.md` here) and the established v2 API. */
+import { type TSchema, Type } from 'typebox';
+
+export const Uuid = Type.String({
+  pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+  description: 'UUID, 36 characters',
+});
+export const Mac = Type.String({ pattern: '^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$', description: 'MAC address, colon separated' });
+export const TcpPort = Type.Integer({ minimum: 1, maximum: 65535 });
+/** No name, path or text in a request may be longer; a file's content is not text in a request. */
+export const maxTextLength = 4096;
+/** Text without NUL characters. */
+export const Text = (options: object = {}) => Type.String({ maxLength: maxTextLength, pattern: '^[^\\u0000]*$', ...options });
+export const Name = (options: object = {}) => Text({ minLength: 1, ...options });
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+/** One of the given words. */
+export const oneOf = <const T extends readonly string[]>(words: T, options: object = {}) =>
+  Type.Unsafe<T[number]>(Type.String({ enum: [...words], ...options }));
+/** An object that takes no other keys. */
+export const strict = { additionalProperties: false } as const;
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text);
+}

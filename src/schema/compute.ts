@@ -1,0 +1,49 @@
+import { type Static, Type } from 'typebox';
+import { Name, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
+import { nodeTypes } from './node.ts';
+
+const fields = {
+  compute_id: Type.Optional(Name()),
+  name: Type.Optional(Name()),
+  password: Type.Optional(nullable(Text())),
+  user: Type.Optional(nullable(Text())),
+};
+const address = { host: Name(), port: TcpPort, protocol: oneOf(['http', 'https']) };
+
+export const ComputeCreate = Type.Object({ ...fields, ...address }, strict);
+export const ComputeUpdate = Type.Object(
+  {
+    ...fields,
+    host: Type.Optional(address.host),
+    port: Type.Optional(address.port),
+    protocol: Type.Optional(address.protocol),
+  },
+  strict,
+);
+export type ComputeCreate = Static<typeof ComputeCreate>;
+export type ComputeUpdate = Static<typeof ComputeUpdate>;
+
+export const Capabilities = Type.Object({
+  version: nullable(Type.String()),
+  node_types: Type.Array(oneOf(nodeTypes)),
+  platform: Type.Optional(nullable(Type.String())),
+});
+
+/** The compute object; the password never leaves the server. */
+export const Compute = Type.Object(
+  {
+    capabilities: Capabilities,
+    compute_id: Type.String(),
+    connected: Type.Boolean(),
+    cpu_usage_percent: nullable(Type.Number()),
+    host: Type.String(),
+    last_error: nullable(Type.String()),
+    memory_usage_percent: nullable(Type.Number()),
+    name: Type.String(),
+    port: Type.Integer(),
+    protocol: oneOf(['http', 'https']),
+    user: nullable(Type.String()),
+  },
+  strict,
+);
+export type Compute = Static<typeof Compute>;

@@ -1,0 +1,34 @@
+import { type Static, Type } from 'typebox';
+import { Name, strict, TcpPort } from './common.ts';
+
+/** What joins a node's port to a link: the established shape. Frames travel as UDP payload, one frame per datagram. */
+export const NioUdp = Type.Object(
+  {
+    type: Type.Literal('nio_udp'),
+    lport: TcpPort,
+    rhost: Name(),
+    rport: TcpPort,
+    filters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    suspend: Type.Optional(Type.Boolean()),
+  },
+  strict,
+);
+export type NioUdp = Static<typeof NioUdp>;
+
+/** Known shapes that no kind here accepts yet: well-formed, answered with 409 by the kind. */
+const other = (type: string, keys: string[]) =>
+  Type.Object({ type: Type.Literal(type), ...Object.fromEntries(keys.map((key) => [key, Name()])) }, strict);
+
+export const Nio = Type.Union([
+  NioUdp,
+  other('nio_ethernet', ['ethernet_device']),
+  other('nio_generic_ethernet', ['ethernet_device']),
+  other('nio_linux_ethernet', ['ethernet_device']),
+  other('nio_tap', ['tap_device']),
+  other('nio_nat', []),
+  other('nio_unix', ['local_file', 'remote_file']),
+  other('nio_vde', ['control_file', 'local_file']),
+  other('nio_vmnet', ['vmnet']),
+  other('nio_null', []),
+]);
+export type Nio = Static<typeof Nio>;

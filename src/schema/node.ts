@@ -1,0 +1,144 @@
+import { type Static, Type } from 'typebox';
+import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from './common.ts';
+
+export const nodeTypes = [
+  'cloud',
+  'nat',
+  'ethernet_hub',
+  'ethernet_switch',
+  'frame_relay_switch',
+  'atm_switch',
+  'docker',
+  'dynamips',
+  'vpcs',
+  'traceng',
+  'virtualbox',
+  'vmware',
+  'iou',
+  'qemu',
+] as const;
+export type NodeType = (typeof nodeTypes)[number];
+
+export const consoleTypes = ['vnc', 'telnet', 'http', 'https', 'spice', 'spice+agent', 'none'] as const;
+export type ConsoleType = (typeof consoleTypes)[number];
+
+export const NodeStatus = oneOf(['stopped', 'started', 'suspended']);
+export type NodeStatus = Static<typeof NodeStatus>;
+
+export const Label = Type.Object(
+  {
+    rotation: Type.Optional(Type.Integer({ minimum: -359, maximum: 360 })),
+    style: Type.Optional(nullable(Text({ description: 'CSS-like style text' }))),
+    text: Text(),
+    x: Type.Optional(nullable(Type.Integer({ description: 'null: centred' }))),
+    y: Type.Optional(Type.Integer()),
+  },
+  strict,
+);
+export type Label = Static<typeof Label>;
+
+export const CustomAdapters = Type.Array(
+  Type.Object(
+    {
+      adapter_number: Type.Integer(),
+      adapter_type: Type.Optional(Name()),
+      mac_address: Type.Optional(Mac),
+      port_name: Type.Optional(Name()),
+    },
+    strict,
+  ),
+);
+export type CustomAdapters = Static<typeof CustomAdapters>;
+
+/** Keys of the node object that the server alone decides: accepted in requests, so that clients may send a node back, and ignored. */
+const readOnly = {
+  command_line: Type.Optional(nullable(Type.String())),
+  console_host: Type.Optional(nullable(Type.String())),
+  height: Type.Optional(nullable(Type.Integer())),
+  node_directory: Type.Optional(nullable(Type.String())),
+  ports: Type.Optional(Type.Unknown()),
+  project_id: Type.Optional(Uuid),
+  status: Type.Optional(NodeStatus),
+  width: Type.Optional(nullable(Type.Integer())),
+};
+export const readOnlyNodeKeys = Object.keys(readOnly);
+
+const writable = {
+  console: Type.Optional(nullable(TcpPort)),
+  console_auto_start: Type.Optional(Type.Boolean()),
+  console_type: Type.Optional(nullable(oneOf(consoleTypes))),
+  custom_adapters: Type.Optional(CustomAdapters),
+  first_port_name: Type.Optional(nullable(Text())),
+  label: Type.Optional(Label),
+  locked: Type.Optional(Type.Boolean()),
+  port_name_format: Type.Optional(Text()),
+  port_segment_size: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+  properties: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  symbol: Type.Optional(nullable(Name())),
+  template_id: Type.Optional(nullable(Uuid)),
+  x: Type.Optional(Type.Integer()),
+  y: Type.Optional(Type.Integer()),
+  z: Type.Optional(Type.Integer()),
+};
+
+export const NodeCreate = Type.Object(
+  { ...writable, ...readOnly, compute_id: Name(), name: Name(), node_id: Type.Optional(Uuid), node_type: oneOf(nodeTypes) },
+  strict,
+);
+export const NodeUpdate = Type.Object(
+  {
+    ...writable,
+    ...readOnly,
+    compute_id: Type.Optional(Name()),
+    name: Type.Optional(Name()),
+    node_id: Type.Optional(Uuid),
+    node_type: Type.Optional(oneOf(nodeTypes)),
+  },
+  strict,
+);
+export type NodeCreate = Static<typeof NodeCreate>;
+export type NodeUpdate = Static<typeof NodeUpdate>;
+
+/** A port of a node as clients see it. */
+export interface Port {
+  adapter_number: number;
+  port_number: number;
+  name: string;
+  short_name: string;
+  link_type: 'ethernet' | 'serial';
+  /** Label to DLT name, for captures. */
+  data_link_types: Record<string, string>;
+  adapter_type?: string;
+  mac_address?: string;
+}
+
+/** The node object of the controller's API. */
+export interface Node {
+  command_line: string | null;
+  compute_id: string;
+  console: number | null;
+  console_auto_start: boolean;
+  console_host: string;
+  console_type: ConsoleType | null;
+  custom_adapters: CustomAdapters;
+  first_port_name: string | null;
+  height: number;
+  label: { rotation: number; style: string | null; text: string; x: number | null; y: number };
+  locked: boolean;
+  name: string;
+  node_directory: string | null;
+  node_id: string;
+  node_type: NodeType;
+  port_name_format: string;
+  port_segment_size: number;
+  ports: Port[];
+  project_id: string;
+  properties: Record<string, unknown>;
+  status: NodeStatus;
+  symbol: string;
+  template_id: string | null;
+  width: number;
+  x: number;
+  y: number;
+  z: number;
+}

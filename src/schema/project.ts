@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox';
+import { Name, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+
+export const Supplier = Type.Object({ logo: Type.Optional(Text()), url: Type.Optional(Text()) }, strict);
+export const Variables = Type.Array(Type.Object({ name: Name(), value: Type.Optional(Text()) }, strict));
+
+const size = (description: string) => Type.Optional(Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description }));
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
+
+/** What a client may choose about a project, at any time. */
+const settings = {
+  auto_close: flag('Close the project some time after the last listener of its notifications has left'),
+  auto_open: flag('Open the project when the server starts'),
+  auto_start: flag('Start all nodes when the project is opened'),
+  drawing_grid_size: size('Grid size for drawings, pixels'),
+  grid_size: size('Grid size for nodes, pixels'),
+  path: Type.Optional(nullable(Name({ description: 'Folder of the project, absolute' }))),
+  scene_height: size('Height of the drawing area, pixels'),
+  scene_width: size('Width of the drawing area, pixels'),
+  show_grid: flag('Show the grid'),
+  show_interface_labels: flag('Show interface labels'),
+  show_layers: flag('Show layers'),
+  snap_to_grid: flag('Snap to grid'),
+  supplier: Type.Optional(nullable(Supplier)),
+  variables: Type.Optional(nullable(Variables)),
+  zoom: size('Zoom of the drawing area, percent'),
+};
+
+export const ProjectCreate = Type.Object({ ...settings, name: Name(), project_id: Type.Optional(nullable(Uuid)) }, strict);
+export const ProjectUpdate = Type.Object({ ...settings, name: Type.Optional(Name()) }, strict);
+export const ProjectDuplicate = Type.Object(
+  {
+    ...settings,
+    name: nullable(Name()),
+    project_id: Type.Optional(nullable(Uuid)),
+    reset_mac_addresses: Type.Optional(Type.Boolean({ description: 'Give the nodes of the copy new MAC addresses' })),
+  },
+  strict,
+);
+export type ProjectCreate = Static<typeof ProjectCreate>;
+export type ProjectUpdate = Static<typeof ProjectUpdate>;
+export type ProjectDuplicate = Static<typeof ProjectDuplicate>;
+
+export const Project = Type.Object(
+  {
+    auto_close: Type.Boolean(),
+    auto_open: Type.Boolean(),
+    auto_start: Type.Boolean(),
+    drawing_grid_size: Type.Integer(),
+    filename: nullable(Type.String()),
+    grid_size: Type.Integer(),
+    name: nullable(Type.String()),
+    path: nullable(Type.String()),
+    project_id: Uuid,
+    scene_height: Type.Integer(),
+    scene_width: Type.Integer(),
+    show_grid: Type.Boolean(),
+    show_interface_labels: Type.Boolean(),
+    show_layers: Type.Boolean(),
+    snap_to_grid: Type.Boolean(),
+    status: oneOf(['opened', 'closed']),
+    supplier: nullable(Supplier),
+    variables: nullable(Variables),
+    zoom: Type.Integer(),
+  },
+  strict,
+);
+export type Project = Static<typeof Project>;
