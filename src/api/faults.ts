@@ -21,6 +21,8 @@ const table = {
   upgrade_required: { status: 400, says: 'This address answers WebSocket connections only' },
   not_local: { status: 403, says: 'This needs a local server: start it with --local, or set local = True in [Server] ({what})' },
 
+  version_differs: { status: 409, says: 'The client has version {version}, the server {own}' },
+
   // Storage
   storage_failed: { status: 507, says: 'The change could not be written and was not made: {reason}' },
   project_damaged: { status: 409, says: 'The project file or log of "{name}" is damaged and was left as it is: {reason}' },
@@ -39,6 +41,7 @@ const table = {
     status: 409,
     says: 'The project "{name}" was written by a newer program (revision {revision}, this one reads up to {known})',
   },
+  project_older: { status: 409, says: 'The project "{name}" has the file format of revision {revision}, which is too old: this program reads {known} and later' },
   project_copy_failed: { status: 409, says: 'The project "{name}" could not be copied: {reason}' },
   project_delete_failed: { status: 409, says: 'The project "{name}" could not be deleted: {reason}' },
 
@@ -52,6 +55,9 @@ const table = {
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_busy: { status: 409, says: 'Node {name} is busy: {what}', exception: 'NodeError' },
+  console_unavailable: { status: 409, says: 'The console cannot listen on {host} port {port}: {reason}. Choose another console port, or end what uses it', exception: 'NodeError' },
+  node_console: { status: 409, says: 'Node {name} has no telnet console that could be reached now: {reason}', exception: 'NodeError' },
+  node_id_taken: { status: 409, says: 'There is another node with the id {node_id} already', exception: 'NodeError' },
 
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
@@ -66,11 +72,23 @@ const table = {
     status: 409,
     says: 'No free {what} port left between {first} and {last}: widen the range in the configuration',
   },
+  host_unknown: { status: 409, says: 'The address of the host "{host}" could not be found: {reason}' },
+  udp_port_taken: { status: 409, says: 'UDP port {lport} is used by another node already' },
   nio_type: { status: 409, says: 'A NIO of type {type} is not supported by {node_type} nodes' },
-  nio_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not connected' },
-  adapter_missing: { status: 409, says: 'Adapter {adapter_number} does not exist on {name}, which has {count}' },
+  nio_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not connected', exception: 'NodeError' },
+  adapter_missing: {
+    status: 409,
+    says: 'Port {adapter_number}/{port_number} does not exist on {name}, which has {count} port(s)',
+    exception: 'NodeError',
+  },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
+  link_failed: { status: 409, says: 'The link could not be made: {reason}' },
   fabric_unavailable: { status: 409, says: 'The fabric does not answer: {reason}' },
+  statistics_failed: { status: 409, says: 'The figures of this host could not be read: {reason}' },
+
+  // Drawings
+  drawing_not_found: { status: 404, says: "Drawing ID {drawing_id} doesn't exist" },
+  drawing_locked: { status: 409, says: 'The drawing {drawing_id} cannot be deleted because it is locked: unlock it first' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
@@ -79,6 +97,13 @@ const table = {
   compute_unreachable: { status: 409, says: "Cannot connect to compute '{name}' with request {request}: {reason}" },
   compute_refused: { status: 409, says: "Compute '{name}' cannot be used: {reason}" },
   compute_said: { status: 409, says: '{message}' },
+  compute_bad_request: { status: 400, says: 'Bad request {request}: {message}' },
+  compute_unauthorized: { status: 401, says: "Compute '{name}' does not accept the user and password it was registered with" },
+  compute_forbidden: { status: 403, says: '{message}' },
+  compute_route_missing: { status: 404, says: '{request} not found' },
+  compute_timeout: { status: 408, says: "Compute '{name}' did not answer {request} in time" },
+  compute_failed: { status: 500, says: "Compute '{name}' failed on {request}: {message}" },
+  compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
   // Emulators
   qemu_failed: { status: 409, says: '{reason}', exception: 'QemuError' },
@@ -102,6 +127,7 @@ const table = {
     says: 'The image "{image}" lies outside the image folders of this server: upload it, or use its name only',
     exception: 'NodeError',
   },
+  tool_missing: { status: 409, says: '{tool} was not found on this compute: install it (package {package})' },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 

@@ -13,7 +13,8 @@ export class Ports {
   readonly #vnc: PortPool;
 
   constructor(server: Settings['Server'], consoleHost: string) {
-    const pool = (first: number, last: number, protocol: 'tcp' | 'udp') => new PortPool({ first, last, protocol, host: consoleHost });
+    const pool = (first: number, last: number, protocol: 'tcp' | 'udp') =>
+      new PortPool({ first, last, protocol, host: consoleHost });
     this.tcp = pool(server.console_start_port_range, server.console_end_port_range, 'tcp');
     this.#vnc = pool(server.vnc_console_start_port_range, server.vnc_console_end_port_range, 'tcp');
     this.udp = pool(server.udp_start_port_range, server.udp_end_port_range, 'udp');

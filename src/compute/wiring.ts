@@ -13,14 +13,16 @@
  * requests are written in one go, without waiting in between.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { LinkSpec, PortSpec } from '../fabric/protocol.ts';
+import { fault } from '../api/faults.ts';
+import type { LinkFailure, LinkSpec, PortSpec } from '../fabric/protocol.ts';
 import type { NioRecord } from './store.ts';
 
 /** The part of the fabric's client that is needed here. */
 export interface FabricLinks {
-  apply(links: LinkSpec[]): Promise<unknown>;
+  /** Answers the links that are not as asked for. */
+  apply(links: LinkSpec[]): Promise<LinkFailure[]>;
   remove(ids: string[]): Promise<unknown>;
-  sync(links: LinkSpec[]): Promise<unknown>;
+  sync(links: LinkSpec[]): Promise<LinkFailure[]>;
 }
 
 export interface End {
@@ -50,9 +52,9 @@ export class Wiring {
   }
 
   /** Tells the fabric everything; before the first call changes are only noted. */
-  async sync(): Promise<void> {
+  sync(): Promise<LinkFailure[]> {
     this.#live = true;
-    await this.#fabric.sync([...this.#links.values()]);
+    return this.#fabric.sync([...this.#links.values()]);
   }
 
   find(end: End): Binding | undefined {
@@ -73,7 +75,8 @@ export class Wiring {
     const before = this.find(end);
     const after: Binding = { nodeId: end.nodeId, adapter: end.adapter, port: end.port, nio };
     try {
-      await this.#change([before, after], () => this.#replace(before, after));
+      const [failure] = await this.#change([before, after], () => this.#replace(before, after));
+      if (failure) throw fault('link_failed', { reason: failure.error });
     } catch (error) {
       if (this.find(end) === after) await this.#change([before, after], () => this.#replace(after, before)).catch(() => undefined);
       throw error;
@@ -85,9 +88,9 @@ export class Wiring {
     if (before) await this.#change([before], () => this.#replace(before, undefined));
   }
 
-  /** The node runs: its links come up. */
-  async up(nodeId: string, portOf: PortOf): Promise<void> {
-    await this.#change(this.ofNode(nodeId), () => this.#running.set(nodeId, portOf));
+  /** The node runs: its links come up. Those that do not are answered; the fabric keeps trying. */
+  up(nodeId: string, portOf: PortOf): Promise<LinkFailure[]> {
+    return this.#change(this.ofNode(nodeId), () => this.#running.set(nodeId, portOf));
   }
 
   async down(nodeId: string): Promise<void> {
@@ -114,7 +117,7 @@ export class Wiring {
     }
   }
 
-  async #change(touched: readonly (Binding | undefined)[], mutate: () => void): Promise<void> {
+  async #change(touched: readonly (Binding | undefined)[], mutate: () => void): Promise<LinkFailure[]> {
     const bindings = new Set<Binding>();
     for (const binding of touched) {
       if (!binding) continue;
@@ -134,12 +137,11 @@ export class Wiring {
     }
     for (const id of stale) this.#links.delete(id);
     for (const [id, spec] of changed) this.#links.set(id, spec);
-    if (!this.#live) return;
-    const requests: Promise<unknown>[] = [];
+    if (!this.#live) return [];
     // Removed first: a link to be made may need the datagram socket of one that goes.
-    if (stale.size > 0) requests.push(this.#fabric.remove([...stale]));
-    if (changed.size > 0) requests.push(this.#fabric.apply([...changed.values()]));
-    await Promise.all(requests);
+    const removed = stale.size > 0 ? this.#fabric.remove([...stale]) : undefined;
+    const applied = changed.size > 0 ? this.#fabric.apply([...changed.values()]) : [];
+    return (await Promise.all([applied, removed]))[0];
   }
 
   #specOf(binding: Binding): LinkSpec | undefined {
@@ -148,7 +150,9 @@ export class Wiring {
     if (!partner) return here && single(binding, here);
     const there = this.#portOf(partner);
     if (!here || !there) return undefined;
-    return binding.nio.lport < partner.nio.lport ? pair([binding, here], [partner, there]) : pair([partner, there], [binding, here]);
+    return binding.nio.lport < partner.nio.lport
+      ? pair([binding, here], [partner, there])
+      : pair([partner, there], [binding, here]);
   }
 
   #partnerOf(binding: Binding): Binding | undefined {

@@ -26,6 +26,7 @@ class StreamPort implements Port {
   readonly problem = undefined;
   readonly opened = Promise.resolve();
   connected = false;
+  oversized = 0;
   readonly #path: string;
   readonly #owner: PortOwner;
   readonly #buffer = Buffer.allocUnsafeSlow(headroom + readBytes);
@@ -33,7 +34,7 @@ class StreamPort implements Port {
   readonly #retry = new Retry(() => this.#connect());
   readonly #onWritten = () => this.#written();
   #socket: Socket | undefined;
-  /** The torn frame, `#buffer[#tornStart, #tornEnd)`. */
+  /** What was read and not yet handed on, `#buffer[#tornStart, #tornEnd)`: the beginning of a frame, or more while held. */
   #tornStart = headroom;
   #tornEnd = headroom;
   /** The peer of the link still writes from our buffer. */
@@ -52,20 +53,22 @@ class StreamPort implements Port {
     if (!this.connected) this.#retry.nudge();
   }
 
-  send(buffer: Buffer, start: number, end: number): number {
+  send(buffer: Buffer, start: number, end: number): boolean {
     const socket = this.#socket as Socket;
     socket.write(buffer.subarray(start, end), this.#onWritten);
     // Node writes at once as much as the kernel takes; only what is left over counts here.
-    if (socket.writableLength === 0 || socket.destroyed) return 0;
+    if (socket.writableLength === 0 || socket.destroyed) return true;
     this.#writing = true;
-    return -1;
+    return false;
   }
 
   resume(): void {
     if (!this.#held) return;
     this.#held = false;
-    this.#keepTorn();
-    this.#socket?.resume();
+    const socket = this.#socket;
+    if (!socket) return;
+    this.#walk(socket);
+    if (!this.#held) socket.resume();
   }
 
   close(): void {
@@ -77,8 +80,7 @@ class StreamPort implements Port {
 
   #connect(): void {
     if (this.#closed) return;
-    this.#tornStart = headroom;
-    this.#tornEnd = headroom;
+    this.#forgetTorn();
     const socket: Socket = connect({
       path: this.#path,
       onread: { buffer: this.#readArea, callback: (length) => this.#read(socket, length) },
@@ -113,27 +115,55 @@ class StreamPort implements Port {
   /** Always asks for more: whether to go on is decided with pause and resume. */
   #read(socket: Socket, length: number): boolean {
     if (socket !== this.#socket || this.#held) return true;
+    this.#tornEnd = headroom + length;
+    this.#walk(socket);
+    return true;
+  }
+
+  /** Hands on what is whole, up to the first run that is held. */
+  #walk(socket: Socket): void {
     const buffer = this.#buffer;
-    const start = this.#tornStart;
-    const limit = headroom + length;
+    const limit = this.#tornEnd;
+    let start = this.#tornStart;
     let at = start;
     let frames = 0;
+    let length = -1;
     while (limit - at >= headerBytes) {
-      const frameBytes = frameLength(buffer, at);
-      if (frameBytes === 0 || frameBytes > maxFrameBytes) break;
-      const next = at + headerBytes + frameBytes;
-      if (next > limit) break;
-      at = next;
+      length = frameLength(buffer, at);
+      if (length === 0 && frames === 0) {
+        at += headerBytes;
+        start = at;
+        continue;
+      }
+      if (length === 0 || length > maxFrameBytes || length > limit - at - headerBytes) break;
+      at += headerBytes + length;
       frames += 1;
     }
     this.#tornStart = at;
-    this.#tornEnd = limit;
     if (frames > 0 && !this.#owner.received(buffer, start, at, frames)) {
       this.#held = true;
       socket.pause();
-      return true;
+      return;
     }
-    this.#keepTorn();
-    return true;
+    if (frames > 0 && length === 0) this.#walk(socket);
+    else if (length > maxFrameBytes) this.#resynchronise(socket);
+    else this.#keepTorn();
+  }
+
+  #keepTorn(): void {
+    const torn = this.#tornEnd - this.#tornStart;
+    if (torn > 0) this.#buffer.copy(this.#buffer, headroom - torn, this.#tornStart, this.#tornEnd);
+    this.#tornStart = headroom - torn;
+    this.#tornEnd = headroom;
+  }
+
+  #resynchronise(socket: Socket): void {
+    this.#forgetTorn();
+    socket.destroy();
+  }
+
+  #forgetTorn(): void {
+    this.#tornStart = headroom;
+    this.#tornEnd = headroom;
   }
 }

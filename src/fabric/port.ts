@@ -23,11 +23,13 @@ export interface Port {
   readonly opened: Promise<void>;
   /** Tries again at once if it waits to try again. */
   nudge(): void;
+  /** Frames that were too long to be sent, until whoever counts them puts it back to 0. */
+  oversized: number;
   /**
-   * Sends the frames in `buffer[start, end)` and answers how many were too long to be sent, or -1 when the memory is still being
-   * written from: it must stay as it is, and nothing more be sent, until `drained`. Only while `connected`.
+   * Sends the frames in `buffer[start, end)`; only while `connected`. False: the memory is still being written from and must stay as
+   * it is, and nothing more may be sent, until `drained`.
    */
-  send(buffer: Buffer, start: number, end: number): number;
+  send(buffer: Buffer, start: number, end: number): boolean;
   /** Reads on after `received` answered false. */
   resume(): void;
   close(): void;

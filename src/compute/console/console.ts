@@ -1,4 +1,15 @@
+/**
+ * The telnet console of a running node: one connection to the emulator, any number of clients on the node's TCP port and on
+ * WebSockets. All input is merged in order of arrival, all output goes to everybody; no client can hold up another or the guest.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { fault } from '../../api/faults.ts';
 import type { ConsoleSource } from '../../emulators/driver.ts';
+import { ConsoleClient, type Sink } from './client.ts';
+import { Scrollback } from './scrollback.ts';
+import { SourceConnection } from './source.ts';
+
+export type { Sink } from './client.ts';
 
 export interface ConsoleOptions {
   readonly source: ConsoleSource;
@@ -10,23 +21,160 @@ export interface ConsoleOptions {
   readonly banner?: string;
 }
 
-/** Where output goes that is not a TCP connection: a WebSocket. */
-export interface Sink {
-  send(bytes: Uint8Array): void;
-  /** Bytes queued for a client that does not read; absent: never waits. */
-  bufferedAmount?(): number;
-  close(): void;
-}
-
 export interface NodeConsole {
   readonly port: number;
-  /** Cuts all clients and both sides' connections, and opens them anew. */
+  /** Cuts all clients and both sides' connections, and opens them anew. The scrollback stays. */
   reset(): Promise<void>;
+  /** Resolves when the port is free again. */
   close(): Promise<void>;
-  /** Adds a client that speaks as a TCP client would: telnet negotiation, doubled 0xff. */
+  /** Adds a client that speaks as a TCP client would: it gets telnet negotiation and doubled 0xff, and may send both. */
   attach(sink: Sink): { write(bytes: Uint8Array): void; detach(): void };
 }
 
-export function openConsole(_options: ConsoleOptions): Promise<NodeConsole> {
-  return Promise.reject(new Error('not written yet'));
+/** What a new client sees of the past. */
+const scrollbackBytes = 64 * 1024;
+const maxTcpClients = 100;
+const keepAliveMs = 60_000;
+/** At closing, a client gets this long to read what was sent to it. */
+const lingerMs = 250;
+/** How often a WebSocket that fell behind is looked at: it does not tell when there is room again. */
+const lookAgainMs = 50;
+
+/** @throws `console_unavailable` when the port cannot be listened on. */
+export async function openConsole(options: ConsoleOptions): Promise<NodeConsole> {
+  const session = new Console(options);
+  await session.listen(options.port);
+  return session;
+}
+
+class Console implements NodeConsole {
+  readonly #options: ConsoleOptions;
+  readonly #scrollback = new Scrollback(scrollbackBytes);
+  readonly #clients = new Set<ConsoleClient>();
+  readonly #sockets = new Set<Socket>();
+  #source: SourceConnection | undefined;
+  #server: Server | undefined;
+  #lookAgain: NodeJS.Timeout | undefined;
+  #port = 0;
+
+  constructor(options: ConsoleOptions) {
+    this.#options = options;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  async listen(port: number): Promise<void> {
+    const { host } = this.#options;
+    const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
+      this.#accept(socket),
+    );
+    server.maxConnections = maxTcpClients;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (cause: NodeJS.ErrnoException) => {
+        const reason = cause.code === 'EADDRINUSE' ? 'another program uses it' : cause.message;
+        reject(fault('console_unavailable', { host, port, reason }, { cause }));
+      });
+      server.listen({ host, port, exclusive: true }, resolve);
+    });
+    // From here on errors concern single connections that could not be accepted.
+    server.on('error', () => {});
+    const address = server.address();
+    this.#port = typeof address === 'object' && address !== null ? address.port : port;
+    this.#server = server;
+    this.#source = new SourceConnection(this.#options.source, scrollbackBytes, {
+      output: (bytes) => this.#spread(bytes),
+      relieved: () => {
+        for (const socket of this.#sockets) socket.resume();
+      },
+    });
+  }
+
+  async reset(): Promise<void> {
+    await this.close();
+    await this.listen(this.#port);
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    clearInterval(this.#lookAgain);
+    this.#lookAgain = undefined;
+    this.#source?.close();
+    this.#source = undefined;
+    const closed = new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
+    for (const client of this.#clients) client.close();
+    this.#clients.clear();
+    const force = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, lingerMs);
+    await closed;
+    clearTimeout(force);
+  }
+
+  attach(sink: Sink): { write(bytes: Uint8Array): void; detach(): void } {
+    const client = this.#add(sink);
+    return {
+      write: (bytes) => this.#input(client, bytes),
+      detach: () => {
+        this.#clients.delete(client);
+      },
+    };
+  }
+
+  #add(sink: Sink): ConsoleClient {
+    const client = new ConsoleClient(sink, this.#scrollback, this.#options.banner);
+    this.#clients.add(client);
+    this.#watchLaggards(client);
+    return client;
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    const client = this.#add({
+      send: (bytes) => {
+        if (socket.writable) socket.write(bytes);
+      },
+      bufferedAmount: () => socket.writableLength,
+      close: () => socket.destroySoon(),
+    });
+    socket.on('data', (bytes) => {
+      this.#input(client, bytes);
+      if (this.#source?.congested) socket.pause();
+    });
+    socket.on('drain', () => client.pump());
+    // `close` follows.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      this.#clients.delete(client);
+    });
+  }
+
+  #input(client: ConsoleClient, bytes: Uint8Array): void {
+    const data = client.receive(bytes);
+    if (data.length > 0) this.#source?.write(data);
+  }
+
+  #spread(bytes: Uint8Array): void {
+    // In pieces that the scrollback holds, so that a client that keeps up loses nothing of a large burst.
+    for (let at = 0; at < bytes.length; at += scrollbackBytes / 2) {
+      this.#scrollback.append(bytes.subarray(at, at + scrollbackBytes / 2));
+      for (const client of this.#clients) {
+        client.pump();
+        this.#watchLaggards(client);
+      }
+    }
+  }
+
+  #watchLaggards(client: ConsoleClient): void {
+    if (!client.behind || this.#lookAgain !== undefined) return;
+    this.#lookAgain = setInterval(() => {
+      for (const one of this.#clients) one.pump();
+      if ([...this.#clients].some((one) => one.behind)) return;
+      clearInterval(this.#lookAgain);
+      this.#lookAgain = undefined;
+    }, lookAgainMs);
+  }
 }

@@ -24,7 +24,9 @@ export const vpcsKind: Kind = {
       startup_script: Type.Optional(
         nullable(Type.String({ maxLength: maxScriptLength, description: 'Commands run at each start; %h stands for the name' })),
       ),
-      base_script_file: Type.Optional(nullable(Name({ description: 'File in the configs folder that serves as the startup script' }))),
+      base_script_file: Type.Optional(
+        nullable(Name({ description: 'File in the configs folder that serves as the startup script' })),
+      ),
     },
     strict,
   ),

@@ -1,0 +1,57 @@
+/** The two ends of a relay as QEMU has them: Unix stream servers, one at each path, that somebody connects to. */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+
+/** What the ends have heard is called back with, in one static buffer per end. */
+export type Heard = (length: number, buffer: Buffer) => void;
+
+export class Ends {
+  readonly a: End;
+  readonly b: End;
+
+  constructor(folder: string, name: string) {
+    this.a = new End(`${folder}/${name}-a`);
+    this.b = new End(`${folder}/${name}-b`);
+  }
+
+  async connected(): Promise<void> {
+    await Promise.all([this.a.connected, this.b.connected]);
+  }
+
+  close(): void {
+    this.a.close();
+    this.b.close();
+  }
+}
+
+export class End {
+  readonly path: string;
+  readonly connected: Promise<unknown>;
+  heard: Heard = () => undefined;
+  socket: Socket | undefined;
+  readonly #server: Server;
+
+  constructor(path: string) {
+    this.path = path;
+    this.#server = createServer({ highWaterMark: 256 * 1024 }, (socket) => {
+      this.socket = socket;
+      socket.on('error', () => undefined);
+      socket.on('data', (chunk: Buffer) => this.heard(chunk.length, chunk));
+    });
+    this.#server.listen(path);
+    this.connected = once(this.#server, 'connection');
+  }
+
+  close(): void {
+    this.#server.close();
+    this.socket?.destroy();
+  }
+}
+
+/** `count` frames of `frameBytes` each, length-prefixed. */
+export function framesOf(frameBytes: number, count: number): Buffer {
+  const step = 4 + frameBytes;
+  const buffer = Buffer.alloc(step * count);
+  for (let frame = 0; frame < count; frame += 1) buffer.writeUInt32BE(frameBytes, frame * step);
+  return buffer;
+}

@@ -1,0 +1,106 @@
+/** What is sent through a relay, and what is measured. */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMicros } from './cpu.ts';
+import { type Ends, framesOf } from './ends.ts';
+import { quantile } from './figures.ts';
+
+export interface Throughput {
+  framesPerSecond: number;
+  /** CPU of the relay, in microseconds per frame. */
+  cpuMicrosPerFrame: number;
+}
+
+/** Sends as fast as the relay takes it, from a to b. */
+export async function flood(ends: Ends, pid: number, load: { frameBytes: number; ms: number }): Promise<Throughput> {
+  const { frameBytes, ms } = load;
+  const chunk = framesOf(frameBytes, Math.floor(65536 / (frameBytes + 4)));
+  let bytes = 0;
+  ends.b.heard = (length) => {
+    bytes += length;
+  };
+  const socket = ends.a.socket;
+  if (!socket) throw new Error('nobody is connected');
+  let sending = true;
+  const pump = () => {
+    while (sending && socket.write(chunk));
+  };
+  socket.on('drain', pump);
+  pump();
+  await sleep(ms / 5);
+  const began = { bytes, cpu: await cpuMicros(pid), at: performance.now() };
+  await sleep(ms);
+  const frames = (bytes - began.bytes) / (frameBytes + 4);
+  const seconds = (performance.now() - began.at) / 1000;
+  const cpu = (await cpuMicros(pid)) - began.cpu;
+  sending = false;
+  if (socket.writableLength > 0) await once(socket, 'drain');
+  socket.off('drain', pump);
+  let before = -1;
+  for (before = -1; before !== bytes; await sleep(20)) before = bytes;
+  return { framesPerSecond: frames / seconds, cpuMicrosPerFrame: cpu / frames };
+}
+
+/** One frame at a time, there and back; the median in microseconds. */
+export async function roundTrips(ends: Ends, load: { frameBytes: number; count: number }): Promise<number> {
+  const frame = framesOf(load.frameBytes, 1);
+  const times: number[] = [];
+  let sentAt = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const send = () => {
+    sentAt = performance.now();
+    ends.a.socket?.write(frame);
+  };
+  ends.b.heard = () => void ends.b.socket?.write(frame);
+  ends.a.heard = () => {
+    times.push((performance.now() - sentAt) * 1000);
+    if (times.length < load.count) setImmediate(send);
+    else resolve();
+  };
+  send();
+  await promise;
+  ends.a.heard = () => undefined;
+  return quantile(times, 0.5);
+}
+
+export interface OneWay {
+  sent: number;
+  lost: number;
+  /** From the moment of sending to that of hearing, less what was asked for, in ms. */
+  errorsMs: number[];
+  cpuMicrosPerFrame: number;
+}
+
+/** Sends at an even pace from a to b; every frame carries its number and the time of sending. */
+export async function paced(ends: Ends, pid: number, load: { perSecond: number; ms: number; delayMs: number }): Promise<OneWay> {
+  const step = 4 + 100;
+  const frame = framesOf(100, 1);
+  const total = Math.round((load.perSecond * load.ms) / 1000);
+  const errorsMs: number[] = [];
+  let rest: Buffer = Buffer.alloc(0);
+  ends.b.heard = (_length, chunk) => {
+    const now = performance.now();
+    const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    for (; at + step <= all.length; at += step) errorsMs.push(now - all.readDoubleBE(at + 8) - load.delayMs);
+    rest = all.subarray(at);
+  };
+  const cpu = await cpuMicros(pid);
+  const began = performance.now();
+  let sent = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const turn = () => {
+    const now = performance.now();
+    const due = Math.min(total, ((now - began) * load.perSecond) / 1000);
+    for (; sent < due; sent += 1) {
+      frame.writeDoubleBE(performance.now(), 8);
+      ends.a.socket?.write(Buffer.from(frame));
+    }
+    if (sent < total) setImmediate(turn);
+    else resolve();
+  };
+  turn();
+  await promise;
+  await sleep(load.delayMs + 200);
+  return { sent, lost: sent - errorsMs.length, errorsMs, cpuMicrosPerFrame: ((await cpuMicros(pid)) - cpu) / sent };
+}

@@ -1,0 +1,68 @@
+/**
+ * Entry of the npm scripts: `node scripts/run.mjs COMMAND [arguments]` sets up what the command needs and is missing, then runs it.
+ * Plain JavaScript and Node's own modules only: on a fresh machine this runs on the Node that is there (20 or newer), before
+ * anything is installed; the command itself then runs on the Node 24 that npm installed.
+ */
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { installPackages, missingPackages } from './setup-debian.mjs';
+import { installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
+
+const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
+
+const emulators = ['qemu-system-x86', 'qemu-utils', 'vpcs', 'tcpdump'];
+/** What each command runs, and the Debian packages without which it cannot. `doctor` and `start` say themselves what they miss. */
+const commands = {
+  start: { script: ['src/main.ts'], packages: [], production: true },
+  dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [] },
+  demo: { script: ['demo/main.ts'], packages: emulators },
+  test: { script: ['scripts/test.mjs'], packages: [...emulators, 'passt', 'socat'] },
+  check: { script: ['scripts/check.mjs'], packages: [] },
+  doctor: { script: ['src/main.ts', 'doctor'], packages: [], production: true },
+  bench: { script: ['bench/main.ts'], packages: emulators },
+};
+
+const [name = '', ...args] = process.argv.slice(2);
+const command = commands[name];
+if (!command) {
+  console.error(`Usage: npm run ${Object.keys(commands).join('|')} [-- arguments]`);
+  process.exit(2);
+}
+process.chdir(root);
+try {
+  await setUp(command);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+runCommand(command.script);
+
+async function setUp({ packages, production }) {
+  if (!(await modulesMatch(root, { production: production === true }))) await npmCi(root);
+  // `--help` must not install half a system first.
+  const missing = args.includes('--help') ? [] : await missingPackages(packages);
+  if (missing.length > 0) await installPackages(missing);
+}
+
+/** Hands over: output, signals and exit code are the command's. */
+function runCommand(script) {
+  const node = installedNode(root);
+  // Node 24 can become the command; the first run, on an older Node, stands in front of it.
+  if (process.execve) process.execve(node, [node, ...script, ...args], process.env);
+  const child = spawn(node, [...script, ...args], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal sends SIGINT to the whole group: the command has it already.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    console.error(`${node} cannot be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

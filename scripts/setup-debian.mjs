@@ -1,0 +1,82 @@
+/** The Debian side of set-up: which packages are missing, and how they are installed. */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Package to the program that shows that it is there, however it was installed. */
+const programs = {
+  'qemu-system-x86': 'qemu-system-x86_64',
+  'qemu-utils': 'qemu-img',
+  vpcs: 'vpcs',
+  tcpdump: 'tcpdump',
+  passt: 'passt',
+  socat: 'socat',
+};
+
+/** tcpdump and others live in folders that an ordinary user's PATH leaves out. */
+const folders = [...new Set([...(process.env.PATH ?? '').split(path.delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'])];
+
+/** Those of `packages` whose program is not found. */
+export async function missingPackages(packages) {
+  const present = await Promise.all(packages.map((name) => findProgram(programs[name] ?? name)));
+  return packages.filter((_, index) => present[index] === undefined);
+}
+
+async function findProgram(program) {
+  for (const folder of folders) {
+    const file = path.join(folder, program);
+    if (
+      await access(file, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return file;
+  }
+  return undefined;
+}
+
+/** Installs with apt, or throws with the one command that somebody who may must run. */
+export async function installPackages(names) {
+  const install = ['install', '-y', '-q', '--no-install-recommends', ...names];
+  const byHand = `apt-get update && apt-get ${install.filter((word) => word !== '-q').join(' ')}`;
+  const apt = await findProgram('apt-get');
+  if (apt === undefined) {
+    throw new Error(`These programs are missing and this machine has no apt to install them: ${names.map((name) => programs[name]).join(', ')}.
+On Debian: ${byHand}`);
+  }
+  if (process.getuid?.() !== 0) {
+    throw new Error(`These Debian packages are missing: ${names.join(', ')}. Only root may install them. Run this once:
+  sudo sh -c '${byHand}'`);
+  }
+  console.error(`Installing Debian packages: ${names.join(', ')}`);
+  await runApt(apt, ['update', '-q'], 'package lists');
+  await runApt(apt, install, 'packages');
+  const missing = await missingPackages(names);
+  if (missing.length > 0) throw new Error(`apt-get ended well, but these are still not found: ${missing.join(', ')}`);
+}
+
+/** Shows a line for each package as it arrives; all that apt said, when it fails. */
+async function runApt(apt, args, what) {
+  const began = Date.now();
+  const child = spawn(apt, ['-o', 'DPkg::Lock::Timeout=120', ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  const follow = (text) => {
+    said += text;
+    for (const line of text.split('\n')) {
+      if (/^(Setting up|E:)/.test(line)) console.error(`  ${line.trim()}`);
+    }
+  };
+  child.stdout.setEncoding('utf8').on('data', follow);
+  child.stderr.setEncoding('utf8').on('data', follow);
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`apt-get ${args[0]} failed with code ${code}:\n${said.trim().split('\n').slice(-20).join('\n')}`);
+  console.error(`  ${what}: done in ${((Date.now() - began) / 1000).toFixed(1)} s`);
+}

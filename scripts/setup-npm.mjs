@@ -1,0 +1,73 @@
+/** The npm side of set-up: are the installed modules those of the lock file, and which Node runs the server. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Node of this major version or newer runs TypeScript directly. */
+const neededMajor = 24;
+
+/**
+ * Whether node_modules holds what package-lock.json says. npm writes the list of what it installed into node_modules as its last
+ * step, so an installation that was broken off counts as missing.
+ */
+export async function modulesMatch(root, { production }) {
+  const [wanted, installed] = await Promise.all([
+    readPackages(path.join(root, 'package-lock.json')),
+    readPackages(path.join(root, 'node_modules/.package-lock.json')),
+  ]);
+  if (!wanted) throw new Error('package-lock.json is missing or damaged: get it back from the repository');
+  if (!installed) return false;
+  return Object.entries(wanted).every(([where, entry]) => {
+    if (where === '' || (production && entry.dev)) return true;
+    const found = installed[where];
+    // Optional packages are for other platforms, mostly; one that is there must still be the right one.
+    return found ? found.version === entry.version : entry.optional === true || entry.devOptional === true;
+  });
+}
+
+async function readPackages(file) {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function npmCi(root) {
+  console.error('Installing the npm packages of package-lock.json (npm ci)');
+  const npmScript = process.env.npm_execpath;
+  const node = outerNode();
+  // npm replaces node_modules, so it must not run on the Node inside.
+  const [command, args] = npmScript && node ? [node, [npmScript, 'ci']] : ['npm', ['ci']];
+  const code = await new Promise((resolve, reject) => {
+    const child = spawn(command, [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: root,
+      // What npm prints goes to standard error: standard output belongs to the command.
+      stdio: ['ignore', 2, 2],
+    });
+    child.on('error', (error) => reject(new Error(`npm cannot be started: ${error.message}`)));
+    child.on('exit', resolve);
+  });
+  if (code !== 0) throw new Error('npm ci failed: see above');
+}
+
+/** A `node` of PATH that does not lie in node_modules. */
+function outerNode() {
+  for (const folder of (process.env.PATH ?? '').split(path.delimiter)) {
+    const file = path.join(folder, 'node');
+    if (folder !== '' && !folder.includes('node_modules') && existsSync(file)) return file;
+  }
+  return undefined;
+}
+
+/** The Node that npm installed, or this one when it is new enough. */
+export function installedNode(root) {
+  const node = path.join(root, 'node_modules/.bin/node');
+  if (existsSync(node)) return node;
+  if (Number(process.versions.node.split('.')[0]) >= neededMajor) return process.execPath;
+  console.error(
+    `npm has no Node ${neededMajor} for this machine (${process.platform} ${process.arch}): install Node ${neededMajor} or newer yourself and run this again`,
+  );
+  process.exit(1);
+}

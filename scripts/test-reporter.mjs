@@ -1,0 +1,64 @@
+/**
+ * What people see of a test run: a line per file, each failure as it happens and once more at the end, every skip with its
+ * reason, the slowest tests, the totals.
+ */
+import path from 'node:path';
+import { inspect } from 'node:util';
+
+const shown = { slowest: 5 };
+
+export default async function* report(source) {
+  const failures = [];
+  const skips = new Map();
+  const slow = [];
+  for await (const { type, data } of source) {
+    if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
+    if (type === 'test:pass' && data.details.type !== 'suite') {
+      if (data.skip !== undefined) count(skips, typeof data.skip === 'string' ? data.skip : '(no reason given)');
+      else slow.push(data);
+    }
+    if (type === 'test:fail' && !isEcho(data)) {
+      failures.push(data);
+      yield `\n✖ ${where(data)}\n${indent(causeOf(data))}\n`;
+    }
+    if (type === 'test:summary' && data.file) yield fileLine(data);
+    if (type === 'test:summary' && !data.file) yield ending({ data, failures, skips, slow });
+  }
+}
+
+/** A suite or file that fails because of a test in it says nothing new. */
+function isEcho(data) {
+  return data.details.error?.failureType === 'subtestsFailed';
+}
+
+function fileLine({ file, counts, duration_ms, success }) {
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+  return `${success ? '✔' : '✖'} ${relative(file)}  ${counts.tests} tests${skipped}, ${seconds(duration_ms)}\n`;
+}
+
+function ending({ data, failures, skips, slow }) {
+  const lines = [''];
+  for (const [reason, times] of skips) lines.push(`skipped ${times}: ${reason}`);
+  const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.slowest);
+  for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
+  for (const failure of failures) lines.push(`failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
+  const { passed, skipped, tests } = data.counts;
+  lines.push(
+    `${data.success ? 'PASS' : 'FAIL'}: ${tests} tests, ${passed} passed, ${failures.length} failed, ${skipped} skipped, in ${seconds(data.duration_ms)}`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+/** Without the lines of Node's own test runner. */
+function causeOf({ details: { error } }) {
+  const cause = error?.cause ?? error;
+  if (typeof cause === 'string') return error.exitCode === undefined ? cause : `${cause}: exit code ${error.exitCode}`;
+  return (cause?.stack ?? inspect(cause)).replace(/\n +at .*node:internal.*/g, '');
+}
+
+const where = (data) => `${relative(data.file)}:${data.line ?? 0} ${data.name}`;
+const relative = (file) => (file ? path.relative(process.cwd(), file) : '');
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+const indent = (text) => text.replace(/^/gm, '    ');
+const firstLine = (text) => text.split('\n')[0];
+const count = (map, key) => map.set(key, (map.get(key) ?? 0) + 1);

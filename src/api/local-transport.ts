@@ -1,0 +1,146 @@
+/** The compute of this process, reached by its routes without a socket: bodies are validated and faults pass as they are. */
+import { Readable } from 'node:stream';
+import type { Static, TSchema } from 'typebox';
+import type { Capabilities } from '../schema/compute.ts';
+import { fault } from './faults.ts';
+import { Answer, type Call, type Method, type Route, type RouteKey, Stream } from './route.ts';
+import type { ComputeAnswer, ComputeCall, ComputeEvent, RawAnswer, Transport, TransportState } from './transport.ts';
+
+/** Checks a body against a route's schema. @throws `invalid_request` */
+export type Validate = (schema: TSchema, body: unknown) => void;
+
+export interface LocalTransportOptions {
+  readonly routes: readonly Route[];
+  readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
+  readonly capabilities: Static<typeof Capabilities>;
+  readonly validate: Validate;
+}
+
+/** Bodies of parsed routes are limited as over HTTP. */
+const bodyLimitBytes = 1024 * 1024;
+
+export class LocalTransport implements Transport {
+  readonly state: TransportState;
+  readonly #routes = new Map<string, Route>();
+  readonly #patterns: { method: Method; pattern: RegExp; names: string[]; route: Route }[] = [];
+  readonly #events: LocalTransportOptions['events'];
+  readonly #validate: Validate;
+
+  constructor(options: LocalTransportOptions) {
+    this.state = Object.freeze({ connected: true, capabilities: options.capabilities, lastError: null });
+    this.#events = options.events;
+    this.#validate = options.validate;
+    for (const route of options.routes) {
+      if (route.socket) continue;
+      this.#routes.set(withoutExpressions(route.key), route);
+      this.#patterns.push({ method: route.method, route, ...compile(route.template) });
+    }
+    // As in the router: words come before parameters, parameters before whole tails.
+    this.#patterns.sort((one, other) => (rank(one.route.template) < rank(other.route.template) ? -1 : 1));
+  }
+
+  async connect(): Promise<void> {}
+
+  async call<T>(key: RouteKey, { path = {}, body = {} }: ComputeCall = {}): Promise<ComputeAnswer<T>> {
+    const route = this.#routes.get(withoutExpressions(key));
+    if (!route) throw fault('compute_route_missing', { request: requestOf(key, path) });
+    const texts: Record<string, string> = {};
+    for (const [name, value] of Object.entries(path)) texts[name] = String(value);
+    return (await this.#handle(route, { path: texts, body })) as ComputeAnswer<T>;
+  }
+
+  async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
+    const found = this.#match(method, path);
+    if (!found) throw fault('compute_route_missing', { request: shorten(`${method} ${path}`) });
+    const { route, params } = found;
+    const answer = await this.#handle(
+      route,
+      route.spec.raw ? { path: params, body: {}, stream: streamOf(body) } : { path: params, body: await parse(body) },
+    );
+    if (answer.body instanceof Stream) {
+      const { contentType, source, headers } = answer.body;
+      return { status: answer.status, headers: { ...headers, 'content-type': contentType }, body: source };
+    }
+    const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
+    return { status: answer.status, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) };
+  }
+
+  events(listener: (event: ComputeEvent) => void): () => void {
+    return this.#events.subscribe(listener);
+  }
+
+  onState(): () => void {
+    return () => undefined;
+  }
+
+  async close(): Promise<void> {}
+
+  async #handle(route: Route, given: Pick<Call, 'path' | 'body' | 'stream'>): Promise<{ status: number; body: unknown }> {
+    if (route.spec.body && !route.spec.raw) this.#validate(route.spec.body, given.body);
+    const call: Call = { ...given, query: {}, signal: new AbortController().signal };
+    const value = await route.handle(call);
+    if (value instanceof Answer) return { status: value.status, body: value.body };
+    return { status: route.spec.status ?? 200, body: value };
+  }
+
+  #match(method: Method, path: string): { route: Route; params: Record<string, string> } | undefined {
+    for (const { method: own, pattern, names, route } of this.#patterns) {
+      const values = own === method ? pattern.exec(path) : null;
+      if (!values) continue;
+      return { route, params: Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(values[index + 1] ?? '')])) };
+    }
+    return undefined;
+  }
+}
+
+/** `{name:expression}` as `{name}`: what a key means does not depend on how its parameters are matched. */
+export function withoutExpressions(key: string): string {
+  return key.replace(/\{(\w+):[^}]*\}/g, '{$1}');
+}
+
+/** The path of a key with its parameters filled in, percent-encoded. */
+export function fill(key: RouteKey, path: Readonly<Record<string, string | number>>): string {
+  const template = withoutExpressions(key.slice(key.indexOf(' ') + 1));
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name] ?? '')));
+}
+
+/** A request as people are told it: method and path below `/v2/compute`. */
+export function requestOf(key: RouteKey, path: Readonly<Record<string, string | number>>): string {
+  return shorten(`${key.slice(0, key.indexOf(' '))} ${fill(key, path)}`);
+}
+
+function shorten(request: string): string {
+  return request.replace(' /v2/compute/', ' /');
+}
+
+function compile(template: string): { pattern: RegExp; names: string[] } {
+  const names: string[] = [];
+  const source = template.replace(/[.*+?^$()|[\]\\]|\{(\w+)(?::([^}]*))?\}/g, (found, name?: string, expression?: string) => {
+    if (name === undefined) return `\\${found}`;
+    names.push(name);
+    return `(${expression ?? '[^/]+'})`;
+  });
+  return { pattern: new RegExp(`^${source}$`), names };
+}
+
+function rank(template: string): string {
+  return template.replace(/\{\w+:\.\+\}/g, '\u{10ffff}').replace(/\{[^}]*\}/g, '\u{10fffe}');
+}
+
+function streamOf(body: Readable | Uint8Array | undefined): Readable {
+  return body instanceof Readable ? body : Readable.from(body && body.length > 0 ? [Buffer.from(body)] : []);
+}
+
+async function parse(body: Readable | Uint8Array | undefined): Promise<unknown> {
+  let bytes = Buffer.alloc(0);
+  for await (const chunk of streamOf(body)) {
+    bytes = Buffer.concat([bytes, chunk as Buffer]);
+    if (bytes.length > bodyLimitBytes) throw fault('body_too_large', { limit: bodyLimitBytes });
+  }
+  if (bytes.length === 0) return {};
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw fault('malformed_json', { reason: (error as Error).message });
+  }
+}

@@ -1,0 +1,71 @@
+/** Checks a request's body against its route's schema. Validators are made at first use, so that starting costs nothing for them. */
+import type { TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { fault } from './faults.ts';
+import type { Route } from './route.ts';
+
+const validators = new WeakMap<TSchema, Validator>();
+
+/** Body of a request that was already parsed; query parameters are merged in by HTTP. @throws fault invalid_request */
+export function validateBody(route: Route, body: unknown): unknown {
+  const schema = route.spec.body;
+  if (!schema) return body;
+  checkValue(schema, body);
+  return body;
+}
+
+/** @throws fault invalid_request, naming the first things that are wrong */
+export function checkValue(schema: TSchema, value: unknown): void {
+  let validator = validators.get(schema);
+  if (!validator) {
+    validator = Compile(schema);
+    validators.set(schema, validator);
+  }
+  if (!validator.Check(value)) throw fault('invalid_request', { reason: explain(validator.Errors(value)) });
+}
+
+interface Problem {
+  keyword: string;
+  instancePath: string;
+  params: object;
+  message: string;
+}
+
+/** One clause for each place that is wrong, three at the most. */
+function explain(problems: Problem[]): string {
+  const clauses = new Map<string, string>();
+  for (const problem of problems) {
+    const place = problem.instancePath.slice(1).replaceAll('/', '.');
+    const clause = clauseFor(problem, place);
+    if (clause && !clauses.has(place)) clauses.set(place, clause);
+  }
+  return [...clauses.values()].slice(0, 3).join('; ') || 'it does not have the form that is expected';
+}
+
+function clauseFor(problem: Problem, place: string): string | undefined {
+  const subject = place === '' ? 'the body' : place;
+  const params = problem.params as Record<string, unknown>;
+  switch (problem.keyword) {
+    case 'boolean':
+      return undefined;
+    case 'additionalProperties':
+      return `${place ? `${place}: ` : ''}unknown key ${list(params.additionalProperties)}`;
+    case 'required':
+      return `${place ? `${place}: ` : ''}missing key ${list(params.requiredProperties)}`;
+    case 'enum':
+      return `${subject} must be one of ${list(params.allowedValues)}`;
+    case 'pattern':
+      return `${subject} does not have the expected form`;
+    case 'anyOf':
+      return `${subject} has a wrong type or value`;
+    default:
+      return `${subject} ${problem.message}`;
+  }
+}
+
+function list(values: unknown): string {
+  return (Array.isArray(values) ? values : [])
+    .slice(0, 40)
+    .map((value) => JSON.stringify(value).slice(0, 80))
+    .join(', ');
+}

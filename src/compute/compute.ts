@@ -1,0 +1,221 @@
+/**
+ * The compute: everything that runs emulators on this machine, behind its routes and its stream of events.
+ *
+ * Theory of operation. Its memory is a journal (`store.ts`); what was answered with 2xx is in it. Emulators and the fabric are
+ * processes of their own that outlive it. At the start it therefore (1) notes which marked processes run, before it starts any
+ * itself; (2) reads its journal and takes back the ports in it; (3) finds or starts the fabric and adopts the emulators, all at
+ * once; (4) tells the fabric which links should be; (5) ends the noted processes that nobody owns. Only then it answers. At the end
+ * it lets go of everything, or stops everything when asked to.
+ */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Route } from '../api/route.ts';
+import { makeDrivers } from '../emulators/drivers.ts';
+import type { Host } from '../emulators/host.ts';
+import { ImageStore } from '../emulators/images.ts';
+import { BpfCompiler } from '../fabric/bpf-compile.ts';
+import { FabricClient } from '../fabric/client.ts';
+import { EventStream } from '../lib/event-stream.ts';
+import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
+import type { Settings } from '../schema/settings.ts';
+import type { ComputeEvent, Context } from './context.ts';
+import { removeHalfCopies } from './copy.ts';
+import { HostFigures } from './host-figures.ts';
+import { localAddresses } from './nio.ts';
+import type { ComputeNode } from './node.ts';
+import { Ports } from './ports.ts';
+import { Projects } from './projects.ts';
+import { computeRoutes } from './routes/routes.ts';
+import { type LoadedNode, Store } from './store.ts';
+import { Wiring } from './wiring.ts';
+
+export interface ComputeOptions {
+  readonly settings: Settings;
+  readonly log: Host['log'];
+  /** Version of the server. */
+  readonly version: string;
+}
+
+/** Between SIGTERM and SIGKILL for processes that nobody owns; the server does not answer yet. */
+const orphanGraceMs = 300;
+
+export class Compute {
+  readonly events: EventStream<ComputeEvent>;
+  readonly host: Host;
+  readonly #context: Context;
+  readonly #projects: Projects;
+  readonly #fabric: FabricClient;
+  readonly #routes: Route[];
+
+  private constructor(parts: {
+    context: Context;
+    events: EventStream<ComputeEvent>;
+    host: Host;
+    fabric: FabricClient;
+    version: string;
+  }) {
+    const { context, events, host, fabric, version } = parts;
+    this.#context = context;
+    this.#fabric = fabric;
+    this.events = events;
+    this.host = host;
+    this.#projects = new Projects(context);
+    const figures = new HostFigures(context.settings.Server.projects_path);
+    this.#routes = computeRoutes({ context, projects: this.#projects, events, host, figures, version });
+  }
+
+  /** Resolves when all is as it was before, and ready to answer. */
+  static async open({ settings, log, version }: ComputeOptions): Promise<Compute> {
+    const { dataDirectory, runtimeDirectory, Server } = settings;
+    for (const folder of [join(dataDirectory, 'state'), Server.projects_path]) await mkdir(folder, { recursive: true });
+    await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
+    const [leftovers, store] = await Promise.all([
+      listMarked(runtimeDirectory),
+      Store.open(join(dataDirectory, 'state', 'compute.journal')),
+    ]);
+    const consoleHost = consoleHostOf(Server);
+    const ports = new Ports(Server, consoleHost);
+    const events = new EventStream<ComputeEvent>();
+    const images = new ImageStore(() => settings);
+    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, log };
+    const fabric = FabricClient.connectOrSpawn({
+      socketPath: join(runtimeDirectory, 'fabric.sock'),
+      logPath: join(dataDirectory, 'state', 'fabric.log'),
+      runDirectory: runtimeDirectory,
+    });
+    // Until `sync`, the wiring only notes what should be.
+    const wiring = new Wiring(
+      {
+        apply: async (links) => (await fabric).apply(links),
+        remove: async (ids) => (await fabric).remove(ids),
+        sync: async (links) => (await fabric).sync(links),
+      },
+      localAddresses(),
+    );
+    const context: Context = {
+      settings,
+      store,
+      ports,
+      wiring,
+      drivers: makeDrivers(host),
+      bpf: new BpfCompiler(),
+      consoleHost,
+      log,
+      emit: (event) => events.emit(event),
+    };
+    try {
+      const opening = new Opening(context);
+      const compute = new Compute({ context, events, host, fabric: await fabric, version });
+      await opening.restore(compute.#projects);
+      compute.#watchFabric();
+      await opening.endUnowned(leftovers, [compute.#fabric.pid, ...ownedPids(compute.#projects.allNodes())]);
+      return compute;
+    } catch (error) {
+      await fabric.then((client) => client.close()).catch(() => undefined);
+      await images.close();
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** Everything below `/v2/compute`. */
+  routes(): Route[] {
+    return this.#routes;
+  }
+
+  /** Ends the compute; with `stopNodes` also every emulator and the fabric, otherwise they go on. */
+  async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
+    const nodes = this.#projects.allNodes();
+    if (stopNodes) await Promise.allSettled(nodes.map((node) => node.stop()));
+    await Promise.allSettled(nodes.map((node) => node.release()));
+    await (stopNodes ? this.#fabric.quit() : this.#fabric.close());
+    await this.host.images.close();
+    await this.#context.store.close();
+  }
+
+  #watchFabric(): void {
+    const { log } = this.#context;
+    this.#fabric.onLost((reason) => log('error', `the fabric was lost and is started again: ${reason}`));
+    this.#fabric.onRestored(({ failures }) => {
+      for (const failure of failures) log('error', `link ${failure.id} is not up again: ${failure.error}`);
+    });
+  }
+}
+
+/** The steps of a start. */
+class Opening {
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async restore(projects: Projects): Promise<void> {
+    const { store, wiring, log } = this.#context;
+    const { projects: records, nodes, copies } = store.load();
+    const loaded = projects.load(records, nodes);
+    for (const [node, entry] of loaded) await this.#retake(node, entry);
+    await Promise.all([
+      removeHalfCopies(this.#context, copies),
+      ...[...loaded].map(([node, { run }]) => run && node.adopt(run).catch((error) => this.#adoptionFailed(node, error))),
+    ]);
+    for (const failure of await wiring.sync()) log('error', `link ${failure.id} is not up: ${failure.error}`);
+    await this.#removeOldSockets(projects.allNodes());
+  }
+
+  /** Ports are the node's again, in use or not; NIOs are bound. Nothing is asked of the fabric yet. */
+  async #retake(node: ComputeNode, { record, nios }: LoadedNode): Promise<void> {
+    const { ports, wiring, log } = this.#context;
+    if (record.console !== null && !ports.reserveConsole(record.console_type, record.console)) {
+      log('warning', `console port ${record.console} of node ${record.name} is given twice`);
+    }
+    for (const { adapter, port, nio } of nios) {
+      ports.udp.reserve(nio.lport);
+      await wiring.bind({ nodeId: node.id, adapter, port }, nio);
+    }
+  }
+
+  /** It is not ours any more: what is left of it is ended with the other processes that nobody owns. */
+  async #adoptionFailed(node: ComputeNode, error: unknown): Promise<void> {
+    this.#context.log('error', `node ${node.name} could not be taken over: ${error}`);
+    await this.#context.store.deleteRun(node.id);
+  }
+
+  async endUnowned(leftovers: readonly Marked[], owned: readonly number[]): Promise<void> {
+    const known = new Set(owned);
+    const unowned = leftovers.filter(({ pid, sid }) => !known.has(pid) && !known.has(sid));
+    if (unowned.length === 0) return;
+    this.#context.log(
+      'warning',
+      `ending ${unowned.length} processes that nobody owns: ${unowned.map(({ pid }) => pid).join(', ')}`,
+    );
+    await endMarked(unowned, orphanGraceMs);
+  }
+
+  async #removeOldSockets(nodes: readonly ComputeNode[]): Promise<void> {
+    const folder = join(this.#context.settings.runtimeDirectory, 'n');
+    const used = new Set(nodes.filter((node) => node.emulator).map((node) => node.view().runtimeDirectory));
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Every process id in the records of running emulators; the records are the drivers', the key `pid` is common to them. */
+function ownedPids(nodes: readonly ComputeNode[]): number[] {
+  const pids: number[] = [];
+  const collect = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, part] of Object.entries(value)) {
+      if (key === 'pid' && typeof part === 'number') pids.push(part);
+      else collect(part);
+    }
+  };
+  for (const node of nodes) collect(node.emulator?.record);
+  return pids;
+}
+
+function consoleHostOf(server: Settings['Server']): string {
+  if (!server.allow_remote_console) return server.host;
+  return server.host.includes(':') ? '::' : '0.0.0.0';
+}

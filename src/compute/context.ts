@@ -1,0 +1,38 @@
+/** What the parts of the compute share. Made once, in `compute.ts`. */
+import type { Driver } from '../emulators/driver.ts';
+import type { Host } from '../emulators/host.ts';
+import type { BpfCompiler } from '../fabric/bpf-compile.ts';
+import type { NodeType } from '../schema/node.ts';
+import type { Settings } from '../schema/settings.ts';
+import type { Ports } from './ports.ts';
+import type { Store } from './store.ts';
+import type { Wiring } from './wiring.ts';
+
+/** What listeners of the compute are sent. */
+export interface ComputeEvent {
+  readonly action: 'node.updated' | 'node.deleted' | 'log.error' | 'log.warning' | 'log.info';
+  readonly event: Readonly<Record<string, unknown>>;
+  readonly project_id?: string;
+}
+
+export interface Context {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly ports: Ports;
+  readonly wiring: Wiring;
+  readonly drivers: ReadonlyMap<NodeType, Driver>;
+  readonly bpf: BpfCompiler;
+  /** Address on which consoles listen. */
+  readonly consoleHost: string;
+  readonly log: Host['log'];
+  emit(event: ComputeEvent): void;
+}
+
+/** The part of a project that its nodes need. */
+export interface ProjectView {
+  readonly id: string;
+  /** Folder, absolute. */
+  readonly path: string;
+  /** UDP ports that were given to the project's clients and that no NIO uses yet. */
+  readonly udpPorts: Set<number>;
+}

@@ -1,0 +1,144 @@
+/**
+ * Copies of what nodes keep on disk. Running machines are held for the instant of the copy, so that what is copied is what a power
+ * cut would have left. `cp` shares blocks where the file system can, and keeps holes elsewhere; nothing is read into memory.
+ *
+ * All or nothing: a copy grows in a folder of its own and gets its name when it is complete and on disk. The folder is noted in the
+ * store first, so that a server that dies in between removes it when it starts again.
+ */
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fault, isFault } from '../api/faults.ts';
+import { syncFolder } from '../lib/atomic-file.ts';
+import { spawnChild } from '../process/child.ts';
+import type { Context } from './context.ts';
+import type { ComputeNode } from './node.ts';
+import type { ComputeProject } from './project.ts';
+import { makeFolder, placeFor } from './project-folder.ts';
+
+export interface ProjectCopy {
+  readonly destination_project_id: string;
+  /** Absolute; absent: the usual place of that project. */
+  readonly destination_path?: string;
+  /** Id of a node to the id of its copy. Folders of other nodes are not copied. */
+  readonly nodes: Readonly<Record<string, string>>;
+}
+
+/** Copies `project-files` of a project to where another project will be; all of it except `tmp`. */
+export async function copyProject(context: Context, project: ComputeProject, wanted: ProjectCopy): Promise<void> {
+  const destination = await placeFor(context.settings, wanted.destination_project_id, wanted.destination_path);
+  const target = join(destination, 'project-files');
+  if (destination === project.path || (await exists(target))) throw fault('project_path_taken', { path: destination });
+  const isNew = !(await exists(destination));
+  await makeFolder(destination);
+  try {
+    await grow(context, target, async (folder) => {
+      await whileFrozen([...project.nodes.values()], context, async () => {
+        const source = join(project.path, 'project-files');
+        if (await exists(source)) await copyTree(context, source, folder);
+      });
+      await rm(join(folder, 'tmp'), { recursive: true, force: true });
+      await renameNodes(context, folder, new Map(Object.entries(wanted.nodes).map(([from, to]) => [from.toLowerCase(), to])));
+    });
+  } catch (error) {
+    if (isNew) await rm(destination, { recursive: true, force: true }).catch(() => undefined);
+    throw isFault(error)
+      ? error
+      : fault('project_copy_failed', { name: project.name, reason: (error as Error).message }, { cause: error });
+  }
+}
+
+/** Replaces the folder of one node by a copy of another's. The destination must not run. */
+export async function copyNode(context: Context, source: ComputeNode, destination: ComputeNode): Promise<void> {
+  const stopped = () => {
+    if (destination.status === 'stopped' || destination.driver.kind.alwaysRunning) return;
+    throw fault('node_running', { name: destination.name, what: 'replace its files' });
+  };
+  if (source === destination) return;
+  stopped();
+  // Always in the same order: two copies between the same nodes must not wait for each other.
+  const both = [source, destination].sort((one, other) => (one.id < other.id ? -1 : 1));
+  await whileFrozen(both, context, async () => {
+    stopped();
+    await grow(context, destination.directory, async (folder) => {
+      if (await exists(source.directory)) await copyTree(context, source.directory, folder);
+    });
+    await destination.driver.renamed?.(destination.directory, source.name, destination.name);
+  });
+}
+
+/** Folders that a server which died has left half copied. */
+export async function removeHalfCopies(context: Context, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    await rm(folder, { recursive: true, force: true }).catch((error) => context.log('error', `removing ${folder}: ${error}`));
+    await context.store.endCopy(folder);
+  }
+}
+
+/** Holds all the nodes, one after the other, runs `fn`, and lets them go whatever happened. */
+async function whileFrozen(nodes: readonly ComputeNode[], context: Context, fn: () => Promise<void>): Promise<void> {
+  const thaws: (() => Promise<void>)[] = [];
+  try {
+    for (const node of nodes) thaws.push(await node.freeze());
+    await fn();
+  } finally {
+    const thawed = await Promise.allSettled(thaws.map((thaw) => thaw()));
+    for (const result of thawed) if (result.status === 'rejected') context.log('error', `going on after a copy: ${result.reason}`);
+  }
+}
+
+/** Fills a folder beside the target, brings it to disk and puts it in the target's place. */
+async function grow(context: Context, target: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  const growing = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}`);
+  await context.store.beginCopy(growing);
+  try {
+    await mkdir(growing, { recursive: true });
+    await fill(growing);
+    await run(context, 'sync', ['-f', growing]);
+    await rm(target, { recursive: true, force: true });
+    await rename(growing, target);
+    await syncFolder(dirname(target));
+  } catch (error) {
+    await rm(growing, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
+  } finally {
+    await context.store.endCopy(growing).catch((error) => context.log('error', `forgetting a copy: ${error}`));
+  }
+}
+
+/** GNU coreutils: `--reflink=auto` shares blocks where it can, `--sparse=always` keeps holes; `-a` keeps links, modes and times. */
+function copyTree(context: Context, from: string, to: string): Promise<void> {
+  return run(context, 'cp', ['-a', '--reflink=auto', '--sparse=always', '--', `${from}/.`, to]);
+}
+
+/** Gives the nodes' folders the ids of the copies; folders of nodes that are not copied go. */
+async function renameNodes(context: Context, folder: string, ids: ReadonlyMap<string, string>): Promise<void> {
+  const kindFolders = new Set([...context.drivers.values()].map((driver) => driver.kind.folder));
+  for (const kindFolder of kindFolders) {
+    const parent = join(folder, kindFolder);
+    for (const name of await readdir(parent).catch(() => [])) {
+      const id = ids.get(name.toLowerCase());
+      if (id === undefined) await rm(join(parent, name), { recursive: true, force: true });
+      else await rename(join(parent, name), join(parent, id));
+    }
+  }
+}
+
+async function run(context: Context, program: string, args: readonly string[]): Promise<void> {
+  const { runtimeDirectory } = context.settings;
+  const logFile = join(runtimeDirectory, `${program}-${randomBytes(4).toString('hex')}.log`);
+  try {
+    const child = await spawnChild({ program, args, cwd: '/', logFile, runDirectory: runtimeDirectory });
+    const { how, code, tail } = await child.outcome;
+    if (how !== 'exited' || code !== 0) throw new Error(`${program} failed: ${tail}`);
+  } finally {
+    await rm(logFile, { force: true });
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

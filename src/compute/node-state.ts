@@ -1,0 +1,116 @@
+/** What a node is: its durable record, its status, and what clients and its driver see of it. What it does is in `node.ts`. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Driver, NodeView, Properties } from '../emulators/driver.ts';
+import type { NodeStatus } from '../schema/node.ts';
+import type { ComputeEvent, Context, ProjectView } from './context.ts';
+import { type ConsoleChange, nextConsole } from './node-console.ts';
+import type { NodeRecord } from './store.ts';
+
+/** A change as a client asks for it: what is the compute's own, and the kind's properties. */
+export interface NodeChange extends ConsoleChange {
+  readonly name?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+export class NodeState {
+  readonly context: Context;
+  readonly project: ProjectView;
+  readonly driver: Driver;
+  /** Frozen, replaced on change. */
+  record: NodeRecord;
+  status: NodeStatus = 'stopped';
+  /** Of the last start. */
+  commandLine = '';
+
+  constructor(context: Context, project: ProjectView, driver: Driver, record: NodeRecord) {
+    this.context = context;
+    this.project = project;
+    this.driver = driver;
+    this.record = record;
+  }
+
+  get id(): string {
+    return this.record.node_id;
+  }
+  get name(): string {
+    return this.record.name;
+  }
+  get properties(): Properties {
+    return this.record.properties;
+  }
+  /** The node's own folder; it need not exist. */
+  get directory(): string {
+    return join(this.project.path, 'project-files', this.driver.kind.folder, this.id);
+  }
+
+  /** The node object of the API. */
+  present(): Readonly<Record<string, unknown>> {
+    const { project_id, node_id, name, console, console_type } = this.record;
+    return Object.freeze({
+      ...this.driver.present(this.properties),
+      project_id,
+      node_id,
+      name,
+      status: this.status,
+      node_directory: this.directory,
+      console,
+      console_type,
+      command_line: this.commandLine,
+    });
+  }
+
+  view(carrier: NodeView['carrier']): NodeView {
+    const { project_id, name, console, console_type } = this.record;
+    return {
+      projectId: project_id,
+      projectDirectory: this.project.path,
+      nodeId: this.id,
+      name,
+      directory: this.directory,
+      runtimeDirectory: join(this.context.settings.runtimeDirectory, 'n', shortName(this.id)),
+      properties: this.properties,
+      console: { type: console_type, port: console, host: this.context.consoleHost },
+      carrier,
+      warn: (message) => this.emit('log.warning', { message }),
+    };
+  }
+
+  setStatus(status: NodeStatus): void {
+    this.status = status;
+    this.emit('node.updated', this.present());
+  }
+
+  emit(action: ComputeEvent['action'], event: Readonly<Record<string, unknown>>): void {
+    this.context.emit({ action, event, project_id: this.record.project_id });
+  }
+
+  /** What the record becomes by a change; a console port may have been taken for it, so it must go to `store`. */
+  async after(change: NodeChange): Promise<NodeRecord> {
+    const before = this.record;
+    const place = { nodeId: this.id, projectDirectory: this.project.path };
+    const wanted = Object.keys(change.properties ?? {}).length > 0 ? change.properties : undefined;
+    const properties = wanted ? await this.driver.update(before.properties, wanted, place) : before.properties;
+    const console = await nextConsole(this.context.ports, { type: before.console_type, port: before.console }, change);
+    return { ...before, name: change.name ?? before.name, console: console.port, console_type: console.type, properties };
+  }
+
+  /** Makes a record the node's, durably. The console port that is not used, the old or the new one, goes back. */
+  async store(next: NodeRecord): Promise<void> {
+    const before = this.record;
+    const unused = (port: number | null) => before.console !== next.console && this.context.ports.releaseConsole(port);
+    try {
+      await this.context.store.setNode(next);
+    } catch (error) {
+      unused(next.console);
+      throw error;
+    }
+    this.record = Object.freeze({ ...next, properties: Object.freeze(next.properties) });
+    unused(before.console);
+  }
+}
+
+/** Sockets' paths have at most 107 bytes, so folders of sockets have short names: 72 bits of the id's hash. */
+function shortName(nodeId: string): string {
+  return createHash('sha256').update(nodeId).digest('base64url').slice(0, 12);
+}

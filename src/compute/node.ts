@@ -1,0 +1,297 @@
+/**
+ * One node: its verbs.
+ *
+ * Theory of operation. Every verb runs under the node's lock, one after the other, and looks at the status when its turn comes: a
+ * start behind a start finds the node started and does nothing, a deletion behind a start stops it. An emulator that ends by itself
+ * waits for the lock too, and is ignored if somebody has stopped it meanwhile. The node has a `NodeRun` exactly while its status is
+ * not `stopped`.
+ */
+import { rm } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../api/faults.ts';
+import type { Driver, Emulator, Ending, NodeView, Properties } from '../emulators/driver.ts';
+import { Mutex } from '../lib/mutex.ts';
+import type { Nio } from '../schema/nio.ts';
+import type { NodeStatus } from '../schema/node.ts';
+import type { Context, ProjectView } from './context.ts';
+import { NodeNios, type PortNumbers } from './node-nios.ts';
+import { NodeRun } from './node-run.ts';
+import { type NodeChange, NodeState } from './node-state.ts';
+import type { NioRecord, NodeRecord, RunRecord } from './store.ts';
+
+export class ComputeNode {
+  readonly context: Context;
+  readonly project: ProjectView;
+  readonly driver: Driver;
+  readonly #state: NodeState;
+  readonly #nios: NodeNios;
+  readonly #lock = new Mutex();
+  #run: NodeRun | undefined;
+  /** Properties changed since the start: a reload must start anew. */
+  #stale = false;
+  /** Deleted, closed or released: verbs that waited for the lock find nothing to do. */
+  #gone = false;
+
+  constructor(context: Context, project: ProjectView, driver: Driver, record: NodeRecord) {
+    this.context = context;
+    this.project = project;
+    this.driver = driver;
+    this.#state = new NodeState(context, project, driver, record);
+    this.#nios = new NodeNios(context, this);
+  }
+
+  get id(): string {
+    return this.#state.id;
+  }
+  get name(): string {
+    return this.#state.name;
+  }
+  get status(): NodeStatus {
+    return this.#state.status;
+  }
+  get properties(): Properties {
+    return this.#state.properties;
+  }
+  get directory(): string {
+    return this.#state.directory;
+  }
+  get emulator(): Emulator | undefined {
+    return this.#run?.emulator;
+  }
+
+  /** The node object of the API. */
+  present(): Readonly<Record<string, unknown>> {
+    return this.#state.present();
+  }
+
+  view(): NodeView {
+    return this.#state.view((adapter) => this.#nios.carrier(adapter));
+  }
+
+  start(): Promise<void> {
+    return this.exclusively(async () => {
+      if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
+      if (!this.#run) await this.#start();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.exclusively(() => this.#stop());
+  }
+
+  suspend(): Promise<void> {
+    return this.exclusively(async () => {
+      if (!this.#run || this.status !== 'started' || !this.driver.kind.can.suspend) return;
+      await this.#run.emulator.suspend();
+      await this.#changeStatus(this.#run, 'suspended');
+    });
+  }
+
+  /** @throws node_not_started */
+  resume(): Promise<void> {
+    return this.exclusively(async () => {
+      if (!this.#run) throw fault('node_not_started', { name: this.name });
+      if (this.status === 'suspended') await this.#resume(this.#run);
+    });
+  }
+
+  /** Resets a running node; a node whose properties were changed is stopped and started. A stopped one stays as it is. */
+  reload(): Promise<void> {
+    return this.exclusively(async () => {
+      if (!this.#run) return;
+      if (this.status === 'suspended') await this.#resume(this.#run);
+      if (!this.#stale && (await this.#run.emulator.reset())) return;
+      await this.#stop();
+      await this.#start();
+    });
+  }
+
+  update(change: NodeChange): Promise<void> {
+    return this.exclusively(async () => {
+      await this.#update(change);
+      this.#state.emit('node.updated', this.present());
+    });
+  }
+
+  /** A client created the node a second time: its properties are brought to what it says now. */
+  createdAgain(properties: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.exclusively(() => this.#update({ properties }));
+  }
+
+  bindNio(at: PortNumbers, nio: Nio): Promise<NioRecord> {
+    return this.exclusively(() => this.#nios.bind(at, nio));
+  }
+  changeNio(at: PortNumbers, nio: Nio): Promise<void> {
+    return this.exclusively(() => this.#nios.change(at, nio));
+  }
+  unbindNio(at: PortNumbers): Promise<void> {
+    return this.exclusively(() => this.#nios.unbind(at));
+  }
+
+  /** The console server of a started node. @throws node_console */
+  console(): NonNullable<NodeRun['console']> {
+    const console = this.#run?.console;
+    if (console && this.status === 'started') return console;
+    const type = this.#state.record.console_type;
+    const reason = this.status !== 'started' ? `it is ${this.status}` : `its console type is ${type}`;
+    throw fault('node_console', { name: this.name, reason });
+  }
+  async resetConsole(): Promise<void> {
+    await this.exclusively(() => this.#run?.console?.reset());
+  }
+
+  /** Runs something while nothing else happens to the node. @throws node_not_found when it was deleted meanwhile */
+  exclusively<T>(fn: () => Promise<T> | T): Promise<T> {
+    return this.#lock.run(() => {
+      if (this.#gone) throw fault('node_not_found', { node_id: this.id });
+      return fn();
+    });
+  }
+
+  /**
+   * Keeps verbs waiting, and a running machine from running where the kind can do that, until the returned function is called.
+   * Nobody is told: the status stays.
+   */
+  freeze(): Promise<() => Promise<void>> {
+    const frozen = Promise.withResolvers<() => Promise<void>>();
+    const held = Promise.withResolvers<void>();
+    const done = this.exclusively(async () => {
+      const emulator = this.status === 'started' && this.driver.kind.can.suspend ? this.emulator : undefined;
+      await emulator?.suspend();
+      frozen.resolve(() => {
+        held.resolve();
+        return done;
+      });
+      await held.promise;
+      await emulator?.resume();
+    });
+    done.catch(frozen.reject);
+    return frozen.promise;
+  }
+
+  /** Stops the node, gives its ports back and forgets it; its folder stays. */
+  close(options?: { now?: boolean }): Promise<void> {
+    return this.exclusively(async () => {
+      await this.#stop(options);
+      await this.context.store.deleteNode(this.id, this.context.wiring.ofNode(this.id));
+      await this.#nios.clear();
+      this.context.ports.releaseConsole(this.#state.record.console);
+      this.#state.record = { ...this.#state.record, console: null };
+      this.#gone = true;
+    });
+  }
+
+  /** Stops the node at once and removes it with its folder. */
+  async delete(): Promise<void> {
+    await this.close({ now: true });
+    this.#state.emit('node.deleted', this.present());
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** Takes over what an earlier server left running. */
+  async adopt(record: RunRecord): Promise<void> {
+    this.#state.commandLine = record.command_line;
+    const run = await NodeRun.adopt(this, record);
+    if (!run) {
+      this.context.log('warning', `node ${this.name} ended while the server was away`);
+      return this.context.store.deleteRun(this.id);
+    }
+    this.#take(run);
+    this.#stale = record.stale;
+    // It was paused for a copy when the server died.
+    if (record.status === 'started' && run.emulator.state === 'suspended') await run.emulator.resume().catch(() => undefined);
+    this.#state.status = run.emulator.state;
+    if (this.status !== record.status) await run.note({ status: run.emulator.state, stale: this.#stale });
+  }
+
+  /** The server ends: lets go of the emulator without waiting for verbs under way. */
+  async release(): Promise<void> {
+    this.#gone = true;
+    await this.#run?.release();
+  }
+
+  async anotherConsolePort(): Promise<number | null> {
+    const { record } = this.#state;
+    const console = await this.context.ports.takeConsole(record.console_type);
+    await this.#state.store({ ...record, console });
+    return console;
+  }
+
+  async #start(): Promise<void> {
+    const run = await NodeRun.start(this);
+    this.#take(run);
+    this.#stale = false;
+    this.#state.commandLine = run.emulator.commandLine;
+    this.#state.setStatus('started');
+  }
+
+  #take(run: NodeRun): void {
+    const failed = (error: unknown) => {
+      if (!this.#gone) this.context.log('error', `node ${this.name}: ${error}`);
+    };
+    this.#run = run;
+    run.emulator.onState((state) => {
+      this.exclusively(() => this.#stateChanged(run, state)).catch(failed);
+    });
+    run.emulator.ended.then((ending) => this.exclusively(() => this.#ended(run, ending))).catch(failed);
+  }
+
+  async #stop(options?: { now?: boolean }): Promise<void> {
+    await this.#run?.stop(options);
+    this.#run = undefined;
+    this.#state.setStatus('stopped');
+  }
+
+  async #resume(run: NodeRun): Promise<void> {
+    await run.emulator.resume();
+    await this.#changeStatus(run, 'started');
+  }
+
+  async #stateChanged(run: NodeRun, state: 'started' | 'suspended'): Promise<void> {
+    if (this.#run === run && this.status !== state) await this.#changeStatus(run, state);
+  }
+
+  /** The emulator ended without being asked to. */
+  async #ended(run: NodeRun, ending: Ending): Promise<void> {
+    if (this.#run !== run) return;
+    await run.end();
+    this.#run = undefined;
+    this.#state.setStatus('stopped');
+    if (ending.how === 'failed') this.#state.emit('log.error', { message: `Node ${this.name} has ended: ${ending.reason}` });
+  }
+
+  async #update(change: NodeChange): Promise<void> {
+    const before = this.#state.record;
+    if (this.#run && change.console_type !== undefined && change.console_type !== before.console_type) {
+      throw fault('node_running', { name: this.name, what: 'change the type of its console' });
+    }
+    const next = await this.#state.after(change);
+    if (isDeepStrictEqual(next, before)) return;
+    await this.#state.store(next);
+    if (next.name !== before.name) await this.#rename(before.name);
+    if (!isDeepStrictEqual(next.properties, before.properties)) await this.#propertiesChanged(next.properties);
+    if (this.#run && next.console !== before.console) {
+      await this.#run.closeConsole();
+      await this.#run.openConsole();
+    }
+  }
+
+  async #rename(from: string): Promise<void> {
+    await this.driver.renamed?.(this.directory, from, this.name).catch((error: Error) => {
+      this.view().warn(`The files of ${this.name} could not be changed to its new name: ${error.message}`);
+    });
+  }
+
+  async #propertiesChanged(properties: Properties): Promise<void> {
+    await this.#nios.dropMissing();
+    if (!this.#run) return;
+    this.#stale = true;
+    await this.#run.note({ status: this.status === 'suspended' ? 'suspended' : 'started', stale: true });
+    await this.#run.emulator.changed(properties);
+  }
+
+  async #changeStatus(run: NodeRun, status: 'started' | 'suspended'): Promise<void> {
+    await run.note({ status, stale: this.#stale });
+    this.#state.setStatus(status);
+  }
+}

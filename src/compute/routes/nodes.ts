@@ -1,0 +1,159 @@
+/** The routes of nodes, for every kind that can be made here; which of them a kind has follows from its facts. */
+import { type Static, Type } from 'typebox';
+import { type Route, route, type Socket, socketRoute } from '../../api/route.ts';
+import type { Kind } from '../../emulators/kind.ts';
+import { strict, Uuid } from '../../schema/common.ts';
+import { Nio } from '../../schema/nio.ts';
+import type { ConsoleType } from '../../schema/node.ts';
+import { copyNode } from '../copy.ts';
+import { presentNio } from '../nio.ts';
+import type { NodeInput } from '../projects.ts';
+import type { RouteParts } from './routes.ts';
+
+export function nodeRoutes(parts: RouteParts): Route[] {
+  return [...parts.context.drivers.values()].flatMap(({ kind }) => [
+    ...lifeRoutes(parts, kind),
+    ...verbRoutes(parts, kind),
+    ...nioRoutes(parts, kind),
+    ...consoleRoutes(parts, kind),
+  ]);
+}
+
+/** A change as validated by the kind's schema. */
+interface NodeUpdate {
+  readonly name?: string | null;
+  readonly console?: number | null;
+  readonly console_type?: ConsoleType;
+  readonly [property: string]: unknown;
+}
+
+function lifeRoutes({ projects }: RouteParts, kind: Kind): Route[] {
+  const { type, title } = kind;
+  return [
+    route(
+      `POST /v2/compute/projects/{project_id}/${type}/nodes`,
+      { summary: `Create a ${title} node`, body: kind.create, status: 201 },
+      async ({ path, body }) => (await projects.createNode(projects.get(path.project_id), type, body as NodeInput)).present(),
+    ),
+    route(`GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`, { summary: `Get a ${title} node` }, ({ path }) =>
+      projects.node(path.project_id, type, path.node_id).present(),
+    ),
+    route(
+      `PUT /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
+      { summary: `Change a ${title} node`, body: kind.update },
+      async ({ path, body }) => {
+        const node = projects.node(path.project_id, type, path.node_id);
+        const { name, console, console_type, ...properties } = body as NodeUpdate;
+        const given = { ...(name && { name }), ...(console !== undefined && { console }), ...(console_type && { console_type }) };
+        await node.update({ ...given, properties });
+        return node.present();
+      },
+    ),
+    route(
+      `DELETE /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
+      { summary: `Delete a ${title} node with its files`, status: 204 },
+      ({ path }) => projects.deleteNode(projects.node(path.project_id, type, path.node_id)),
+    ),
+  ];
+}
+
+const Duplicate = Type.Object({ destination_node_id: Uuid }, strict);
+
+function verbRoutes({ context, projects }: RouteParts, kind: Kind): Route[] {
+  const { type, title, can } = kind;
+  const nodeOf = (path: { project_id: string; node_id: string }) => projects.node(path.project_id, type, path.node_id);
+  const routes = [
+    route(
+      `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/start`,
+      { summary: `Start a ${title} node`, status: can.startAnswersNode ? 200 : 204 },
+      async ({ path }) => {
+        const node = nodeOf(path);
+        await node.start();
+        return can.startAnswersNode ? node.present() : undefined;
+      },
+    ),
+    route(
+      `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/stop`,
+      { summary: `Stop a ${title} node`, status: 204 },
+      ({ path }) => nodeOf(path).stop(),
+    ),
+    route(
+      `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/suspend`,
+      { summary: can.suspend ? `Suspend a ${title} node` : 'Does nothing: this kind cannot be suspended', status: 204 },
+      ({ path }) => nodeOf(path).suspend(),
+    ),
+  ];
+  if (can.suspend) {
+    const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/resume` as const;
+    routes.push(route(key, { summary: `Resume a suspended ${title} node`, status: 204 }, ({ path }) => nodeOf(path).resume()));
+  }
+  if (can.reload) {
+    const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/reload` as const;
+    routes.push(route(key, { summary: `Reset a running ${title} node`, status: 204 }, ({ path }) => nodeOf(path).reload()));
+  }
+  if (can.duplicate) {
+    const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/duplicate` as const;
+    const spec = { summary: 'Copy the files of a node to one that was made for it', body: Duplicate, status: 201 };
+    const copy = route(key, spec, async ({ path, body }) => {
+      const source = nodeOf(path);
+      const destination = projects.anyNode(type, body.destination_node_id);
+      await copyNode(context, source, destination);
+      return destination.present();
+    });
+    routes.push(copy);
+  }
+  return routes;
+}
+
+/** Both numbers are digits only, as the template says. */
+function numbers(path: { adapter_number: string; port_number: string }): { adapter: number; port: number } {
+  return { adapter: Number(path.adapter_number), port: Number(path.port_number) };
+}
+
+function nioRoutes({ projects }: RouteParts, kind: Kind): Route[] {
+  const { type, can } = kind;
+  const place =
+    `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio` as const;
+  const routes = [
+    route(`POST ${place}`, { summary: 'Join a port to where a NIO says', body: Nio, status: 201 }, async ({ path, body }) => {
+      const nio = await projects.node(path.project_id, type, path.node_id).bindNio(numbers(path), body as Static<typeof Nio>);
+      return presentNio(nio);
+    }),
+    route(`DELETE ${place}`, { summary: 'Unplug a port', status: 204 }, ({ path }) =>
+      projects.node(path.project_id, type, path.node_id).unbindNio(numbers(path)),
+    ),
+  ];
+  if (!can.filter) return routes;
+  const change = route(
+    `PUT ${place}`,
+    { summary: 'Change filters and suspension', body: Nio, status: 201 },
+    async ({ path, body }) => {
+      await projects.node(path.project_id, type, path.node_id).changeNio(numbers(path), body as Static<typeof Nio>);
+      return body;
+    },
+  );
+  return [...routes, change];
+}
+
+function consoleRoutes({ projects }: RouteParts, kind: Kind): Route[] {
+  const { type } = kind;
+  if (!kind.consoleTypes.includes('telnet')) return [];
+  const stream = socketRoute(
+    `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/console/ws`,
+    { summary: 'The telnet console as binary frames' },
+    ({ path }) => projects.node(path.project_id, type, path.node_id).console(),
+    (socket: Socket, console) => {
+      const client = console.attach({
+        send: (bytes) => socket.send(bytes),
+        bufferedAmount: () => socket.bufferedAmount,
+        close: () => socket.close(),
+      });
+      socket.onMessage((bytes) => client.write(bytes));
+      socket.onClose(() => client.detach());
+    },
+  );
+  if (!kind.can.resetConsole) return [stream];
+  const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/console/reset` as const;
+  const spec = { summary: 'Cut all clients of the console and open it anew', status: 204 };
+  return [stream, route(key, spec, ({ path }) => projects.node(path.project_id, type, path.node_id).resetConsole())];
+}

@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+import { type Route, route } from '../../api/route.ts';
+import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
+import { ProjectUpdate } from '../../schema/project.ts';
+import { copyProject } from '../copy.ts';
+import type { RouteParts } from './routes.ts';
+
+/** The compute takes a controller's whole project and heeds the name, the folder, the id and the variables. */
+const Create = Type.Object(
+  { ...ProjectUpdate.properties, name: nullable(Name()), project_id: Type.Optional(nullable(Uuid)) },
+  strict,
+);
+const Update = Type.Object({ ...ProjectUpdate.properties, name: Type.Optional(nullable(Name())) }, strict);
+const Copy = Type.Object(
+  {
+    destination_project_id: Uuid,
+    destination_path: Type.Optional(Name({ description: 'Folder of the copy, absolute; on a local server anywhere' })),
+    nodes: Type.Record(Type.String(), Uuid, { description: 'Id of each node to the id of its copy' }),
+  },
+  strict,
+);
+
+export function projectRoutes({ context, projects }: RouteParts): Route[] {
+  return [
+    route('GET /v2/compute/projects', { summary: 'List the projects opened on this compute' }, () =>
+      projects.list().map((project) => project.present()),
+    ),
+    route('POST /v2/compute/projects', { summary: 'Open a project on this compute', body: Create, status: 201 }, async ({ body }) =>
+      (await projects.create(body)).present(),
+    ),
+    route('GET /v2/compute/projects/{project_id}', { summary: 'Get a project' }, ({ path }) =>
+      projects.get(path.project_id).present(),
+    ),
+    route(
+      'PUT /v2/compute/projects/{project_id}',
+      { summary: 'Set the variables of a project', body: Update },
+      async ({ path, body }) => {
+        const project = projects.get(path.project_id);
+        await project.update(body.variables ?? null);
+        return project.present();
+      },
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/close',
+      { summary: 'Stop and forget the nodes of a project', status: 204 },
+      ({ path }) => projects.close(path.project_id),
+    ),
+    route(
+      'DELETE /v2/compute/projects/{project_id}',
+      { summary: 'Close a project and delete its folder', status: 204 },
+      ({ path }) => projects.delete(path.project_id),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/ports/udp',
+      { summary: 'Take a UDP port for a NIO', status: 201 },
+      async ({ path }) => ({
+        udp_port: await projects.get(path.project_id).takeUdpPort(),
+      }),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/copy',
+      { summary: "Copy the nodes' files of a project to where another project will be", body: Copy, status: 201 },
+      ({ path, body }) => copyProject(context, projects.get(path.project_id), body),
+    ),
+  ];
+}

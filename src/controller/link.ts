@@ -1,0 +1,111 @@
+/** A link's data and rules: what may be joined, which end filters, what the two computes are told. Nothing here does I/O. */
+import { fault } from '../api/faults.ts';
+import { type Filters, filterTable, normaliseFilters } from '../schema/filter.ts';
+import type { Link, LinkEnd } from '../schema/link.ts';
+import type { Label, Port } from '../schema/node.ts';
+import type { NioUdp } from '../schema/nio.ts';
+import { assemble, canonical } from './canonical.ts';
+import { findKind } from './node.ts';
+import type { OpenNode } from './open-node.ts';
+import type { UdpPorts } from './project-state.ts';
+import type { LinkEntry } from './topology.ts';
+
+export type LinkObject = Readonly<Link>;
+export type Two<T> = readonly [T, T];
+
+/** Style of a label that the client did not give. Source: the established one. */
+const labelStyle = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
+
+/** @throws `filter_invalid` */
+export function checkFilters(given: Readonly<Record<string, unknown>>): Filters {
+  const checked = normaliseFilters(given);
+  if (checked.ok) return canonical(checked.filters);
+  const known = filterTable.map((row) => row.type).join(', ');
+  throw fault('filter_invalid', { name: checked.name.slice(0, 100), reason: checked.reason, known });
+}
+
+/** @throws `link_ends` */
+export function twoEnds(ends: readonly LinkEnd[] | undefined): Two<LinkEnd> {
+  const [one, other, ...more] = ends ?? [];
+  if (!one || !other || more.length > 0) throw fault('link_ends', { count: ends?.length ?? 0 });
+  return [one, other];
+}
+
+/** Whether the two ports may be joined; returns them. @throws the refusal */
+export function portsToJoin(ends: Two<LinkEnd>, nodes: Two<OpenNode>): Two<Port> {
+  if (nodes[0] === nodes[1]) throw fault('link_itself', { name: nodes[0].entry.name });
+  const ports = [portOf(ends[0], nodes[0]), portOf(ends[1], nodes[1])] as const;
+  const [one, other] = ports;
+  if (one.link_type !== other.link_type) throw fault('link_types_differ', { one: one.link_type, other: other.link_type });
+  return ports;
+}
+
+function portOf(end: LinkEnd, node: OpenNode): Port {
+  const port = node.findPort(end.adapter_number, end.port_number);
+  if (port) return port;
+  throw fault('port_not_found', { adapter_number: end.adapter_number, port_number: end.port_number, name: node.entry.name });
+}
+
+export function withLabel(end: LinkEnd): LinkEnd {
+  const label: Label = { style: labelStyle, text: `${end.adapter_number}/${end.port_number}` };
+  return { ...end, label: end.label ?? label };
+}
+
+/** Ends with the labels that a client gave for them; other ends that it names are not looked at. */
+export function relabelled(ends: readonly LinkEnd[], given: readonly LinkEnd[]): LinkEnd[] {
+  const isSame = (one: LinkEnd, other: LinkEnd) =>
+    one.node_id === other.node_id && one.adapter_number === other.adapter_number && one.port_number === other.port_number;
+  return ends.map((end) => {
+    const label = given.find((candidate) => isSame(candidate, end))?.label;
+    return label ? { ...end, label } : end;
+  });
+}
+
+export function canFilter(node: OpenNode): boolean {
+  return findKind(node.entry.node_type)?.can.filter === true;
+}
+
+/** Position of the end that filters; undefined when none can. */
+export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
+  if (canFilter(nodes[0])) return 0;
+  return canFilter(nodes[1]) ? 1 : undefined;
+}
+
+/**
+ * What each end's compute is told. Only one end is given the filters. A compute of another make does not know `suspend` for every
+ * kind: there, losing every frame does the same.
+ */
+export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts, addresses: Two<string>): Two<NioUdp> {
+  const filtering = filteringEnd(nodes);
+  const nio = (end: 0 | 1): NioUdp => ({
+    type: 'nio_udp',
+    lport: ports[end],
+    rhost: addresses[end === 0 ? 1 : 0],
+    rport: ports[end === 0 ? 1 : 0],
+    filters: end === filtering ? effectiveFilters(entry, nodes[end]) : {},
+    suspend: entry.suspend,
+  });
+  return [nio(0), nio(1)];
+}
+
+function effectiveFilters(entry: LinkEntry, node: OpenNode): Filters {
+  return entry.suspend && !node.compute?.isLocal ? { frequency_drop: [-1] } : entry.filters;
+}
+
+export function availableFilters(nodes: Two<OpenNode> | undefined): readonly object[] {
+  if (!nodes || filteringEnd(nodes) === undefined) return [];
+  return filterTable.filter((row) => !row.alias);
+}
+
+export function linkObject(entry: LinkEntry, projectId: string, linkType: Port['link_type']): LinkObject {
+  return assemble<LinkObject>({
+    ...entry,
+    capture_compute_id: null,
+    capture_file_name: null,
+    capture_file_path: null,
+    capturing: false,
+    link_type: linkType,
+    nodes: entry.nodes as LinkEnd[],
+    project_id: projectId,
+  });
+}

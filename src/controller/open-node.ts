@@ -1,0 +1,141 @@
+/** A node of an open project. Its object is frozen and replaced on change. */
+import { fault } from '../api/faults.ts';
+import type { RouteKey } from '../api/route.ts';
+import type { Port } from '../schema/node.ts';
+import { assemble } from './canonical.ts';
+import type { Compute } from './compute.ts';
+import { type ComputeNode, merge, mergeLive, type NodeLive, type NodeObject, portsOf, unknownLive } from './node.ts';
+import type { NodeEntry } from './topology.ts';
+
+/** Booting, and shutting down politely, may take this long. Milliseconds. */
+export const actionTimeoutMs = 240_000;
+/** Making a node may copy images. Milliseconds. */
+const createTimeoutMs = 1_200_000;
+
+export class OpenNode {
+  readonly projectId: string;
+  /** Undefined while its compute is not registered. */
+  readonly compute: Compute | undefined;
+  #entry: NodeEntry;
+  #live: NodeLive;
+  #ports: readonly Port[];
+  #object: NodeObject | undefined;
+  /** It exists on its compute. False after it could not be made there when the project was opened. */
+  isPresent = true;
+
+  constructor(projectId: string, compute: Compute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
+    this.projectId = projectId;
+    this.compute = compute;
+    this.#entry = entry;
+    this.#live = live;
+    this.#ports = portsOf(entry);
+  }
+
+  get id(): string {
+    return this.#entry.node_id;
+  }
+
+  get entry(): NodeEntry {
+    return this.#entry;
+  }
+
+  get live(): NodeLive {
+    return this.#live;
+  }
+
+  get object(): NodeObject {
+    this.#object ??= this.objectWith(this.#entry);
+    return this.#object;
+  }
+
+  /** The object as it will be with this entry. @throws `node_name_format` when its ports cannot be named */
+  objectWith(entry: NodeEntry): NodeObject {
+    return assemble<NodeObject>({
+      ...entry,
+      ...this.#live,
+      console_host: this.compute?.consoleHost ?? '',
+      ports: (entry === this.#entry ? this.#ports : portsOf(entry)) as Port[],
+      project_id: this.projectId,
+    });
+  }
+
+  findPort(adapter: number, port: number): Port | undefined {
+    return this.#ports.find((candidate) => candidate.adapter_number === adapter && candidate.port_number === port);
+  }
+
+  setEntry(entry: NodeEntry): void {
+    if (entry === this.#entry) return;
+    this.#entry = entry;
+    this.#ports = portsOf(entry);
+    this.#object = undefined;
+  }
+
+  /** Whether anything is different now. */
+  setLive(live: NodeLive): boolean {
+    if (live === this.#live) return false;
+    this.#live = live;
+    this.#object = undefined;
+    return true;
+  }
+
+  /** What it would be after this answer of its compute. */
+  merged(answer: ComputeNode): { entry: NodeEntry; live: NodeLive } {
+    return merge(this.#entry, this.#live, answer);
+  }
+
+  mergeLive(answer: ComputeNode): boolean {
+    return this.setLive(mergeLive(this.#live, answer));
+  }
+
+  /** Makes it on its compute; a compute that has it already answers as it is. */
+  async createOnCompute(body: Record<string, unknown>): Promise<ComputeNode> {
+    const key: RouteKey = `POST /v2/compute/projects/{project_id}/${this.#entry.node_type}/nodes`;
+    const path = { project_id: this.projectId };
+    const answer = await this.#transport().call<ComputeNode>(key, { path, body, timeoutMs: createTimeoutMs });
+    this.isPresent = true;
+    return answer.body;
+  }
+
+  read(): Promise<ComputeNode> {
+    return this.#call('GET', '');
+  }
+
+  update(body: Record<string, unknown>): Promise<ComputeNode> {
+    return this.#call('PUT', '', body);
+  }
+
+  async deleteOnCompute(): Promise<void> {
+    await this.#call('DELETE', '');
+  }
+
+  /** `start`, `stop`, `console/reset` and the like; some answer with the node. */
+  act(verb: string, body: unknown = {}): Promise<ComputeNode | undefined> {
+    return this.#call('POST', `/${verb}`, body);
+  }
+
+  /** A request about one of its ports. */
+  async portCall(method: 'POST' | 'PUT' | 'DELETE', verb: string, end: { adapter: number; port: number }, body: unknown = {}): Promise<void> {
+    const way = `/adapters/{adapter_number}/ports/{port_number}/${verb}`;
+    const path = { ...this.#path(), adapter_number: end.adapter, port_number: end.port };
+    await this.#transport().call(`${method} ${this.#base()}${way}`, { path, body });
+  }
+
+  async #call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', way: string, body: unknown = {}): Promise<T> {
+    const timeoutMs = actionTimeoutMs;
+    const answer = await this.#transport().call<T>(`${method} ${this.#base()}${way}`, { path: this.#path(), body, timeoutMs });
+    return answer.body;
+  }
+
+  #base(): `/${string}` {
+    return `/v2/compute/projects/{project_id}/${this.#entry.node_type}/nodes/{node_id}`;
+  }
+
+  #path(): { project_id: string; node_id: string } {
+    return { project_id: this.projectId, node_id: this.id };
+  }
+
+  #transport(): Compute['transport'] {
+    if (!this.compute) throw fault('compute_not_found', { compute_id: this.#entry.compute_id });
+    return this.compute.transport;
+  }
+}

@@ -1,0 +1,27 @@
+/** What the parts of an open project share. */
+import type { Compute } from './compute.ts';
+import type { Computes } from './computes.ts';
+import type { Change } from './project-log.ts';
+
+/** A message to listeners of a project. */
+export interface Notice {
+  readonly action: string;
+  readonly event: unknown;
+}
+
+export interface ProjectHost {
+  readonly projectId: string;
+  /** Folder of the project, absolute. */
+  readonly folder: string;
+  readonly configsPath: string;
+  readonly computes: Computes;
+  /**
+   * Makes a change durable, then has it take effect (`apply` returns what listeners are sent) and tells listeners.
+   * @throws `storage_failed`; nothing changed then
+   */
+  commit(change: Change, apply: () => object): Promise<void>;
+  /** Tells listeners what is not a change of the project. */
+  notify(action: string, event: object): void;
+  /** Sees to it that the project exists on a compute before its nodes do. */
+  ensureOn(compute: Compute): Promise<void>;
+}

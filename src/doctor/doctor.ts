@@ -1,0 +1,99 @@
+/** `patchbay doctor`: what of this machine Patchbay can use, which versions, and how to get what is missing. Changes nothing. */
+import { access, constants } from 'node:fs/promises';
+import { release } from 'node:os';
+import { Binaries } from '../emulators/qemu/binaries.ts';
+import { runTool } from '../emulators/qemu/tool.ts';
+import { version } from '../version.ts';
+import { type Program, programs } from './programs.ts';
+import { printFindings } from './report.ts';
+
+export interface Finding {
+  /** `note`: works, but something is worth knowing. */
+  readonly state: 'good' | 'note' | 'missing';
+  readonly what: string;
+  /** Version and place, or what is wrong. */
+  readonly found: string;
+  /** Debian packages that bring it. */
+  readonly package?: string;
+}
+
+/** Node that runs TypeScript directly, with what we use of it. */
+const neededNodeMajor = 24;
+const versionTimeoutMs = 5000;
+
+/** Looks at everything at once; the slowest look, the trial of KVM, takes at most two seconds and a little. */
+export async function doctor(): Promise<Finding[]> {
+  const binaries = new Binaries();
+  const [found, emulators, kvm] = await Promise.all([
+    Promise.all(programs.map((program) => lookAt(program, binaries))),
+    binaries.list(),
+    lookAtKvm(),
+  ]);
+  const others = emulators.filter(({ path }) => !path.endsWith('/qemu-system-x86_64'));
+  return [
+    lookAtNode(),
+    { state: 'good', what: 'kernel', found: `${process.platform} ${release()} ${process.arch}` },
+    ...found,
+    ...others.map(
+      ({ path, version: text }): Finding => ({
+        state: 'good',
+        what: path.slice(path.lastIndexOf('/') + 1),
+        found: `${text} (${path})`,
+      }),
+    ),
+    kvm,
+  ];
+}
+
+/** The command. Exit code 1 when something is missing that most projects need. */
+export async function runDoctor(argv: readonly string[]): Promise<number> {
+  if (argv.some((arg) => arg !== '--json')) {
+    process.stdout.write('Usage: patchbay doctor [--json]\n');
+    return argv.includes('--help') ? 0 : 2;
+  }
+  const findings = await doctor();
+  process.stdout.write(
+    argv.includes('--json') ? `${JSON.stringify(findings, null, 2)}\n` : printFindings(`Patchbay ${version}`, findings),
+  );
+  return findings.some(({ state }) => state === 'missing') ? 1 : 0;
+}
+
+function lookAtNode(): Finding {
+  const good = Number(process.versions.node.split('.')[0]) >= neededNodeMajor;
+  const place = `${process.versions.node} (${process.execPath})`;
+  return good
+    ? { state: 'good', what: 'node', found: place }
+    : { state: 'missing', what: 'node', found: `${place} is too old: start through npm, which brings Node ${neededNodeMajor}` };
+}
+
+async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
+  const path = await binaries.inPath(program.name);
+  if (path === undefined) {
+    return {
+      state: program.optional ? 'note' : 'missing',
+      what: program.name,
+      found: `not found: needed for ${program.for}`,
+      package: program.package,
+    };
+  }
+  const { stdout, stderr } = await runTool(path, program.versionArgs, { timeoutMs: versionTimeoutMs });
+  const text = program.version.exec(`${stdout}\n${stderr}`)?.[1];
+  return { state: 'good', what: program.name, found: `${text ?? 'version not told'} (${path})` };
+}
+
+async function lookAtKvm(): Promise<Finding> {
+  const what = 'KVM';
+  const opens = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  );
+  if (opens === 'EACCES')
+    return {
+      state: 'note',
+      what,
+      found: '/dev/kvm is not open to this user: add the user to the group kvm. Guests run without acceleration (TCG)',
+    };
+  if (opens !== undefined)
+    return { state: 'note', what, found: 'this machine has no /dev/kvm: guests run without acceleration (TCG)' };
+  return { state: 'good', what, found: '/dev/kvm opens' };
+}

@@ -1,0 +1,42 @@
+/** The programs that Patchbay works with: what for, how they tell their version, and which Debian package has them. */
+
+export interface Program {
+  readonly name: string;
+  readonly package: string;
+  /** What does not work without it. */
+  readonly for: string;
+  readonly versionArgs: readonly string[];
+  /** Finds the version in what the program prints. */
+  readonly version: RegExp;
+  /** Most projects do without it. */
+  readonly optional?: boolean;
+}
+
+/** Emulators of all architectures are listed besides, as they are found; this is the one that must be there. */
+export const programs: readonly Program[] = [
+  {
+    name: 'qemu-system-x86_64',
+    package: 'qemu-system-x86',
+    for: 'virtual machines (other architectures have packages of their own: qemu-system-arm, -mips, -ppc, …)',
+    versionArgs: ['--version'],
+    version: /version (\S+)/,
+  },
+  { name: 'qemu-img', package: 'qemu-utils', for: 'disks and linked clones', versionArgs: ['--version'], version: /version (\S+)/ },
+  { name: 'vpcs', package: 'vpcs', for: 'VPCS nodes', versionArgs: ['-v'], version: /version (\S+)/ },
+  {
+    name: 'tcpdump',
+    package: 'tcpdump',
+    for: 'the bpf filter of links',
+    versionArgs: ['--version'],
+    version: /tcpdump version (\S+)/,
+  },
+  { name: 'passt', package: 'passt', for: 'NAT nodes', versionArgs: ['--version'], version: /passt (\d\S*)/, optional: true },
+  {
+    name: 'socat',
+    package: 'socat',
+    for: 'cloud nodes on real interfaces',
+    versionArgs: ['-V'],
+    version: /socat version (\S+)/,
+    optional: true,
+  },
+];

@@ -1,0 +1,26 @@
+/** A thread that computes MD5 sums of files, one after another, so that hashing a large image never holds up the server. */
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { parentPort } from 'node:worker_threads';
+
+const chunkBytes = 1 << 20;
+
+function md5(path: string): string {
+  const hash = createHash('md5');
+  const chunk = Buffer.allocUnsafe(chunkBytes);
+  const file = openSync(path, 'r');
+  try {
+    for (let count = readSync(file, chunk); count > 0; count = readSync(file, chunk)) hash.update(chunk.subarray(0, count));
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest('hex');
+}
+
+parentPort?.on('message', (path: string) => {
+  try {
+    parentPort?.postMessage({ path, md5: md5(path) });
+  } catch {
+    parentPort?.postMessage({ path, md5: null });
+  }
+});

@@ -1,0 +1,133 @@
+/**
+ * Which emulators and which `qemu-img` there are: files of known names in PATH, each file once however many ways lead to it
+ * (`/bin` is often `/usr/bin`). A version is asked of a file once, and again only after the file changed.
+ */
+import { constants } from 'node:fs';
+import { access, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
+import { isEmulatorName } from './platforms.ts';
+import { runTool } from './tool.ts';
+import { parseVersion, type Version, versionWord } from './version.ts';
+
+export interface Binary {
+  path: string;
+  version: string;
+}
+
+interface Known {
+  readonly mtimeMs: number;
+  readonly size: number;
+  readonly version: Promise<string | undefined>;
+}
+
+/** An emulator that takes longer to tell its version is not usable. */
+const versionLimitMs = 5000;
+/** Programs asked for their version at the same time. */
+const parallel = 4;
+
+export class Binaries {
+  readonly #path: () => string;
+  readonly #versions = new Map<string, Known>();
+
+  constructor(path: () => string = () => process.env.PATH ?? '') {
+    this.#path = path;
+  }
+
+  /** Emulators whose name ends with one of `archs`; without it all of them. */
+  list(archs?: readonly string[]): Promise<Binary[]> {
+    return this.#list((name) => isEmulatorName(name) && (archs === undefined || archs.some((arch) => name.endsWith(arch))));
+  }
+
+  listImg(): Promise<Binary[]> {
+    return this.#list((name) => name === 'qemu-img');
+  }
+
+  /** A program's absolute path, as a shell would find it. */
+  async inPath(name: string): Promise<string | undefined> {
+    for (const directory of this.directories()) {
+      const path = join(directory, name);
+      if (await isExecutable(path)) return path;
+    }
+    return undefined;
+  }
+
+  /** An emulator named by a client: a bare name is looked for in PATH; a path must be absolute, and of a folder of PATH if `onlyInPath`. */
+  async findEmulator(given: string, onlyInPath: boolean): Promise<string | undefined> {
+    if (given.includes('\0') || !isEmulatorName(basename(given))) return undefined;
+    if (!given.includes('/')) return this.inPath(given);
+    const path = normalize(given);
+    if (!isAbsolute(path) || !(await isExecutable(path))) return undefined;
+    if (onlyInPath && !(await this.#isInPath(path))) return undefined;
+    return path;
+  }
+
+  /** `qemu-img` beside an emulator, else in PATH. */
+  async imgFor(emulator: string): Promise<string | undefined> {
+    const beside = join(dirname(emulator), 'qemu-img');
+    return (await isExecutable(beside)) ? beside : this.inPath('qemu-img');
+  }
+
+  /** Undefined when the program does not tell one. */
+  async versionText(path: string): Promise<string | undefined> {
+    const facts = await stat(path).catch(() => undefined);
+    if (facts === undefined) return undefined;
+    const { mtimeMs, size } = facts;
+    const known = this.#versions.get(path);
+    if (known?.mtimeMs === mtimeMs && known.size === size) return known.version;
+    // The promise is kept, so that requests at the same time ask once.
+    const option = basename(path) === 'qemu-img' ? '--version' : '-version';
+    const version = runTool(path, [option], { timeoutMs: versionLimitMs }).then(({ stdout }) => versionWord(stdout));
+    this.#versions.set(path, { mtimeMs, size, version });
+    // A failure may pass (a machine under load): it is not remembered.
+    if ((await version) === undefined) this.#versions.delete(path);
+    return version;
+  }
+
+  async version(path: string): Promise<Version> {
+    return parseVersion((await this.versionText(path)) ?? '0');
+  }
+
+  /** Folders of PATH; relative ones are left out, for they mean another place in another folder. */
+  directories(): string[] {
+    return [...new Set(this.#path().split(delimiter))].filter(isAbsolute);
+  }
+
+  async #isInPath(path: string): Promise<boolean> {
+    const folder = await realpath(dirname(path)).catch(() => undefined);
+    for (const directory of this.directories()) {
+      if (folder !== undefined && folder === (await realpath(directory).catch(() => undefined))) return true;
+    }
+    return false;
+  }
+
+  async #list(wanted: (name: string) => boolean): Promise<Binary[]> {
+    const found = new Map<string, string>();
+    for (const directory of this.directories()) {
+      const names = await readdir(directory).catch(() => []);
+      for (const name of names.filter(wanted).sort()) {
+        const path = join(directory, name);
+        const real = await realpath(path).catch(() => undefined);
+        if (real !== undefined && !found.has(real) && (await isExecutable(path))) found.set(real, path);
+      }
+    }
+    const paths = [...found.values()];
+    const binaries: Binary[] = [];
+    const next = async (): Promise<void> => {
+      for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+        const version = await this.versionText(path);
+        if (version !== undefined) binaries.push({ path, version });
+      }
+    };
+    await Promise.all(Array.from({ length: parallel }, next));
+    return binaries.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  const facts = await stat(path).catch(() => undefined);
+  if (!facts?.isFile()) return false;
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

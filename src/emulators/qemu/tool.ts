@@ -1,0 +1,29 @@
+/** Small programs that run to their end: `qemu-img`, and emulators asked for their version. */
+import { execFile } from 'node:child_process';
+
+export interface ToolResult {
+  /** Exit code; undefined when it could not be run, was killed or took too long. */
+  readonly code: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What went wrong, for people; empty when the code is 0. */
+  readonly reason: string;
+}
+
+export interface ToolOptions {
+  readonly timeoutMs: number;
+  readonly cwd?: string;
+}
+
+/** Never rejects. Arguments are passed as they are: there is no shell in between. */
+export function runTool(program: string, args: readonly string[], { timeoutMs, cwd }: ToolOptions): Promise<ToolResult> {
+  return new Promise((resolve) => {
+    const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 4 << 20, ...(cwd !== undefined && { cwd }) } as const;
+    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : undefined;
+      const words = stderr.trim() || (error?.killed ? `it did not end within ${timeoutMs / 1000} s` : error?.message);
+      resolve({ code, stdout, stderr, reason: code === 0 ? '' : words || `it ended with code ${code}` });
+    });
+    child.stdin?.end();
+  });
+}

@@ -1,0 +1,125 @@
+/**
+ * The verbs of vpcs. A node is two processes, a TCP port for its console and a pair of UDP ports on the loopback between it and
+ * the fabric; all of them are taken at start and given back when the last process has ended.
+ */
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
+import { endMarked, type Marked } from '../../process/orphans.ts';
+import type { Driver, Emulator, NodeView } from '../driver.ts';
+import type { Host } from '../host.ts';
+import { knowsRelayOption, VpcsBinaries } from './binary.ts';
+import { type VpcsPorts, vpcsArguments } from './command.ts';
+import { vpcsKind } from './kind.ts';
+import { MacIds } from './mac-id.ts';
+import { releasePorts, retakePorts, takePorts } from './ports.ts';
+import { endingOf, helpersOf, whenListening, wholeEnd } from './process.ts';
+import { firstScript, renameScript, scriptName, writeScript } from './script.ts';
+
+/** Between SIGTERM and SIGKILL. vpcs ends within 60 ms of the first. */
+const stopGraceMs = 3000;
+const logName = 'vpcs.log';
+
+/** What is kept to find a running vpcs again. */
+interface VpcsRecord extends Record<string, unknown> {
+  readonly pid: number;
+  readonly startTime: number;
+  readonly helpers: readonly Marked[];
+  readonly ports: VpcsPorts;
+  readonly commandLine: string;
+}
+
+export function vpcsDriver(host: Host): Driver {
+  const binaries = new VpcsBinaries();
+  const macIds = new MacIds();
+  return {
+    kind: vpcsKind,
+    create: async () => ({}),
+    update: async (current) => current,
+    present: () => ({}),
+    start: (node) => startVpcs(host, node, { binaries, macIds }),
+    adopt: (node, record) => adoptVpcs(host, node, record),
+    renamed: (directory, _from, to) => renameScript(directory, to),
+    async populate(directory, input, name) {
+      const text = await firstScript(input, host.settings.Server.configs_path);
+      if (text !== undefined) await writeScript(directory, text, name);
+    },
+  };
+}
+
+async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBinaries; macIds: MacIds }): Promise<Emulator> {
+  const binary = await known.binaries.find(host.settings.VPCS.vpcs_path);
+  const macId = await known.macIds.of(node.directory);
+  const script = await access(join(node.directory, scriptName)).then(
+    () => scriptName,
+    () => undefined,
+  );
+  const ports = await takePorts(host, !knowsRelayOption(binary.version));
+  let child: Child | undefined;
+  try {
+    const args = vpcsArguments({ version: binary.version, ports, macId, script });
+    const { directory } = node;
+    const runDirectory = host.settings.runtimeDirectory;
+    child = await spawnChild({ program: binary.path, args, cwd: directory, logFile: join(directory, logName), runDirectory });
+    const found = await whenListening(child, ports.console);
+    if (found === 'timeout') throw fault('vpcs_failed', { reason: `vpcs did not open its console in time: ${await child.tail()}` });
+    if (found !== 'listening') throw fault('vpcs_failed', { reason: endingOf(found).reason });
+    const helpers = await helpersOf(child.pid);
+    const { pid, startTime } = child;
+    return makeEmulator(host, child, { pid, startTime, helpers, ports, commandLine: [binary.path, ...args].join(' ') });
+  } catch (error) {
+    await endAll(child);
+    releasePorts(host, ports);
+    throw error;
+  }
+}
+
+async function adoptVpcs(host: Host, node: NodeView, kept: Readonly<Record<string, unknown>>): Promise<Emulator | undefined> {
+  const record = kept as VpcsRecord;
+  const { pid, startTime, helpers, ports } = record;
+  const logFile = join(node.directory, logName);
+  const child = await adoptChild({ pid, startTime, logFile, runDirectory: host.settings.runtimeDirectory });
+  if (child === undefined) {
+    await endMarked(helpers, 0);
+    return undefined;
+  }
+  retakePorts(host, ports);
+  return makeEmulator(host, child, record);
+}
+
+function makeEmulator(host: Host, child: Child, record: VpcsRecord): Emulator {
+  const { ports } = record;
+  const ended = wholeEnd(child, record.helpers).then((ending) => {
+    releasePorts(host, ports);
+    return ending;
+  });
+  return {
+    record,
+    commandLine: record.commandLine,
+    ended,
+    state: 'started',
+    onState: () => {},
+    suspend: async () => {},
+    resume: async () => {},
+    reset: async () => false,
+    async stop(options) {
+      await child.stop({ graceMs: options?.now ? 0 : stopGraceMs });
+      await ended;
+    },
+    port: (_adapter, port) =>
+      port === 0 ? { type: 'udp', lport: ports.fabric, rhost: '127.0.0.1', rport: ports.local, bind: '127.0.0.1' } : undefined,
+    setCarrier: async () => {},
+    console: () => ({ type: 'tcp', port: ports.console, telnet: true }),
+    changed: async () => {},
+    release: () => child.release(),
+  };
+}
+
+/** Ends what a start that failed has left. */
+async function endAll(child: Child | undefined): Promise<void> {
+  if (child === undefined || child.pid === 0) return;
+  const helpers = await helpersOf(child.pid);
+  await child.stop({ graceMs: 0 });
+  await endMarked(helpers, 0);
+}

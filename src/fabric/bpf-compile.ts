@@ -1,0 +1,72 @@
+/** For the server: from a capture expression to the classic BPF program that `bpf.ts` runs. tcpdump knows the language. */
+import { execFile } from 'node:child_process';
+import { fault } from '../api/faults.ts';
+import { filterTable } from '../schema/filter.ts';
+import type { BpfInstruction } from './protocol.ts';
+
+const limitMs = 5000;
+const remembered = 256;
+
+/**
+ * Compiles one expression for Ethernet frames. It is passed behind `--` and without a shell, so it can never be an option.
+ *
+ * @throws filter_invalid with tcpdump's words, tool_missing
+ */
+export async function compileBpf(expression: string): Promise<BpfInstruction[]> {
+  const listing = await runTcpdump(expression);
+  const [count, ...lines] = listing.trim().split('\n');
+  const program = lines.map((line) => line.trim().split(' ').map(Number));
+  if (Number(count) !== program.length || !program.every(isInstruction))
+    throw invalid(`tcpdump gave no program: ${listing.slice(0, 200)}`);
+  return program as BpfInstruction[];
+}
+
+/** Remembers the programs of the expressions used last. */
+export class BpfCompiler {
+  readonly #programs = new Map<string, Promise<BpfInstruction[]>>();
+
+  /** As `compileBpf`. The answer is shared: it must not be changed. */
+  compile(expression: string): Promise<BpfInstruction[]> {
+    const program = this.#programs.get(expression) ?? compileBpf(expression);
+    // The map's order is that of use: the first key is the one unused for longest.
+    this.#programs.delete(expression);
+    this.#programs.set(expression, program);
+    const [oldest] = this.#programs.keys();
+    if (this.#programs.size > remembered && oldest !== undefined) this.#programs.delete(oldest);
+    // An error may be of the moment, such as tcpdump not being installed.
+    program.catch(() => {
+      if (this.#programs.get(expression) === program) this.#programs.delete(expression);
+    });
+    return program;
+  }
+}
+
+function runTcpdump(expression: string): Promise<string> {
+  if (expression.includes('\0')) throw invalid('an expression is text');
+  // Debian keeps tcpdump in /usr/bin, others in sbin, which the PATH of a service often lacks.
+  const env = { ...process.env, LC_ALL: 'C', PATH: `${process.env.PATH ?? '/usr/bin'}:/usr/sbin:/sbin` };
+  return new Promise((settle, refuse) => {
+    const options = { timeout: limitMs, killSignal: 'SIGKILL', env, maxBuffer: 1024 * 1024 } as const;
+    execFile('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression], options, (cause, stdout, stderr) => {
+      if (!cause) settle(stdout);
+      else if (cause.code === 'ENOENT') refuse(fault('tool_missing', { tool: 'tcpdump', package: 'tcpdump' }, { cause }));
+      else if (cause.killed) refuse(invalid(`tcpdump did not compile it within ${limitMs / 1000} s`, cause));
+      else refuse(invalid(wordsOf(stderr) || cause.message, cause));
+    });
+  });
+}
+
+/** tcpdump says what is wrong in its last line. */
+function wordsOf(stderr: string): string {
+  const last = stderr.trim().split('\n').at(-1) ?? '';
+  return last.replace(/^tcpdump: /, '');
+}
+
+function isInstruction(numbers: number[]): boolean {
+  return numbers.length === 4 && numbers.every((number) => Number.isInteger(number) && number >= 0);
+}
+
+function invalid(reason: string, cause?: unknown): Error {
+  const known = filterTable.filter(({ alias }) => !alias).map(({ type }) => type);
+  return fault('filter_invalid', { name: 'bpf', reason, known: known.join(', ') }, { cause });
+}

@@ -1,0 +1,168 @@
+/**
+ * The server's side of the fabric. It remembers which links should be; when the fabric is lost it finds or starts another one and
+ * says them all again. Requests made meanwhile wait, and those that were under way are made again: all of them may be repeated.
+ *
+ * A client that has only just connected does not know what the fabric carries for a server that went before: until the first `sync`
+ * a new connection is told to add links, never that these are all.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fault } from '../api/faults.ts';
+import { EventStream } from '../lib/event-stream.ts';
+import { ConnectionLost } from './connection.ts';
+import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './find-fabric.ts';
+import type { LinkFailure, LinkSpec, LinkStats, Reply, Request } from './protocol.ts';
+
+export interface FabricRestored {
+  readonly pid: number;
+  /** It is another process, and had no links. */
+  readonly isNew: boolean;
+  readonly failures: LinkFailure[];
+}
+
+/** Within this time an answer comes, a restart of the fabric included, or the request fails. */
+const requestLimitMs = 10_000;
+/** Waits between attempts to find the fabric again; a fabric that ends at once every time must not keep the machine busy. */
+const firstWaitMs = 50;
+const longestWaitMs = 2000;
+const steadyMs = 5000;
+
+export class FabricClient {
+  readonly #place: FabricPlace;
+  readonly #links = new Map<string, LinkSpec>();
+  readonly #lost = new EventStream<string>();
+  readonly #restored = new EventStream<FabricRestored>();
+  /** In use; undefined while it is sought. */
+  #found: FoundFabric | undefined;
+  /** Settles when it has been found again, or given up because the client was closed. */
+  #sought: Promise<void> = Promise.resolve();
+  #pid: number;
+  /** The links we know are all there should be. */
+  #complete: boolean;
+  #closed = false;
+
+  private constructor(place: FabricPlace, found: FoundFabric) {
+    this.#place = place;
+    this.#pid = found.pid;
+    this.#complete = found.isNew;
+    this.#use(found);
+  }
+
+  /** @throws fabric_unavailable when none answers and none can be started. */
+  static async connectOrSpawn(place: FabricPlace): Promise<FabricClient> {
+    return new FabricClient(place, await findFabric(place));
+  }
+
+  /** Of the fabric's process, as last known. */
+  get pid(): number {
+    return this.#pid;
+  }
+
+  /** These links should be as given. Answers those that are not, with the reason: they stay asked for until they are removed. */
+  apply(links: LinkSpec[]): Promise<LinkFailure[]> {
+    for (const link of links) this.#links.set(link.id, link);
+    return this.#ask({ op: 'apply', links });
+  }
+
+  async remove(ids: string[]): Promise<void> {
+    for (const id of ids) this.#links.delete(id);
+    await this.#ask({ op: 'remove', ids });
+  }
+
+  /** Exactly these links should be; answers as `apply` does. */
+  sync(links: LinkSpec[]): Promise<LinkFailure[]> {
+    this.#links.clear();
+    for (const link of links) this.#links.set(link.id, link);
+    this.#complete = true;
+    return this.#ask({ op: 'sync', links });
+  }
+
+  /** Of the links named, as far as they exist, or of all. */
+  stats(ids?: string[]): Promise<LinkStats[]> {
+    return this.#ask({ op: 'stats', ...(ids && { ids }) });
+  }
+
+  /** Called with the reason when the fabric was lost; another one is sought at once. Returns how to stop listening. */
+  onLost(listener: (reason: string) => void): () => void {
+    return this.#lost.subscribe(listener);
+  }
+
+  /** Called when a fabric carries our links again. */
+  onRestored(listener: (restored: FabricRestored) => void): () => void {
+    return this.#restored.subscribe(listener);
+  }
+
+  /** Lets go; the fabric goes on. */
+  close(): void {
+    this.#closed = true;
+    this.#found?.connection.close();
+  }
+
+  /** Ends the fabric's process; settles when it has gone. */
+  async quit(): Promise<void> {
+    this.#closed = true;
+    await this.#sought;
+    if (this.#found) await quitFabric(this.#found.connection, this.#found.pid);
+  }
+
+  async #ask<R extends Request>(request: R): Promise<Reply<R>> {
+    const limit = performance.now() + requestLimitMs;
+    for (;;) {
+      // No waiting while it is there: requests leave in the order in which they are made.
+      const found = this.#found ?? (await this.#foundAgain(limit - performance.now()));
+      if (!found || this.#closed) throw fault('fabric_unavailable', { reason: this.#closed ? 'it was let go' : 'it was lost' });
+      try {
+        return await found.connection.request(request, Math.max(1, limit - performance.now()));
+      } catch (error) {
+        if (!(error instanceof ConnectionLost)) throw error;
+        await found.connection.ended;
+      }
+    }
+  }
+
+  async #foundAgain(limitMs: number): Promise<FoundFabric | undefined> {
+    const limit = new AbortController();
+    await Promise.race([this.#sought, sleep(Math.max(0, limitMs), undefined, { signal: limit.signal }).catch(() => undefined)]);
+    limit.abort();
+    return this.#found;
+  }
+
+  #use(found: FoundFabric): void {
+    const since = performance.now();
+    this.#found = found;
+    this.#pid = found.pid;
+    void found.connection.ended.then(() => {
+      this.#found = undefined;
+      if (this.#closed) return;
+      this.#sought = this.#seek(performance.now() - since > steadyMs ? 0 : firstWaitMs);
+      this.#lost.emit(`the connection to the fabric (process ${found.pid}) was lost`);
+    });
+  }
+
+  async #seek(firstMs: number): Promise<void> {
+    for (let waitMs = firstMs; !this.#closed; waitMs = Math.min(longestWaitMs, Math.max(firstWaitMs, waitMs * 2))) {
+      await sleep(waitMs);
+      try {
+        const found = await findFabric(this.#place);
+        await this.#restore(found);
+        return;
+      } catch {
+        // Requests that wait say so when their time is over; the next attempt follows.
+      }
+    }
+  }
+
+  async #restore(found: FoundFabric): Promise<void> {
+    const { connection, pid, isNew } = found;
+    const links = [...this.#links.values()];
+    const op = this.#complete ? 'sync' : 'apply';
+    try {
+      const failures = this.#closed ? [] : await connection.request({ op, links }, requestLimitMs);
+      this.#use(found);
+      setImmediate(() => this.#restored.emit({ pid, isNew, failures }));
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    if (this.#closed) connection.close();
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * The fabric process: `main.ts --socket PATH`. It moves frames until it is told to end; the server that started it may come and go.
+ * Nothing but frames and the control socket is on its event loop.
+ */
+import { parseArgs } from 'node:util';
+import { Control } from './control.ts';
+import { Fabric } from './fabric.ts';
+
+/** Another fabric answers at the socket's path. */
+const exitTaken = 3;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { socket: { type: 'string' } } });
+  if (!values.socket) {
+    console.error('usage: main.ts --socket PATH');
+    process.exit(2);
+  }
+  process.umask(0o077);
+  // The last net: an error nobody thought of, of one port, must not take all the others down.
+  process.on('uncaughtException', (error) => say('error', error));
+  process.on('SIGHUP', () => undefined);
+  const fabric = new Fabric();
+  let ending = false;
+  const end = async (why: string): Promise<void> => {
+    if (ending) return;
+    ending = true;
+    say(why);
+    await control?.close();
+    await fabric.close();
+    process.exit(0);
+  };
+  const control = await Control.listen({
+    path: values.socket,
+    fabric,
+    onQuit: () => void end('ends: asked to'),
+    onOrphaned: () => void end('ends: its control socket is gone'),
+  });
+  if (!control) {
+    say('ends: another fabric answers here');
+    process.exit(exitTaken);
+  }
+  process.on('SIGTERM', () => void end('ends: SIGTERM'));
+  process.on('SIGINT', () => void end('ends: SIGINT'));
+  say(`listens at ${values.socket}`);
+}
+
+function say(what: string, error?: unknown): void {
+  console.error(`${new Date().toISOString()} fabric ${process.pid} ${what}`, ...(error === undefined ? [] : [error]));
+}
+
+await main();

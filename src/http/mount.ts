@@ -1,0 +1,138 @@
+/** Puts declared routes onto the HTTP server: the only place that knows both. */
+import { Readable } from 'node:stream';
+import type { WebSocket } from '@fastify/websocket';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fault } from '../api/faults.ts';
+import { Answer, type Call, type Route, type Socket, Stream } from '../api/route.ts';
+import { routerPath } from '../api/template.ts';
+import { validateBody } from '../api/validate.ts';
+import type { JsonText } from '../lib/json-text.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Value of `X-Route`. */
+    template?: string;
+  }
+  interface FastifyRequest {
+    /** What a WebSocket route decided before the upgrade. */
+    accepted?: { call: Call; value: unknown };
+  }
+}
+
+/** Mounts JSON and WebSocket routes, or raw ones, whose context must have a parser that passes the body on unread. */
+export function mount(app: FastifyInstance, routes: readonly Route[], texts: JsonText): void {
+  for (const route of routes) {
+    if (route.socket) mountSocket(app, route);
+    else mountPlain(app, route, texts);
+  }
+}
+
+function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
+  app.route({
+    method: route.method,
+    url: routerPath(route.template),
+    config: { template: route.template },
+    handler: async (request, reply) => {
+      const value = await route.handle(callOf(route, request));
+      return send(reply, route.spec.status ?? 200, value, texts);
+    },
+  });
+}
+
+function mountSocket(app: FastifyInstance, route: Route): void {
+  app.route({
+    method: 'GET',
+    url: routerPath(route.template),
+    config: { template: route.template },
+    preHandler: async (request) => {
+      if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw fault('upgrade_required', {});
+      const call = callOf(route, request);
+      request.accepted = { call, value: await route.handle(call) };
+    },
+    handler: () => Promise.reject(fault('upgrade_required', {})),
+    wsHandler: (socket, request) => {
+      const accepted = request.accepted;
+      if (accepted) route.socket?.(accepted.call, wrap(socket), accepted.value);
+      else socket.close(1011);
+    },
+  });
+}
+
+/** Sends what a handler returned. Exported for answers made elsewhere in this folder. */
+export function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): FastifyReply {
+  if (value instanceof Answer) return send(reply, value.status, value.body, texts);
+  if (value instanceof Stream) {
+    reply.code(status).headers(value.headers).type(value.contentType);
+    return reply.send(value.source instanceof Uint8Array ? Buffer.from(value.source) : value.source);
+  }
+  reply.code(status);
+  if (status === 204 || status === 304) return reply.send();
+  if (value === undefined) return reply.type('application/octet-stream').send(Buffer.alloc(0));
+  return reply.header('Content-Type', 'application/json').send(texts.encode(value));
+}
+
+function callOf(route: Route, request: FastifyRequest): Call {
+  const query = firstValues(request.query);
+  const call = {
+    path: pathOf(route, request),
+    body: route.spec.raw ? undefined : bodyOf(route, request.body, query),
+    query,
+    host: request.headers.host,
+    get signal(): AbortSignal {
+      return signalOf(request);
+    },
+  };
+  return (route.spec.raw ? { ...call, stream: streamOf(request.body), signal: signalOf(request) } : call) as Call;
+}
+
+/** The router names the rest of a path `*`. */
+function pathOf(route: Route, request: FastifyRequest): Record<string, string> {
+  const params = request.params as Record<string, string>;
+  const rest = params['*'];
+  const name = /\{(\w+):\.\+\}$/.exec(route.template)?.[1];
+  return rest === undefined || name === undefined ? params : { ...params, [name]: rest };
+}
+
+function bodyOf(route: Route, parsed: unknown, query: Record<string, string>): unknown {
+  const body = parsed ?? {};
+  if (!route.spec.body) return body;
+  const isObject = typeof body === 'object' && !Array.isArray(body);
+  return validateBody(route, isObject && Object.keys(query).length > 0 ? { ...body, ...query } : body);
+}
+
+function firstValues(query: unknown): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries((query ?? {}) as Record<string, string | string[]>)) {
+    const first = Array.isArray(value) ? value[0] : value;
+    if (first) values[name] = first;
+  }
+  return values;
+}
+
+function streamOf(body: unknown): Readable {
+  return body instanceof Readable ? body : Readable.from([]);
+}
+
+function signalOf(request: FastifyRequest): AbortSignal {
+  const controller = new AbortController();
+  request.raw.socket.once('close', () => controller.abort());
+  return controller.signal;
+}
+
+function wrap(socket: WebSocket): Socket {
+  return {
+    send: (data) => {
+      if (socket.readyState === socket.OPEN) socket.send(data);
+    },
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    onMessage: (listener) => {
+      socket.on('message', (data: Buffer, isBinary: boolean) => listener(data, isBinary));
+    },
+    onClose: (listener) => {
+      socket.once('close', listener);
+    },
+    close: (code, reason) => socket.close(code, reason),
+  };
+}

@@ -1,0 +1,57 @@
+/** Turns whatever was thrown into an answer: the only place that knows the wire shape of errors. */
+import { randomUUID } from 'node:crypto';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type Fault, fault, isFault } from '../api/faults.ts';
+import type { JsonText } from '../lib/json-text.ts';
+
+export const bodyLimitBytes = 1_048_576;
+
+/** For Fastify's `setErrorHandler`. */
+export function replyErrors(texts: JsonText) {
+  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const known = isFault(error) ? error : faultOf(error as FastifyError);
+    if (!known) return replyUnknown(error, request, reply, texts);
+    if (known.cause !== undefined) request.log.info({ cause: known.cause, code: known.code }, known.message);
+    return sendJson(reply, known.status, bodyOf(known, request), texts);
+  };
+}
+
+function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> {
+  const body: Record<string, unknown> = { message: known.message, status: known.status, ...known.extra };
+  if (known.exception !== undefined) body.exception = known.exception;
+  if (known.status === 400) {
+    body.method = request.method;
+    body.path = request.routeOptions.config.template ?? request.url;
+    body.request ??= redact(request.body);
+  }
+  return body;
+}
+
+/** Errors of the HTTP layer itself that a client caused. */
+function faultOf(error: FastifyError): Fault | undefined {
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fault('body_too_large', { limit: bodyLimitBytes });
+  if (typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
+    return fault('invalid_request', { reason: error.message });
+  }
+  return undefined;
+}
+
+/** A bug: the client gets a number to look for in the log, never the cause. */
+function replyUnknown(error: unknown, request: FastifyRequest, reply: FastifyReply, texts: JsonText): FastifyReply {
+  const id = randomUUID().slice(0, 8);
+  request.log.error({ err: error, id, method: request.method, url: request.url }, 'unexpected error');
+  return sendJson(reply, 500, { message: `Unexpected error ${id}: its cause is in the server's log`, status: 500 }, texts);
+}
+
+function sendJson(reply: FastifyReply, status: number, body: unknown, texts: JsonText): FastifyReply {
+  if (status === 413) reply.header('Connection', 'close');
+  return reply.code(status).header('Content-Type', 'application/json').send(texts.encode(body));
+}
+
+/** 400 answers show what was understood of the request, without what must not be shown, and not at any length. */
+function redact(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return {};
+  const shown = Object.entries(body).map(([key, value]) => [key, key === 'password' ? '***' : value]);
+  const text = JSON.stringify(shown);
+  return text.length > 4096 ? {} : Object.fromEntries(shown);
+}

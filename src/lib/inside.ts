@@ -1,0 +1,26 @@
+/** Whether a path stays inside a folder: compared by components, and after symbolic links were followed. */
+import { lstat, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+
+/** Lexically: `path` is strictly below `folder`. Both absolute and normalised. */
+export function isBelow(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** `path`, which need not exist, is strictly below `folder` wherever symbolic links lead. */
+export async function isReallyBelow(folder: string, path: string): Promise<boolean> {
+  if (!isBelow(folder, path)) return false;
+  const [realFolder, realPath] = await Promise.all([realExisting(folder), realExisting(path)]);
+  return isBelow(realFolder, realPath);
+}
+
+/** The real path of the part of a path that exists, with the rest as given. A dangling link leads nowhere: the root folder. */
+async function realExisting(path: string): Promise<string> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real !== undefined) return real;
+  const dangling = (await lstat(path).catch(() => undefined)) !== undefined;
+  const parent = dirname(path);
+  if (parent === path || dangling) return sep;
+  return join(await realExisting(parent), basename(path));
+}

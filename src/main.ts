@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+/** The program: the only file that knows all the parts. */
+import { UsageError, help, parseCommandLine } from './command-line.ts';
+import { SettingsError } from './settings.ts';
+import { version } from './version.ts';
+
+async function main(): Promise<number | undefined> {
+  const invocation = parseCommandLine(process.argv.slice(2));
+  switch (invocation.command) {
+    case 'help':
+      process.stdout.write(`${help}\n`);
+      return 0;
+    case 'version':
+      process.stdout.write(`${version}\n`);
+      return 0;
+    case 'doctor':
+      return (await import('./doctor/doctor.ts')).runDoctor(invocation.rest);
+    case 'serve':
+      // Returns while the server runs; the process ends when it is stopped.
+      return (await import('./serve.ts')).serve(invocation);
+  }
+}
+
+try {
+  const code = await main();
+  if (code !== undefined) process.exitCode = code;
+} catch (error) {
+  const expected = error instanceof UsageError || error instanceof SettingsError;
+  process.stderr.write(expected ? `patchbay: ${error.message}\n` : `patchbay: ${(error as Error).stack}\n`);
+  process.exit(expected ? 2 : 1);
+}

@@ -1,0 +1,30 @@
+import { type Static, Type } from 'typebox';
+import { strict, Uuid } from './common.ts';
+
+/** Body of drawing creation and update; `project_id` is accepted, so that clients may send a drawing back, and ignored. */
+export const DrawingInput = Type.Object(
+  {
+    drawing_id: Type.Optional(Uuid),
+    locked: Type.Optional(Type.Boolean()),
+    project_id: Type.Optional(Uuid),
+    rotation: Type.Optional(Type.Integer({ minimum: -359, maximum: 360 })),
+    svg: Type.Optional(Type.String()),
+    x: Type.Optional(Type.Integer()),
+    y: Type.Optional(Type.Integer()),
+    z: Type.Optional(Type.Integer()),
+  },
+  strict,
+);
+export type DrawingInput = Static<typeof DrawingInput>;
+
+/** The drawing object of the controller's API. */
+export interface Drawing {
+  drawing_id: string;
+  locked: boolean;
+  project_id: string;
+  rotation: number;
+  svg: string;
+  x: number;
+  y: number;
+  z: number;
+}

@@ -1,0 +1,97 @@
+/** Puts the parts together and keeps them until a signal comes. */
+import { enableCompileCache } from 'node:module';
+import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { userInfo } from 'node:os';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { type Invocation, UsageError, urlOf } from './command-line.ts';
+import { Compute } from './compute/compute.ts';
+import { Controller } from './controller/controller.ts';
+import { createHttpServer } from './http/server.ts';
+import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
+import type { Settings } from './schema/settings.ts';
+import { readSettings } from './settings.ts';
+import { apiVersion, version } from './version.ts';
+
+/** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
+const endWithinMs = 1800;
+
+export async function serve(invocation: Invocation): Promise<undefined> {
+  enableCompileCache();
+  const settings = await readSettings(invocation);
+  const log = pino({ level: invocation.logLevel }, pino.destination({ dest: 2, sync: false }));
+  await prepareFolders(settings);
+  const lock = await lockInstance(await realpath(settings.dataDirectory));
+  if (typeof lock === 'number') {
+    const holder = lock > 0 ? `process ${lock}` : 'another process';
+    throw new UsageError(`The data directory ${settings.dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`);
+  }
+  const compute = await Compute.open({ settings, log, version: apiVersion });
+  const controller = await Controller.open({ settings, log, version: apiVersion, compute });
+  const app = await createHttpServer({
+    routes: [...controller.routes(), ...compute.routes()],
+    log,
+    serverHeader: `Patchbay/${version} GNS3/${apiVersion}`,
+    ...(settings.Server.auth ? { credentials: { user: settings.Server.user.trim(), password: settings.Server.password.trim() } } : {}),
+  });
+  const url = await listen(app, settings);
+  await controller.listening(url);
+  endOnSignals({ app, compute, controller, lock, stopNodes: invocation.stopNodes });
+  process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
+  return undefined;
+}
+
+/** @throws UsageError when the runtime folder belongs to somebody else: sockets in it could be theirs */
+async function prepareFolders(settings: Settings): Promise<void> {
+  const { dataDirectory, runtimeDirectory, Server } = settings;
+  for (const folder of [dataDirectory, Server.projects_path, Server.images_path]) await mkdir(folder, { recursive: true });
+  await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
+  const { uid } = await stat(runtimeDirectory);
+  if (uid !== userInfo().uid) throw new UsageError(`The folder ${runtimeDirectory} belongs to another user: remove it, or choose a shorter --data-dir`);
+  await chmod(runtimeDirectory, 0o700);
+}
+
+async function listen(app: FastifyInstance, settings: Settings): Promise<string> {
+  const { host, port } = settings.Server;
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'EADDRINUSE') throw new UsageError(`Port ${port} on ${host} is in use: end what uses it, or choose another with --port (0 takes a free one)`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new UsageError(`${host} is no address of this machine: correct --host`);
+    if (code === 'EACCES') throw new UsageError(`Port ${port} needs more rights than this user has: choose one above 1023 with --port`);
+    throw error;
+  }
+  return urlOf(host, (app.server.address() as AddressInfo).port);
+}
+
+interface Parts {
+  app: FastifyInstance;
+  compute: Compute;
+  controller: Controller;
+  lock: InstanceLock;
+  stopNodes: boolean;
+}
+
+function endOnSignals(parts: Parts): void {
+  let ending = false;
+  const end = (): void => {
+    if (ending) return;
+    ending = true;
+    if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
+    void endAll(parts).then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, end);
+}
+
+async function endAll({ app, compute, controller, lock, stopNodes }: Parts): Promise<void> {
+  for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
+  await app.close();
+  await controller.close();
+  await compute.stop({ stopNodes });
+  await lock.release();
+}

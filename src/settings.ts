@@ -1,0 +1,119 @@
+/** Reads the settings: defaults, then the configuration file, then the command line. */
+import { readFile } from 'node:fs/promises';
+import { homedir, tmpdir, userInfo } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { parse } from 'ini';
+import { type Settings, type SettingsSections, settingsTable } from './schema/settings.ts';
+
+export interface CommandLine {
+  host?: string | undefined;
+  port?: number | undefined;
+  dataDirectory?: string | undefined;
+  configFile?: string | undefined;
+  local?: boolean | undefined;
+}
+
+/** Something in the configuration that a person has to mend. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/** The longest path of a folder in which sockets can stand: 107 bytes less `/<node id>/<name>`. */
+const longestRuntimeFolder = 60;
+
+/** @throws SettingsError naming file, section and key */
+export async function readSettings(line: CommandLine): Promise<Settings> {
+  const sections = structuredClone(settingsTable) as unknown as SettingsSections;
+  const given = line.configFile === undefined ? new Set<string>() : await readConfigFile(line.configFile, sections);
+  const server = sections.Server;
+  if (line.host !== undefined) server.host = line.host;
+  if (line.port !== undefined) server.port = line.port;
+  if (line.local !== undefined) server.local = line.local;
+  else if (!given.has('Server.local')) server.local = isLoopback(server.host);
+  checkRanges(sections);
+  const dataDirectory = resolve(line.dataDirectory ?? defaultDataDirectory());
+  server.projects_path = folder(server.projects_path, dataDirectory, 'projects');
+  server.images_path = folder(server.images_path, dataDirectory, 'images');
+  server.symbols_path = folder(server.symbols_path, dataDirectory, 'symbols');
+  server.configs_path = folder(server.configs_path, dataDirectory, 'configs');
+  server.appliances_path = folder(server.appliances_path, dataDirectory, 'appliances');
+  server.resources_path = folder(server.resources_path, dataDirectory, 'resources');
+  for (const section of Object.values(sections)) Object.freeze(section);
+  return Object.freeze({ ...sections, dataDirectory, runtimeDirectory: runtimeDirectoryFor(dataDirectory) });
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+export function defaultDataDirectory(): string {
+  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'patchbay');
+}
+
+/** The same data directory always gets the same runtime folder, so that a server that comes back finds the sockets of its VMs. */
+function runtimeDirectoryFor(dataDirectory: string): string {
+  const inside = join(dataDirectory, 'run');
+  if (Buffer.byteLength(inside) <= longestRuntimeFolder) return inside;
+  const hash = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 12);
+  return join(tmpdir(), `patchbay-${userInfo().uid}-${hash}`);
+}
+
+/** Fills `sections` and returns the keys that the file gives. Sections and keys we do not know belong to others and are passed over. */
+async function readConfigFile(path: string, sections: SettingsSections): Promise<Set<string>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new SettingsError(`The configuration file ${path} cannot be read: ${(error as Error).message}`);
+  }
+  const given = new Set<string>();
+  for (const [section, values] of Object.entries(parse(text) as Record<string, unknown>)) {
+    const known = settingsTable[section];
+    if (!known || typeof values !== 'object' || values === null) continue;
+    for (const [key, value] of Object.entries(values as Record<string, unknown>)) {
+      const name = key.toLowerCase();
+      const standard = known[name];
+      if (standard === undefined) continue;
+      const place = `${path}, [${section}] ${name}`;
+      (sections as unknown as Record<string, Record<string, unknown>>)[section as string] = {
+        ...(sections as unknown as Record<string, Record<string, unknown>>)[section as string],
+        [name]: convert(value, standard, place),
+      };
+      given.add(`${section}.${name}`);
+    }
+  }
+  return given;
+}
+
+function convert(value: unknown, standard: string | number | boolean, place: string): string | number | boolean {
+  const text = String(value).trim();
+  if (typeof standard === 'string') return text;
+  if (typeof standard === 'number') {
+    if (!/^\d{1,9}$/.test(text)) throw new SettingsError(`${place}: "${text}" is not a whole number`);
+    return Number(text);
+  }
+  if (/^(true|yes|on|1)$/i.test(text)) return true;
+  if (/^(false|no|off|0)$/i.test(text)) return false;
+  throw new SettingsError(`${place}: "${text}" is neither True nor False`);
+}
+
+function checkRanges({ Server: server }: SettingsSections): void {
+  const ranges = [
+    ['console', server.console_start_port_range, server.console_end_port_range, 1],
+    ['vnc_console', server.vnc_console_start_port_range, server.vnc_console_end_port_range, 5900],
+    ['udp', server.udp_start_port_range, server.udp_end_port_range, 1],
+  ] as const;
+  for (const [name, first, last, lowest] of ranges) {
+    if (first < lowest || last > 65535 || first >= last) {
+      throw new SettingsError(`[Server] ${name}_start_port_range..${name}_end_port_range must be ascending within ${lowest}..65535`);
+    }
+  }
+  if (server.port > 65535) throw new SettingsError(`[Server] port ${server.port} is not a port`);
+  if (server.auth && server.user.trim() === '') throw new SettingsError('[Server] auth is on, so user and password must be given');
+}
+
+function folder(configured: string, dataDirectory: string, name: string): string {
+  if (configured === '') return join(dataDirectory, name);
+  return resolve(configured.startsWith('~/') ? join(homedir(), configured.slice(2)) : configured);
+}

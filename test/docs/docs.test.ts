@@ -1,0 +1,34 @@
+/** What the documents list is what the code has. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { faultRows } from '../../src/api/faults.ts';
+import { help } from '../../src/command-line.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFile(resolve(root, path), 'utf8');
+
+describe('documents', () => {
+  it('explain every error, with its status, and no other', async () => {
+    const text = await read('docs/errors.md');
+    const listed = [...text.matchAll(/^### `(\w+)` · (\d{3})$/gm)].map((found) => `${found[1]} ${found[2]}`);
+    const rows = faultRows().map(({ code, status }) => `${code} ${status}`);
+    assert.deepEqual(listed.toSorted(), rows.toSorted());
+  });
+
+  it('name only npm scripts that exist', async () => {
+    const scripts = Object.keys((JSON.parse(await read('package.json')) as { scripts: Record<string, string> }).scripts);
+    for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'bench/README.md']) {
+      const named = [...(await read(path)).matchAll(/npm run ([\w:-]+)/g)].map((found) => found[1] as string);
+      assert.deepEqual(named.filter((name) => !scripts.includes(name)), [], path);
+    }
+  });
+
+  it('name only options that the program takes', async () => {
+    const known = new Set([...help.matchAll(/--[\w-]+/g)].map(([option]) => option));
+    const text = await read('README.md');
+    const named = [...text.matchAll(/npm start -- ([^\n`]*)/g)].flatMap((found) => (found[1] ?? '').match(/--[\w-]+/g) ?? []);
+    assert.deepEqual(named.filter((option) => !known.has(option)), []);
+  });
+});

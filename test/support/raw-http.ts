@@ -1,0 +1,116 @@
+/** Requests exactly as written: any method with any body, bytes that are no JSON, paths that no client library would send. */
+import assert from 'node:assert/strict';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** What was asked, for messages of failures. */
+  readonly asked: string;
+  text(): string;
+  json<T = Record<string, unknown>>(): T;
+}
+
+export interface Ask {
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+  /** Default 30,000 ms. */
+  readonly limitMs?: number;
+}
+
+/** A client of one server; keeps connections open. `close` ends them. */
+export class RawClient {
+  readonly base: URL;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+  constructor(base: string) {
+    this.base = new URL(base);
+  }
+
+  /** `line` is method and path, such as `GET /v2/version`; the path goes out byte for byte. */
+  send(line: string, ask: Ask = {}): Promise<Reply> {
+    const [method = 'GET', path = '/'] = split(line);
+    const payload = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
+    const headers: Record<string, string> = { ...ask.headers };
+    if (payload !== undefined) headers['content-length'] ??= String(Buffer.byteLength(payload));
+    const { hostname, port } = this.base;
+    return new Promise((resolve, reject) => {
+      const outgoing = request({ agent: this.#agent, hostname, port, method, path, headers }, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', reject);
+        answer.on('end', () => resolve(replyOf(line, answer.statusCode ?? 0, answer.headers, Buffer.concat(chunks))));
+      });
+      outgoing.on('error', (error) => reject(new Error(`${line}: ${error.message}`, { cause: error })));
+      outgoing.setTimeout(ask.limitMs ?? 30_000, () => outgoing.destroy(new Error('no answer in time')));
+      outgoing.end(payload);
+    });
+  }
+
+  /** Sends, and expects this status; answers the body. */
+  async get<T = Record<string, unknown>>(path: string): Promise<T> {
+    return expectStatus(await this.send(`GET ${path}`), 200).json<T>();
+  }
+
+  /** `POST`s, expecting 201 unless told otherwise. */
+  async post<T = Record<string, unknown>>(path: string, body: unknown = {}, status = 201): Promise<T> {
+    const reply = expectStatus(await this.send(`POST ${path}`, { body, limitMs: 60_000 }), status);
+    return (reply.bytes.length > 0 ? reply.json<T>() : {}) as T;
+  }
+
+  async put<T = Record<string, unknown>>(path: string, body: unknown, status = 200): Promise<T> {
+    return expectStatus(await this.send(`PUT ${path}`, { body }), status).json<T>();
+  }
+
+  async delete(path: string): Promise<void> {
+    expectStatus(await this.send(`DELETE ${path}`), 204);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function split(line: string): [string, string] {
+  const space = line.indexOf(' ');
+  return [line.slice(0, space), line.slice(space + 1)];
+}
+
+function replyOf(asked: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Reply {
+  return {
+    asked,
+    status,
+    headers,
+    bytes,
+    text: () => bytes.toString('utf8'),
+    json: <T>() => JSON.parse(bytes.toString('utf8')) as T,
+  };
+}
+
+export function expectStatus(reply: Reply, status: number): Reply {
+  assert.equal(reply.status, status, `${reply.asked}: ${reply.status} instead of ${status}: ${reply.text().slice(0, 600)}`);
+  return reply;
+}
+
+/** What a message must never show: frames of a stack, or files of the program. */
+const innards = /\n\s+at |node:internal|node_modules|\/src\/[\w/-]+\.ts/;
+
+/** The answer is a refusal in the promised form. @returns its body */
+export function expectFault(reply: Reply, status: number | readonly number[], says?: RegExp): Record<string, unknown> {
+  const expected = typeof status === 'number' ? [status] : status;
+  const place = `${reply.asked.slice(0, 200)}: ${reply.text().slice(0, 400)}`;
+  assert.ok(expected.includes(reply.status), `${reply.status} instead of ${expected.join(' or ')}: ${place}`);
+  assert.equal(reply.headers['content-type'], 'application/json', place);
+  const body = reply.json();
+  assert.equal(body.status, reply.status, place);
+  assert.equal(typeof body.message, 'string', place);
+  const message = body.message as string;
+  assert.notEqual(message.trim(), '', place);
+  assert.doesNotMatch(message, innards, place);
+  if (says) assert.match(message, says, place);
+  return body;
+}

@@ -1,0 +1,33 @@
+/** Waits for something to become true, with a limit: the only way in which tests wait for what gives no event. */
+import { setTimeout as pause } from 'node:timers/promises';
+
+export interface WaitOptions {
+  /** Default 5,000 ms. */
+  readonly limitMs?: number;
+  /** For the message of the failure. */
+  readonly what: string;
+  /** How often to look; default every 10 ms. */
+  readonly everyMs?: number;
+}
+
+/** The first value of `condition` that is neither false, null nor undefined. A condition that throws at the end is quoted. */
+export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitOptions): Promise<NonNullable<Exclude<T, false>>> {
+  const limit = performance.now() + (options.limitMs ?? 5000);
+  for (;;) {
+    let problem: unknown;
+    try {
+      const value = await condition();
+      if (value !== false && value !== null && value !== undefined) return value as NonNullable<Exclude<T, false>>;
+      problem = undefined;
+    } catch (error) {
+      problem = error;
+    }
+    if (performance.now() > limit) {
+      throw new Error(
+        `waited ${options.limitMs ?? 5000} ms in vain for ${options.what}`,
+        problem === undefined ? {} : { cause: problem },
+      );
+    }
+    await pause(options.everyMs ?? 10);
+  }
+}
