@@ -29,9 +29,17 @@ import { computeRoutes } from './routes/routes.ts';
 import { type LoadedNode, Store } from './store.ts';
 import { Wiring } from './wiring.ts';
 
+/** The server's log, as pino has it. */
+export interface Logger {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
 export interface ComputeOptions {
   readonly settings: Settings;
-  readonly log: Host['log'];
+  readonly log: Logger;
   /** Version of the server. */
   readonly version: string;
 }
@@ -65,7 +73,7 @@ export class Compute {
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
-  static async open({ settings, log, version }: ComputeOptions): Promise<Compute> {
+  static async open({ settings, log: logger, version }: ComputeOptions): Promise<Compute> {
     const { dataDirectory, runtimeDirectory, Server } = settings;
     for (const folder of [join(dataDirectory, 'state'), Server.projects_path]) await mkdir(folder, { recursive: true });
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
@@ -76,6 +84,7 @@ export class Compute {
     const consoleHost = consoleHostOf(Server);
     const ports = new Ports(Server, consoleHost);
     const events = new EventStream<ComputeEvent>();
+    const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, log };
     const fabric = FabricClient.connectOrSpawn({

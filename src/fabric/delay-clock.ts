@@ -16,6 +16,7 @@ export class DelayClock {
   #ready: Promise<void> | undefined;
   #armedMs = Number.POSITIVE_INFINITY;
 
+  #firedMs = 0;
   constructor(onTime: () => void) {
     this.#onTime = onTime;
   }
@@ -42,9 +43,10 @@ export class DelayClock {
   /** Calls back at `dueMs` (of `performance.now()`) or soon after; an earlier time that was asked for stays in force. */
   wakeAt(dueMs: number): void {
     if (dueMs >= this.#armedMs) return;
-    this.#armedMs = dueMs;
+    const wakeMs = Math.max(dueMs, this.#firedMs + Number(process.env.GAP ?? 0));
+    this.#armedMs = wakeMs;
     void this.ready();
-    Atomics.store(this.#word, 0, this.#micros(dueMs) || 1);
+    Atomics.store(this.#word, 0, this.#micros(wakeMs) || 1);
     Atomics.notify(this.#word, 0);
   }
 
@@ -55,6 +57,7 @@ export class DelayClock {
   }
 
   #fired(): void {
+    this.#firedMs = performance.now();
     this.#armedMs = Number.POSITIVE_INFINITY;
     this.#onTime();
   }

@@ -33,6 +33,8 @@ function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
     url: routerPath(route.template),
     config: { template: route.template },
     handler: async (request, reply) => {
+      // The router takes `/links/` for a link with an empty name.
+      if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
       const value = await route.handle(callOf(route, request));
       return send(reply, route.spec.status ?? 200, value, texts);
     },

@@ -1,6 +1,6 @@
 /** The HTTP server: how bytes become calls of routes and answers become bytes. Fastify is known in this folder and nowhere else. */
 import websocket from '@fastify/websocket';
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import type { Route } from '../api/route.ts';
 import { compileTemplate } from '../api/template.ts';
@@ -21,7 +21,7 @@ export async function createHttpServer({ routes, log, serverHeader, credentials 
   const texts = new JsonText();
   const app = fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
@@ -32,7 +32,7 @@ export async function createHttpServer({ routes, log, serverHeader, credentials 
       replyErrors(texts)(error, request as FastifyRequest, reply as FastifyReply);
     },
   });
-  app.addHttpMethod('GET', { hasBody: true });
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', async (request, reply) => {
     const template = request.routeOptions.config?.template;

@@ -1,0 +1,116 @@
+/**
+ * A node's disks before it starts: overlays ("linked clones") are made, found again and checked; images that other nodes share
+ * are only read.
+ */
+import { copyFile, realpath, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import type { ImageFolder } from '../images.ts';
+import type { Drive } from './drives.ts';
+import { type QemuProperties, type Slot, slots } from './properties.ts';
+import type { QemuImg } from './qemu-img.ts';
+
+/** Name of the state that `on_close: save_vm_state` saves; the established one, so that states saved before are found. */
+export const savedStateName = 'GNS3_SAVED_STATE';
+
+export interface DiskNode {
+  readonly directory: string;
+  readonly projectDirectory: string;
+  readonly name: string;
+  readonly properties: QemuProperties;
+  warn(message: string): void;
+}
+
+export interface Disk extends Drive {
+  readonly slot: Slot;
+  /** Holds a state saved by us. */
+  readonly hasSavedState: boolean;
+}
+
+export interface DiskTools {
+  readonly images: ImageFolder;
+  readonly img: QemuImg;
+}
+
+/** Finds or makes every disk of the node. @throws image_missing, image_not_allowed, qemu_failed */
+export async function prepareDisks(node: DiskNode, tools: DiskTools): Promise<Disk[]> {
+  const disks: Disk[] = [];
+  for (const slot of slots) {
+    const disk = await prepareDisk(node, slot, tools);
+    if (disk !== undefined) disks.push(disk);
+  }
+  return disks;
+}
+
+/** One disk; undefined when the slot is empty. */
+export async function prepareDisk(node: DiskNode, slot: Slot, tools: DiskTools): Promise<Disk | undefined> {
+  const { properties } = node;
+  if (slot === 'hdd' && properties.create_config_disk) {
+    const config = await configDisk(node, tools);
+    if (config !== undefined) return config;
+  }
+  const reference = properties[`${slot}_disk_image`];
+  if (reference === '') return undefined;
+  const base = await tools.images.resolve(reference, node.projectDirectory);
+  const file = properties.linked_clone ? await prepareOverlay(node, slot, base, tools) : base;
+  const { format, snapshots } = await tools.img.info(file);
+  const bus = properties[`${slot}_disk_interface`];
+  return { slot, index: slots.indexOf(slot), file, format, interface: bus, hasSavedState: snapshots.includes(savedStateName) };
+}
+
+async function prepareOverlay(node: DiskNode, slot: Slot, base: string, { img }: DiskTools): Promise<string> {
+  const overlay = join(node.directory, `${slot}_disk.qcow2`);
+  if (!(await exists(overlay))) {
+    await img.createOverlay(overlay, base, await img.info(base));
+    return overlay;
+  }
+  const mine = await img.info(overlay);
+  if (mine.backingFile === undefined || mine.backingFile.startsWith('json:') || (await sameFile(mine.backingFile, base)))
+    return overlay;
+  if (await exists(mine.backingFile)) {
+    // Another image was chosen. What was written on top of the old one makes no sense on the new one, but it is not ours to delete.
+    const aside = await freeName(`${overlay}.old`);
+    await rename(overlay, aside);
+    node.warn(`${node.name}: disk ${slot} has another image now; what was written to the old one is kept in ${aside}`);
+    await img.createOverlay(overlay, base, await img.info(base));
+    return overlay;
+  }
+  const found = await img.info(base);
+  const isLikely = found.format === (mine.backingFormat ?? found.format) && found.virtualSize <= mine.virtualSize;
+  if (!isLikely) {
+    throw fault('qemu_failed', {
+      reason: `Disk ${slot} of ${node.name} was made from "${mine.backingFile}", which is gone, and "${base}" is another image (${found.format}, ${found.virtualSize} bytes): put the old image back, or delete "${overlay}"`,
+    });
+  }
+  await img.moveBase(overlay, base, found.format);
+  return overlay;
+}
+
+/** A small disk for start-up configurations, when the image folder has its template. */
+async function configDisk(node: DiskNode, { images }: DiskTools): Promise<Disk | undefined> {
+  const template = await images.resolve('config.img', node.projectDirectory).catch(() => undefined);
+  if (template === undefined) {
+    node.warn(`${node.name}: there is no config.img in the image folder, so it starts without a config disk`);
+    return undefined;
+  }
+  const file = join(node.directory, 'config.img');
+  if (!(await exists(file))) await copyFile(template, file);
+  const { hda_disk_interface, hdd_disk_interface } = node.properties;
+  const bus = hdd_disk_interface === 'none' ? hda_disk_interface : hdd_disk_interface;
+  return { slot: 'hdd', index: 3, file, format: 'raw', interface: bus === 'none' ? 'ide' : bus, hasSavedState: false };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
+}
+
+async function sameFile(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
+  return a === b;
+}
+
+async function freeName(path: string): Promise<string> {
+  let name = path;
+  for (let count = 2; await exists(name); count++) name = `${path}${count}`;
+  return name;
+}

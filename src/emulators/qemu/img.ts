@@ -1,0 +1,116 @@
+/** Disk images made and grown at a client's request (`/qemu/img`), and the disks of a node (`resize_disk`). */
+import { mkdir, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
+import { type Static, Type } from 'typebox';
+import { fault } from '../../api/faults.ts';
+import { Name, oneOf, strict } from '../../schema/common.ts';
+import type { Host } from '../host.ts';
+import type { Binaries } from './binaries.ts';
+import { QemuImg } from './qemu-img.ts';
+
+const onOff = () => Type.Optional(oneOf(['on', 'off']));
+const subformats = [
+  'dynamic',
+  'fixed',
+  'streamOptimized',
+  'twoGbMaxExtentSparse',
+  'twoGbMaxExtentFlat',
+  'monolithicSparse',
+  'monolithicFlat',
+] as const;
+
+/** MiB; the largest number of bytes that QEMU takes is 2^63 - 1. */
+const Mebibytes = (minimum: number) => Type.Integer({ minimum, maximum: 2 ** 42 });
+
+export const ImgCreate = Type.Object(
+  {
+    adapter_type: Type.Optional(oneOf(['ide', 'lsilogic', 'buslogic', 'legacyESX'])),
+    cluster_size: Type.Optional(Type.Integer()),
+    format: oneOf(['qcow2', 'qcow', 'vpc', 'vdi', 'vmdk', 'raw']),
+    lazy_refcounts: onOff(),
+    path: Name(),
+    preallocation: Type.Optional(oneOf(['off', 'metadata', 'falloc', 'full'])),
+    qemu_img: Name(),
+    refcount_bits: Type.Optional(Type.Integer()),
+    size: Mebibytes(0),
+    static: onOff(),
+    subformat: Type.Optional(oneOf(subformats)),
+    zeroed_grain: onOff(),
+  },
+  strict,
+);
+export const ImgUpdate = Type.Object({ extend: Type.Optional(Mebibytes(1)), path: Name(), qemu_img: Name() }, strict);
+export const ResizeDisk = Type.Object({ drive_name: oneOf(['hda', 'hdb', 'hdc', 'hdd']), extend: Mebibytes(1) }, strict);
+
+const notOptions = new Set(['format', 'path', 'qemu_img', 'size']);
+
+export class ImageMaker {
+  readonly #host: Host;
+  readonly #binaries: Binaries;
+
+  constructor(host: Host, binaries: Binaries) {
+    this.#host = host;
+    this.#binaries = binaries;
+  }
+
+  /** @throws qemu_failed, qemu_binary_missing, path_forbidden */
+  async create(input: Static<typeof ImgCreate>): Promise<void> {
+    const program = await this.#program(input.qemu_img);
+    const path = this.#path(input.path);
+    if (await isThere(path))
+      throw fault('qemu_failed', { reason: `The image "${input.path}" exists already: choose another name` });
+    await mkdir(dirname(path), { recursive: true });
+    const options = Object.entries(input)
+      .filter(([key]) => !notOptions.has(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([key, value]) => ['-o', `${key}=${value}`]);
+    await new QemuImg(program).create(path, input.format, options, `${input.size}M`);
+  }
+
+  /** @throws qemu_failed, qemu_binary_missing, path_forbidden */
+  async update(input: Static<typeof ImgUpdate>): Promise<void> {
+    const program = await this.#program(input.qemu_img);
+    const path = this.#path(input.path);
+    if (!(await isThere(path))) throw fault('qemu_failed', { reason: `There is no image "${input.path}"` });
+    if (input.extend === undefined) return;
+    const img = new QemuImg(program);
+    await img.grow(path, input.extend, (await img.info(path)).format);
+  }
+
+  /** A relative path means a name in the image folder; only a local server's clients choose another place. */
+  #path(given: string): string {
+    if (given.includes('\0')) throw fault('path_forbidden', { path: given, reason: 'it holds a NUL character' });
+    if (!isAbsolute(given)) {
+      const name = basename(normalize(given));
+      if (name === '.' || name === '..' || name === '')
+        throw fault('path_forbidden', { path: given, reason: 'it is not a file name' });
+      return join(this.#host.images.folder(imageFolder).directory, name);
+    }
+    if (this.#host.settings.Server.local) return normalize(given);
+    throw fault('path_forbidden', {
+      path: given,
+      reason: 'on a server that is not local, images are made in the image folder only',
+    });
+  }
+
+  /** Clients name the program; it must be a `qemu-img` that this compute lists. */
+  async #program(given: string): Promise<string> {
+    const known = await this.#binaries.listImg();
+    const match = basename(given) === 'qemu-img' ? await this.#binaries.inPath('qemu-img') : undefined;
+    const isListed = known.some(({ path }) => path === given) || (match !== undefined && (await isThere(given)));
+    const program = given.includes('/') ? (isListed ? match : undefined) : match;
+    if (program !== undefined) return program;
+    throw fault('qemu_binary_missing', {
+      path: given,
+      package: 'qemu-utils',
+      known: known.map(({ path }) => path).join(', ') || 'none',
+    });
+  }
+}
+
+/** Folder of this kind's images below `images_path`. */
+export const imageFolder = 'QEMU';
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}

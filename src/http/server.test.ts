@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { Type } from 'typebox';
+import { request as httpRequest, WebSocket } from 'undici';
+import { fault } from '../api/faults.ts';
+import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
+import { createHttpServer } from './server.ts';
+
+const Body = Type.Object({ name: Type.Optional(Type.String()), count: Type.Optional(Type.Integer()) }, { additionalProperties: false });
+
+const routes: Route[] = [
+  route('GET /v2/things/{thing_id}', { summary: '', body: Body }, ({ path, body }) => ({ id: path.thing_id, ...body })),
+  route('POST /v2/things', { summary: '', body: Body, status: 201 }, ({ body }) => body),
+  route('DELETE /v2/things/{thing_id}', { summary: '', status: 204 }, () => undefined),
+  route('PUT /v2/empty', { summary: '' }, () => undefined),
+  route('GET /v2/fails', { summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x' }))),
+  route('GET /v2/bug', { summary: '' }, () => Promise.reject(new Error('secret cause'))),
+  route('GET /v2/answer', { summary: '' }, () => new Answer(202, { a: 1 })),
+  route('GET /v2/stream', { summary: '' }, () => new Stream('application/vnd.tcpdump.pcap', Readable.from(['ab', 'cd']))),
+  route('POST /v2/files/{path:.+}', { summary: '', raw: true }, async ({ path, stream }) => ({ path: path.path, text: await text(stream ?? Readable.from([])) })),
+  route('GET /v2/numbers/{n:\\d+}/x', { summary: '' }, ({ path }) => path),
+  socketRoute(
+    'GET /v2/echo/{word}/ws',
+    { summary: '' },
+    ({ path }) => {
+      if (path.word === 'closed') throw fault('project_not_found', { project_id: path.word });
+      return path.word;
+    },
+    (socket, word) => {
+      socket.send(word);
+      socket.onMessage((data) => socket.send(data));
+    },
+  ),
+];
+
+describe('HTTP server', () => {
+  let app: FastifyInstance;
+  let url: string;
+  before(async () => {
+    app = await createHttpServer({ routes, log: pino({ level: 'silent' }), serverHeader: 'Patchbay/0 GNS3/2.2.60' });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  });
+  after(() => app.close());
+
+  async function ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS', path: string, body?: string | Buffer, headers: Record<string, string> = {}) {
+    const answer = await httpRequest(url + path, { method, headers, ...(body === undefined ? {} : { body }) });
+    const content = await answer.body.text();
+    const type = answer.headers['content-type'];
+    const json = type === 'application/json' && content !== '' ? (JSON.parse(content) as Record<string, unknown>) : undefined;
+    return { status: answer.statusCode, type, route: answer.headers['x-route'], headers: answer.headers, content, json };
+  }
+
+  it('answers JSON with its exact type, sorted keys and the template of the route', async () => {
+    const answer = await ask('POST', '/v2/things', '{"name":"n","count":2}', { 'content-type': 'text/plain' });
+    assert.deepEqual([answer.status, answer.type, answer.route], [201, 'application/json', '/v2/things']);
+    assert.equal(answer.content, '{\n    "count": 2,\n    "name": "n"\n}');
+    assert.equal(answer.headers.server, 'Patchbay/0 GNS3/2.2.60');
+  });
+
+  it('reads bodies whatever they are called, empty ones too, also on GET', async () => {
+    assert.deepEqual((await ask('POST', '/v2/things', '', { 'content-type': 'application/json' })).json, {});
+    assert.deepEqual((await ask('POST', '/v2/things')).json, {});
+    assert.deepEqual((await ask('POST', '/v2/things', '{"count":1}', { 'content-type': 'application/x-www-form-urlencoded' })).json, { count: 1 });
+    assert.deepEqual((await ask('POST', '/v2/things', Buffer.from('{"count":1}'))).json, { count: 1 });
+    assert.deepEqual((await ask('GET', '/v2/things/7', '{"count":3}')).json, { id: '7', count: 3 });
+  });
+
+  it('merges the query into the body, as text, and refuses what the schema does not know', async () => {
+    assert.deepEqual((await ask('POST', '/v2/things?name=q&name=r', '{"name":"b"}')).json, { name: 'q' });
+    const refused = await ask('POST', '/v2/things?count=5');
+    assert.deepEqual([refused.status, refused.json?.status, refused.json?.path, refused.json?.method], [400, 400, '/v2/things', 'POST']);
+    assert.match(String((await ask('POST', '/v2/things?foo=1')).json?.message), /unknown key "foo"/);
+  });
+
+  it('tells what is wrong with a body, on every kind of route', async () => {
+    for (const body of ['{"a":', Buffer.from([0x7b, 0xff, 0x7d]), '\ufeff{}']) {
+      const answer = await ask('POST', '/v2/things', body);
+      assert.deepEqual([answer.status, answer.type, answer.route, answer.json?.status], [400, 'application/json', '/v2/things', 400]);
+    }
+    assert.deepEqual((await ask('POST', '/v2/things', '{"a":')).json?.request, { malformed_json: '{"a":' });
+    assert.equal((await ask('POST', '/v2/things', '[]')).status, 400);
+    assert.equal((await ask('POST', '/v2/things?name=x', '[1]')).status, 400);
+    assert.equal((await ask('GET', '/v2/fails', '{"a":')).status, 400);
+  });
+
+  it('refuses bodies beyond the limit, but not on raw routes', async () => {
+    const answer = await ask('POST', '/v2/things', JSON.stringify({ name: 'x'.repeat(1_048_576) }));
+    assert.deepEqual([answer.status, answer.json?.status, answer.route], [413, 413, '/v2/things']);
+    const large = await ask('POST', '/v2/files/a/b%2Fc', 'y'.repeat(3_000_000));
+    assert.equal(large.json?.path, 'a/b/c');
+    assert.equal(String(large.json?.text).length, 3_000_000);
+    assert.equal(large.route, '/v2/files/{path:.+}');
+  });
+
+  it('turns faults and bugs into answers, and keeps causes to itself', async () => {
+    const known = await ask('GET', '/v2/fails');
+    assert.deepEqual([known.status, known.route, known.json], [404, '/v2/fails', { message: "Project ID x doesn't exist", status: 404 }]);
+    const bug = await ask('GET', '/v2/bug');
+    assert.equal(bug.status, 500);
+    assert.doesNotMatch(bug.content, /secret|\.ts/);
+  });
+
+  it('sends empty answers, chosen statuses and streams', async () => {
+    const gone = await ask('DELETE', '/v2/things/1');
+    assert.deepEqual([gone.status, gone.type, gone.content], [204, undefined, '']);
+    const empty = await ask('PUT', '/v2/empty');
+    assert.deepEqual([empty.status, empty.type, empty.headers['content-length']], [200, 'application/octet-stream', '0']);
+    assert.equal((await ask('GET', '/v2/answer')).status, 202);
+    const stream = await ask('GET', '/v2/stream');
+    assert.deepEqual([stream.type, stream.content], ['application/vnd.tcpdump.pcap', 'abcd']);
+  });
+
+  it('answers unknown paths and methods in plain text', async () => {
+    const unknown = await ask('GET', '/v2/nothing');
+    assert.deepEqual([unknown.status, unknown.type, unknown.content, unknown.route], [404, 'text/plain; charset=utf-8', '404: Not Found', undefined]);
+    const wrong = await ask('PUT', '/v2/things/1');
+    assert.deepEqual([wrong.status, wrong.content, wrong.headers.allow], [405, '405: Method Not Allowed', 'DELETE,GET,OPTIONS']);
+    assert.equal((await ask('HEAD', '/v2/answer')).status, 405);
+    assert.equal((await ask('GET', '/v2/things/')).status, 404);
+    assert.equal((await ask('GET', '/v2/numbers/x/x')).status, 404);
+    assert.equal((await ask('GET', '/v2/things/%zz')).status, 400);
+  });
+
+  it('lets known pages in, and no other', async () => {
+    const asked = { origin: 'http://localhost:3080', 'access-control-request-method': 'PUT' };
+    assert.equal((await ask('OPTIONS', '/v2/things', undefined, asked)).headers['access-control-allow-methods'], 'PUT');
+    assert.equal((await ask('OPTIONS', '/v2/things', undefined, { ...asked, origin: 'http://evil.example' })).status, 403);
+    const simple = await ask('GET', '/v2/answer', undefined, { origin: 'http://localhost:3080' });
+    assert.equal(simple.headers['access-control-allow-origin'], 'http://localhost:3080');
+  });
+
+  it('serves WebSockets, and refuses before the upgrade', async () => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/echo/hello/ws`);
+    const first = await new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data), { once: true }));
+    assert.equal(first, 'hello');
+    const closed = new Promise((resolve) => socket.addEventListener('close', resolve));
+    socket.close();
+    await closed;
+    assert.equal((await ask('GET', '/v2/echo/hello/ws')).status, 400);
+    const refused = new WebSocket(`${url.replace('http', 'ws')}/v2/echo/closed/ws`);
+    await new Promise((resolve) => refused.addEventListener('error', resolve));
+  });
+});
+
+describe('HTTP Basic', () => {
+  it('refuses everything without the credentials', async () => {
+    const app = await createHttpServer({ routes, log: pino({ level: 'silent' }), serverHeader: 'x', credentials: { user: 'u', password: 'p' } });
+    const refused = await app.inject('/v2/answer');
+    assert.deepEqual([refused.statusCode, refused.body, refused.headers['www-authenticate']], [401, '', 'Basic realm="GNS3 server"']);
+    assert.equal(refused.headers['x-route'], '/v2/answer');
+    const authorization = `Basic ${Buffer.from('u:p').toString('base64')}`;
+    assert.equal((await app.inject({ url: '/v2/answer', headers: { authorization } })).statusCode, 202);
+    await app.close();
+  });
+});
