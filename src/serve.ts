@@ -1,5 +1,4 @@
 /** Puts the parts together and keeps them until a signal comes. */
-import { enableCompileCache } from 'node:module';
 import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
@@ -18,7 +17,6 @@ import { apiVersion, version } from './version.ts';
 const endWithinMs = 1800;
 
 export async function serve(invocation: Invocation): Promise<undefined> {
-  enableCompileCache();
   const settings = await readSettings(invocation);
   const log = pino({ level: invocation.logLevel }, pino.destination({ dest: 2, sync: false }));
   await prepareFolders(settings);

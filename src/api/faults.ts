@@ -62,7 +62,7 @@ const table = {
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },
-  link_itself: { status: 409, says: 'Node {name} cannot be connected to itself' },
+  link_itself: { status: 409, says: 'Node {name} cannot connect to itself' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
   link_clouds: { status: 409, says: 'Two clouds cannot be connected to each other' },
   link_no_common_network: { status: 409, says: 'The computes {one} and {other} have no network in common' },

@@ -1,19 +1,17 @@
 /** The compute of this process, reached by its routes without a socket: bodies are validated and faults pass as they are. */
 import { Readable } from 'node:stream';
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import type { Capabilities } from '../schema/compute.ts';
 import { fault } from './faults.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream } from './route.ts';
+import { compileTemplate, type Template } from './template.ts';
 import type { ComputeAnswer, ComputeCall, ComputeEvent, RawAnswer, Transport, TransportState } from './transport.ts';
-
-/** Checks a body against a route's schema. @throws `invalid_request` */
-export type Validate = (schema: TSchema, body: unknown) => void;
+import { validateBody } from './validate.ts';
 
 export interface LocalTransportOptions {
   readonly routes: readonly Route[];
   readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
   readonly capabilities: Static<typeof Capabilities>;
-  readonly validate: Validate;
 }
 
 /** Bodies of parsed routes are limited as over HTTP. */
@@ -22,18 +20,16 @@ const bodyLimitBytes = 1024 * 1024;
 export class LocalTransport implements Transport {
   readonly state: TransportState;
   readonly #routes = new Map<string, Route>();
-  readonly #patterns: { method: Method; pattern: RegExp; names: string[]; route: Route }[] = [];
+  readonly #patterns: { template: Template; route: Route }[] = [];
   readonly #events: LocalTransportOptions['events'];
-  readonly #validate: Validate;
 
   constructor(options: LocalTransportOptions) {
     this.state = Object.freeze({ connected: true, capabilities: options.capabilities, lastError: null });
     this.#events = options.events;
-    this.#validate = options.validate;
     for (const route of options.routes) {
       if (route.socket) continue;
       this.#routes.set(withoutExpressions(route.key), route);
-      this.#patterns.push({ method: route.method, route, ...compile(route.template) });
+      this.#patterns.push({ template: compileTemplate(route.template), route });
     }
     // As in the router: words come before parameters, parameters before whole tails.
     this.#patterns.sort((one, other) => (rank(one.route.template) < rank(other.route.template) ? -1 : 1));
@@ -76,7 +72,7 @@ export class LocalTransport implements Transport {
   async close(): Promise<void> {}
 
   async #handle(route: Route, given: Pick<Call, 'path' | 'body' | 'stream'>): Promise<{ status: number; body: unknown }> {
-    if (route.spec.body && !route.spec.raw) this.#validate(route.spec.body, given.body);
+    if (!route.spec.raw) validateBody(route, given.body);
     const call: Call = { ...given, query: {}, signal: new AbortController().signal };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };
@@ -84,10 +80,9 @@ export class LocalTransport implements Transport {
   }
 
   #match(method: Method, path: string): { route: Route; params: Record<string, string> } | undefined {
-    for (const { method: own, pattern, names, route } of this.#patterns) {
-      const values = own === method ? pattern.exec(path) : null;
-      if (!values) continue;
-      return { route, params: Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(values[index + 1] ?? '')])) };
+    for (const { template, route } of this.#patterns) {
+      const params = route.method === method ? template.match(encoded(path)) : undefined;
+      if (params) return { route, params };
     }
     return undefined;
   }
@@ -113,14 +108,9 @@ function shorten(request: string): string {
   return request.replace(' /v2/compute/', ' /');
 }
 
-function compile(template: string): { pattern: RegExp; names: string[] } {
-  const names: string[] = [];
-  const source = template.replace(/[.*+?^$()|[\]\\]|\{(\w+)(?::([^}]*))?\}/g, (found, name?: string, expression?: string) => {
-    if (name === undefined) return `\\${found}`;
-    names.push(name);
-    return `(${expression ?? '[^/]+'})`;
-  });
-  return { pattern: new RegExp(`^${source}$`), names };
+/** Templates match what stands in a request line. */
+function encoded(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
 }
 
 function rank(template: string): string {

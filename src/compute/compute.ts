@@ -2,8 +2,8 @@
  * The compute: everything that runs emulators on this machine, behind its routes and its stream of events.
  *
  * Theory of operation. Its memory is a journal (`store.ts`); what was answered with 2xx is in it. Emulators and the fabric are
- * processes of their own that outlive it. At the start it therefore (1) notes which marked processes run, before it starts any
- * itself; (2) reads its journal and takes back the ports in it; (3) finds or starts the fabric and adopts the emulators, all at
+ * processes of their own that outlive it. At the start it therefore (1) notes which marked processes run, before a driver starts
+ * any, reads its journal, and finds or starts the fabric; (2) takes back the ports in the journal; (3) adopts the emulators, all at
  * once; (4) tells the fabric which links should be; (5) ends the noted processes that nobody owns. Only then it answers. At the end
  * it lets go of everything, or stops everything when asked to.
  */
@@ -14,13 +14,13 @@ import { makeDrivers } from '../emulators/drivers.ts';
 import type { Host } from '../emulators/host.ts';
 import { ImageStore } from '../emulators/images.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
-import { FabricClient } from '../fabric/client.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { ComputeEvent, Context } from './context.ts';
 import { removeHalfCopies } from './copy.ts';
 import { HostFigures } from './host-figures.ts';
+import { LateFabric } from './late-fabric.ts';
 import { localAddresses } from './nio.ts';
 import type { ComputeNode } from './node.ts';
 import { Ports } from './ports.ts';
@@ -52,14 +52,14 @@ export class Compute {
   readonly host: Host;
   readonly #context: Context;
   readonly #projects: Projects;
-  readonly #fabric: FabricClient;
+  readonly #fabric: LateFabric;
   readonly #routes: Route[];
 
   private constructor(parts: {
     context: Context;
     events: EventStream<ComputeEvent>;
     host: Host;
-    fabric: FabricClient;
+    fabric: LateFabric;
     version: string;
   }) {
     const { context, events, host, fabric, version } = parts;
@@ -77,52 +77,48 @@ export class Compute {
     const { dataDirectory, runtimeDirectory, Server } = settings;
     for (const folder of [join(dataDirectory, 'state'), Server.projects_path]) await mkdir(folder, { recursive: true });
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
+    const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
+    const place = {
+      socketPath: join(runtimeDirectory, 'fabric.sock'),
+      logPath: join(dataDirectory, 'state', 'fabric.log'),
+      runDirectory: runtimeDirectory,
+    };
+    const fabric = new LateFabric(place, log);
+    // Looked for before a process is started here.
     const [leftovers, store] = await Promise.all([
       listMarked(runtimeDirectory),
       Store.open(join(dataDirectory, 'state', 'compute.journal')),
     ]);
+    fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoleHost = consoleHostOf(Server);
     const ports = new Ports(Server, consoleHost);
     const events = new EventStream<ComputeEvent>();
-    const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, log };
-    const fabric = FabricClient.connectOrSpawn({
-      socketPath: join(runtimeDirectory, 'fabric.sock'),
-      logPath: join(dataDirectory, 'state', 'fabric.log'),
-      runDirectory: runtimeDirectory,
-    });
-    // Until `sync`, the wiring only notes what should be.
-    const wiring = new Wiring(
-      {
-        apply: async (links) => (await fabric).apply(links),
-        remove: async (ids) => (await fabric).remove(ids),
-        sync: async (links) => (await fabric).sync(links),
-      },
-      localAddresses(),
-    );
     const context: Context = {
       settings,
       store,
       ports,
-      wiring,
+      wiring: new Wiring(fabric, localAddresses()),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,
       log,
       emit: (event) => events.emit(event),
     };
+    const compute = new Compute({ context, events, host, fabric, version });
     try {
       const opening = new Opening(context);
-      const compute = new Compute({ context, events, host, fabric: await fabric, version });
       await opening.restore(compute.#projects);
-      compute.#watchFabric();
-      await opening.endUnowned(leftovers, [compute.#fabric.pid, ...ownedPids(compute.#projects.allNodes())]);
+      const synced = opening.tellFabric();
+      // Where nothing ran there is no fabric to find and nothing to tell it: its start goes on beside ours.
+      if (leftovers.length > 0) {
+        await synced;
+        await opening.endUnowned(leftovers, [(await fabric.connect()).pid, ...ownedPids(compute.#projects.allNodes())]);
+      }
       return compute;
     } catch (error) {
-      await fabric.then((client) => client.close()).catch(() => undefined);
-      await images.close();
-      await store.close();
+      await compute.stop();
       throw error;
     }
   }
@@ -137,17 +133,9 @@ export class Compute {
     const nodes = this.#projects.allNodes();
     if (stopNodes) await Promise.allSettled(nodes.map((node) => node.stop()));
     await Promise.allSettled(nodes.map((node) => node.release()));
-    await (stopNodes ? this.#fabric.quit() : this.#fabric.close());
+    await this.#fabric.end(stopNodes ? 'quit' : 'close');
     await this.host.images.close();
     await this.#context.store.close();
-  }
-
-  #watchFabric(): void {
-    const { log } = this.#context;
-    this.#fabric.onLost((reason) => log('error', `the fabric was lost and is started again: ${reason}`));
-    this.#fabric.onRestored(({ failures }) => {
-      for (const failure of failures) log('error', `link ${failure.id} is not up again: ${failure.error}`);
-    });
   }
 }
 
@@ -160,7 +148,7 @@ class Opening {
   }
 
   async restore(projects: Projects): Promise<void> {
-    const { store, wiring, log } = this.#context;
+    const { store } = this.#context;
     const { projects: records, nodes, copies } = store.load();
     const loaded = projects.load(records, nodes);
     for (const [node, entry] of loaded) await this.#retake(node, entry);
@@ -168,8 +156,17 @@ class Opening {
       removeHalfCopies(this.#context, copies),
       ...[...loaded].map(([node, { run }]) => run && node.adopt(run).catch((error) => this.#adoptionFailed(node, error))),
     ]);
-    for (const failure of await wiring.sync()) log('error', `link ${failure.id} is not up: ${failure.error}`);
     await this.#removeOldSockets(projects.allNodes());
+  }
+
+  /** Never rejects: without a fabric, nodes run and their links are made when it is there. */
+  async tellFabric(): Promise<void> {
+    const { wiring, log } = this.#context;
+    try {
+      for (const failure of await wiring.sync()) log('error', `link ${failure.id} is not up: ${failure.error}`);
+    } catch (error) {
+      log('error', `the links could not be given to the fabric: ${error}`);
+    }
   }
 
   /** Ports are the node's again, in use or not; NIOs are bound. Nothing is asked of the fabric yet. */

@@ -1,13 +1,14 @@
 /** Files of a project, as clients list, read and write them. Nothing outside the project's folder, wherever symbolic links lead. */
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, extname, join, normalize, relative } from 'node:path';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { extname, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../api/faults.ts';
 import { Stream } from '../api/route.ts';
 import { isReallyBelow } from '../lib/inside.ts';
+import { writeStream } from '../lib/stream-file.ts';
 
 export interface FileEntry {
   readonly path: string;
@@ -41,18 +42,14 @@ export async function readProjectFile(folder: string, path: string): Promise<Str
   }
 }
 
-/** Writes beside the target and puts it in place when all of it has come, so that an interrupted upload changes nothing. */
+/** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed */
 export async function writeProjectFile(folder: string, path: string, source: Readable): Promise<void> {
+  // A client that goes before its bytes are asked for.
+  source.on('error', () => undefined);
   const file = await inside(folder, path);
-  const temporary = join(dirname(file), `.${randomBytes(6).toString('hex')}.upload`);
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await pipeline(source, createWriteStream(temporary, { flags: 'wx', flush: true }));
-    await rename(temporary, file);
-  } catch (cause) {
-    await rm(temporary, { force: true }).catch(() => undefined);
-    throw refused(path, cause as NodeJS.ErrnoException);
-  }
+  await writeStream(file, source).catch((cause) => {
+    throw refused(path, cause);
+  });
 }
 
 async function inside(folder: string, path: string): Promise<string> {

@@ -286,8 +286,9 @@ export class ComputeNode {
     await this.#nios.dropMissing();
     if (!this.#run) return;
     this.#stale = true;
-    await this.#run.note({ status: this.status === 'suspended' ? 'suspended' : 'started', stale: true });
-    await this.#run.emulator.changed(properties);
+    const run = this.#run;
+    // Noted afterwards: what an emulator is found again by may change with its properties.
+    await run.emulator.changed(properties).finally(() => run.note({ status: run.emulator.state, stale: true }));
   }
 
   async #changeStatus(run: NodeRun, status: 'started' | 'suspended'): Promise<void> {

@@ -34,7 +34,11 @@ it('gives back what was stored', async () => {
   await store.beginCopy('/p/.copy');
   await store.close();
   const again = await Store.open(path);
-  const expected = { projects: [project], nodes: [{ record: node, nios: [{ adapter: 3, port: 0, nio }], run }], copies: ['/p/.copy'] };
+  const expected = {
+    projects: [project],
+    nodes: [{ record: node, nios: [{ adapter: 3, port: 0, nio }], run }],
+    copies: ['/p/.copy'],
+  };
   assert.deepEqual(again.load(), expected);
   await again.deleteNode(nodeId, [{ adapter: 3, port: 0 }]);
   await again.endCopy('/p/.copy');

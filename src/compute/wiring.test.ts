@@ -50,7 +50,10 @@ describe('wiring', () => {
     await up('a');
     assert.deepEqual(fabric.requests, []);
     await up('b');
-    assert.deepEqual([...fabric.links.values()], [{ id: 'pair-100-101', a: stream('b0'), b: stream('a0'), filters: {}, suspend: false }]);
+    assert.deepEqual(
+      [...fabric.links.values()],
+      [{ id: 'pair-100-101', a: stream('b0'), b: stream('a0'), filters: {}, suspend: false }],
+    );
     await wiring.down('a');
     assert.equal(fabric.links.size, 0);
   });
@@ -74,7 +77,13 @@ describe('wiring', () => {
     await wiring.bind(end('a'), nio(100, 101));
     await wiring.bind(end('b'), nio(101, 100));
     await wiring.unbind(end('b'));
-    assert.deepEqual(fabric.requests, ['apply udp-100', 'remove udp-100', 'apply pair-100-101', 'remove pair-100-101', 'apply udp-100']);
+    assert.deepEqual(fabric.requests, [
+      'apply udp-100',
+      'remove udp-100',
+      'apply pair-100-101',
+      'remove pair-100-101',
+      'apply udp-100',
+    ]);
     await wiring.unbind(end('a'));
     assert.equal(fabric.links.size, 0);
   });

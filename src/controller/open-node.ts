@@ -59,6 +59,12 @@ export class OpenNode {
     });
   }
 
+  /** @throws `compute_not_found` */
+  requireCompute(): Compute {
+    if (!this.compute) throw fault('compute_not_found', { compute_id: this.#entry.compute_id });
+    return this.compute;
+  }
+
   findPort(adapter: number, port: number): Port | undefined {
     return this.#ports.find((candidate) => candidate.adapter_number === adapter && candidate.port_number === port);
   }
@@ -135,7 +141,6 @@ export class OpenNode {
   }
 
   #transport(): Compute['transport'] {
-    if (!this.compute) throw fault('compute_not_found', { compute_id: this.#entry.compute_id });
-    return this.compute.transport;
+    return this.requireCompute().transport;
   }
 }

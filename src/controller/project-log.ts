@@ -9,7 +9,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { fault, isFault } from '../api/faults.ts';
+import { type Fault, fault, isFault } from '../api/faults.ts';
 import { writeFileAtomic } from '../lib/atomic-file.ts';
 import { Journal } from '../lib/journal.ts';
 import { damaged, type LogRecord, logPath, type ProjectState, replay, snapshotAction, stateOf, type UdpPorts } from './project-state.ts';
@@ -91,6 +91,11 @@ export class ProjectLog {
     return this.#applied;
   }
 
+  /** The log holds changes that the project file does not. */
+  get isAhead(): boolean {
+    return this.#kept.length > 0;
+  }
+
   /** Where snapshots get the state from. */
   snapshotFrom(capture: () => Captured): void {
     this.#capture = capture;
@@ -132,7 +137,7 @@ export class ProjectLog {
     try {
       await this.#snapshot;
     } catch (error) {
-      throw isFault(error) ? error : storageFailed(error);
+      throw storageFailed(error);
     } finally {
       this.#snapshot = undefined;
     }
@@ -178,11 +183,13 @@ async function openJournal(file: string): Promise<{ journal: Journal<LogRecord>;
     return await Journal.open<LogRecord>(logPath(file));
   } catch (error) {
     const known = damaged(file, error);
-    throw isFault(known) ? known : storageFailed(error, basename(file));
+    throw storageFailed(known, basename(file));
   }
 }
 
-export function storageFailed(error: unknown, what?: string): unknown {
+/** The fault for an error of the file system; faults stay what they are. */
+export function storageFailed(error: unknown, what?: string): Fault {
+  if (isFault(error)) return error;
   const reason = (error as Error).message;
   return fault('storage_failed', { reason: what === undefined ? reason : `${what}: ${reason}` }, { cause: error });
 }

@@ -255,8 +255,7 @@ export class ProjectNodes {
 
   /** Makes a node of the file on its compute, or finds it there. */
   async #place(node: OpenNode): Promise<void> {
-    if (!node.compute) throw fault('compute_not_found', { compute_id: node.entry.compute_id });
-    await this.#host.ensureOn(node.compute);
+    await this.#host.ensureOn(node.requireCompute());
     await this.#refresh(node, await node.createOnCompute(createBody(node.entry)));
     await this.#links?.rewire(node.id);
   }

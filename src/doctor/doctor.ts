@@ -1,7 +1,9 @@
 /** `patchbay doctor`: what of this machine Patchbay can use, which versions, and how to get what is missing. Changes nothing. */
 import { access, constants } from 'node:fs/promises';
 import { release } from 'node:os';
+import { probe } from '../emulators/qemu/acceleration.ts';
 import { Binaries } from '../emulators/qemu/binaries.ts';
+import { hostPlatform } from '../emulators/qemu/platforms.ts';
 import { runTool } from '../emulators/qemu/tool.ts';
 import { version } from '../version.ts';
 import { type Program, programs } from './programs.ts';
@@ -27,7 +29,7 @@ export async function doctor(): Promise<Finding[]> {
   const [found, emulators, kvm] = await Promise.all([
     Promise.all(programs.map((program) => lookAt(program, binaries))),
     binaries.list(),
-    lookAtKvm(),
+    lookAtKvm(binaries),
   ]);
   const others = emulators.filter(({ path }) => !path.endsWith('/qemu-system-x86_64'));
   return [
@@ -81,19 +83,24 @@ async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
   return { state: 'good', what: program.name, found: `${text ?? 'version not told'} (${path})` };
 }
 
-async function lookAtKvm(): Promise<Finding> {
-  const what = 'KVM';
-  const opens = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(
+/** Tries KVM anew, whatever a server found out earlier: a device that opens proves nothing. */
+async function lookAtKvm(binaries: Binaries): Promise<Finding> {
+  const notUsable = (reason: string): Finding => ({
+    state: 'note',
+    what: 'KVM',
+    found: `not usable, guests run without it (TCG): ${reason}`,
+  });
+  const denied = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(
     () => undefined,
     (error: NodeJS.ErrnoException) => error.code ?? error.message,
   );
-  if (opens === 'EACCES')
-    return {
-      state: 'note',
-      what,
-      found: '/dev/kvm is not open to this user: add the user to the group kvm. Guests run without acceleration (TCG)',
-    };
-  if (opens !== undefined)
-    return { state: 'note', what, found: 'this machine has no /dev/kvm: guests run without acceleration (TCG)' };
-  return { state: 'good', what, found: '/dev/kvm opens' };
+  if (denied === 'EACCES') return notUsable('/dev/kvm is not open to this user: add the user to the group kvm');
+  if (denied !== undefined) return notUsable('this machine has no /dev/kvm');
+  const platform = hostPlatform();
+  const emulator = await binaries.inPath(`qemu-system-${platform}`);
+  if (emulator === undefined) return notUsable(`qemu-system-${platform} is not installed, so it cannot be tried`);
+  if (platform !== 'x86_64')
+    return notUsable('there is no probe guest for this architecture: set acceleration = on in [Qemu] if KVM works');
+  const { usable, reason } = await probe(emulator, 'kvm');
+  return usable ? { state: 'good', what: 'KVM', found: reason } : notUsable(reason);
 }

@@ -2,6 +2,7 @@
  * What every kind's driver offers to the compute. The compute owns the life of a node (lock, status, events, folder, console
  * server, links); a driver knows how one kind is checked, started, taken over and stopped. No base class: a node *has* an emulator.
  */
+import type { Route } from '../api/route.ts';
 import type { PortSpec } from '../fabric/protocol.ts';
 import type { ConsoleType } from '../schema/node.ts';
 import type { Kind } from './kind.ts';
@@ -67,6 +68,15 @@ export interface Emulator {
   release(): void;
 }
 
+/** How routes that only one kind has reach its nodes. */
+export interface NodeAccess {
+  /**
+   * Runs `work` on a stopped node while nothing else happens to it; `what` says what it is for.
+   * @throws node_not_found, project_not_found, node_running
+   */
+  whileStopped<T>(path: { project_id: string; node_id: string }, what: string, work: (node: NodeView) => Promise<T>): Promise<T>;
+}
+
 export interface Driver {
   readonly kind: Kind;
   /**
@@ -85,4 +95,6 @@ export interface Driver {
   renamed?(directory: string, from: string, to: string): Promise<void>;
   /** Files to write when the node is made (`startup_script`); called once, after the node is durable. */
   populate?(directory: string, input: Properties, name: string): Promise<void>;
+  /** Routes that no other kind has. */
+  routes?(nodes: NodeAccess): Route[];
 }

@@ -12,6 +12,8 @@ import { ConnectionLost } from './connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './find-fabric.ts';
 import type { LinkFailure, LinkSpec, LinkStats, Reply, Request } from './protocol.ts';
 
+export type { FabricPlace } from './find-fabric.ts';
+
 export interface FabricRestored {
   readonly pid: number;
   /** It is another process, and had no links. */

@@ -14,7 +14,7 @@ export interface ControlOptions {
   readonly fabric: Fabric;
   /** Asked to end: the answer has been sent. */
   readonly onQuit: () => void;
-  /** The socket's path belongs to somebody else now and no client is connected: nobody can reach this fabric any more. */
+  /** Another fabric has the socket's path now, or nobody has and no client is connected: this one cannot be reached any more. */
   readonly onOrphaned: () => void;
 }
 
@@ -62,8 +62,9 @@ export class Control {
   }
 
   async #look(): Promise<void> {
-    const ours = (await inodeOf(this.#options.path)) === this.#inode;
-    if (!ours && this.#clients.size === 0) this.#options.onOrphaned();
+    const inode = await inodeOf(this.#options.path);
+    const isReplaced = inode !== this.#inode && inode !== nothing;
+    if (isReplaced || (inode === nothing && this.#clients.size === 0)) this.#options.onOrphaned();
   }
 
   #serve(client: Socket): void {
@@ -136,9 +137,12 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
+/** Stands for the inode of what is not there. */
+const nothing = -1;
+
 async function inodeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ ino }) => ino,
-    () => -1,
+    () => nothing,
   );
 }

@@ -1,5 +1,5 @@
 /** Finds the fabric that answers at a socket, or starts one: afterwards there is one that speaks our version. */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { fault } from '../api/faults.ts';
@@ -10,7 +10,7 @@ import { type Hello, protocolVersion } from './protocol.ts';
 export interface FabricPlace {
   /** At most 99 bytes: Unix sockets allow 107, and the fabric adds its pid while it starts. */
   readonly socketPath: string;
-  /** Receives what the fabric has to say; appended to. */
+  /** Receives what the fabric has to say; appended to. Node keeps the fabric's compiled code beside it, in `code`. */
   readonly logPath: string;
   /** Marks the process as one of this server (`process/child.ts`). Default: the socket's folder. */
   readonly runDirectory?: string;
@@ -25,7 +25,7 @@ export interface FoundFabric {
   readonly isNew: boolean;
 }
 
-/** Takes 0.1 s on an idle machine. */
+/** It takes 0.2 s the first time, and 0.1 s when Node finds the code compiled. */
 const startLimitMs = 10_000;
 const helloLimitMs = 3000;
 const quitLimitMs = 3000;
@@ -84,7 +84,7 @@ function spawnFabric(place: FabricPlace): Promise<Child> {
     logFile: place.logPath,
     append: true,
     runDirectory: place.runDirectory ?? folder,
-    ...(place.env && { env: place.env }),
+    env: { NODE_COMPILE_CACHE: join(dirname(place.logPath), 'code'), ...place.env },
   });
 }
 

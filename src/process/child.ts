@@ -63,6 +63,8 @@ export interface ChildRecord {
   readonly pid: number;
   readonly startTime: number;
   readonly logFile: string;
+  /** Where this child's output begins in the log, bytes; default 0. */
+  readonly logOffset?: number;
 }
 
 /** Starts a child. Never rejects for the child's sake: a program that cannot be run gives a child with its outcome settled. */
@@ -117,7 +119,7 @@ export function adoptChild(record: ChildRecord & { readonly runDirectory?: strin
       resolve({});
       return false;
     };
-    return supervise({ ...record, logOffset: 0 }, { ended, alive, release: () => clearInterval(timer), natural: 'lost' });
+    return supervise(record, { ended, alive, release: () => clearInterval(timer), natural: 'lost' });
   });
 }
 
@@ -145,7 +147,7 @@ interface Watch {
   readonly natural: 'exited' | 'lost';
 }
 
-function supervise(record: ChildRecord & { logOffset: number }, watch: Watch): Child {
+function supervise(record: ChildRecord, watch: Watch): Child {
   let cause: 'stopped' | 'killed' | undefined;
   const tail = () => logTail(record.logFile, record.logOffset);
   const outcome = watch.ended.then(async (ended): Promise<Outcome> => {

@@ -67,9 +67,18 @@ export const qemuNodeShape: Shape = {
   console_type: [['telnet', 'vnc', 'spice', 'spice+agent', 'none']],
   cpu_throttling: integer,
   cpus: integerOrNull,
-  ...each(disks.map((disk) => `${disk}_disk_image`), text),
-  ...each(disks.map((disk) => `${disk}_disk_image_md5sum`), textOrNull),
-  ...each(disks.map((disk) => `${disk}_disk_interface`), text),
+  ...each(
+    disks.map((disk) => `${disk}_disk_image`),
+    text,
+  ),
+  ...each(
+    disks.map((disk) => `${disk}_disk_image_md5sum`),
+    textOrNull,
+  ),
+  ...each(
+    disks.map((disk) => `${disk}_disk_interface`),
+    text,
+  ),
   initrd: text,
   initrd_md5sum: textOrNull,
   kernel_command_line: text,
@@ -133,6 +142,9 @@ export function assertShape(value: unknown, shape: Shape, what = 'object'): void
   for (const [key, checks] of Object.entries(shape)) {
     assert.ok(key in object, `${what} lacks ${key}`);
     const shown = JSON.stringify(object[key]);
-    assert.ok(checks.some((check) => passes(object[key], check)), `${what}.${key} is ${shown}, expected ${checks.join(' | ')}`);
+    assert.ok(
+      checks.some((check) => passes(object[key], check)),
+      `${what}.${key} is ${shown}, expected ${checks.join(' | ')}`,
+    );
   }
 }

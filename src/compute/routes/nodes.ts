@@ -1,6 +1,8 @@
 /** The routes of nodes, for every kind that can be made here; which of them a kind has follows from its facts. */
 import { type Static, Type } from 'typebox';
+import { fault } from '../../api/faults.ts';
 import { type Route, route, type Socket, socketRoute } from '../../api/route.ts';
+import type { NodeAccess } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { strict, Uuid } from '../../schema/common.ts';
 import { Nio } from '../../schema/nio.ts';
@@ -11,12 +13,25 @@ import type { NodeInput } from '../projects.ts';
 import type { RouteParts } from './routes.ts';
 
 export function nodeRoutes(parts: RouteParts): Route[] {
-  return [...parts.context.drivers.values()].flatMap(({ kind }) => [
-    ...lifeRoutes(parts, kind),
-    ...verbRoutes(parts, kind),
-    ...nioRoutes(parts, kind),
-    ...consoleRoutes(parts, kind),
+  return [...parts.context.drivers.values()].flatMap((driver) => [
+    ...lifeRoutes(parts, driver.kind),
+    ...verbRoutes(parts, driver.kind),
+    ...nioRoutes(parts, driver.kind),
+    ...consoleRoutes(parts, driver.kind),
+    ...(driver.routes?.(accessTo(parts, driver.kind)) ?? []),
   ]);
+}
+
+function accessTo({ projects }: RouteParts, { type }: Kind): NodeAccess {
+  return {
+    async whileStopped(path, what, work) {
+      const node = projects.node(path.project_id, type, path.node_id);
+      return node.exclusively(() => {
+        if (node.status !== 'stopped') throw fault('node_running', { name: node.name, what });
+        return work(node.view());
+      });
+    },
+  };
 }
 
 /** A change as validated by the kind's schema. */

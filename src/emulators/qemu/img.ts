@@ -93,18 +93,13 @@ export class ImageMaker {
     });
   }
 
-  /** Clients name the program; it must be a `qemu-img` that this compute lists. */
+  /** Clients name the program by its path here; whatever the path, only the `qemu-img` of PATH is run. */
   async #program(given: string): Promise<string> {
-    const known = await this.#binaries.listImg();
-    const match = basename(given) === 'qemu-img' ? await this.#binaries.inPath('qemu-img') : undefined;
-    const isListed = known.some(({ path }) => path === given) || (match !== undefined && (await isThere(given)));
-    const program = given.includes('/') ? (isListed ? match : undefined) : match;
+    const isThat = basename(given) === 'qemu-img' && (!given.includes('/') || (await isThere(given)));
+    const program = isThat ? await this.#binaries.inPath('qemu-img') : undefined;
     if (program !== undefined) return program;
-    throw fault('qemu_binary_missing', {
-      path: given,
-      package: 'qemu-utils',
-      known: known.map(({ path }) => path).join(', ') || 'none',
-    });
+    const known = (await this.#binaries.listImg()).map(({ path }) => path).join(', ');
+    throw fault('qemu_binary_missing', { path: given, package: 'qemu-utils', known: known || 'none' });
   }
 }
 

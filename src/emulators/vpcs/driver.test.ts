@@ -19,7 +19,7 @@ emulatorContract({
   kind: vpcsKind,
   makeDriver: vpcsDriver,
   properties: { startup_script: 'set pcname %h\n' },
-  firstPort: 23_100,
+  firstPort: 31_700,
   console: { type: '\r', shows: /bench> / },
   broken: { settings: (settings) => ({ ...settings, VPCS: { vpcs_path: '/bin/false' } }) },
 });
@@ -125,11 +125,11 @@ test('startup script: from the configs folder, never from elsewhere', async () =
 });
 
 test('ports: the relay of old versions is taken into account, and exhaustion leaves nothing taken', async () => {
-  const host = contractHost(folder, 23_150);
-  host.udpPorts.reserve(23_159);
+  const host = contractHost(folder, 31_750);
+  host.udpPorts.reserve(31_759);
   const { local, relay } = await takePorts(host, true);
-  assert.deepEqual([local, relay], [23_151, 23_160]);
-  const small = { ...host, udpPorts: new PortPool({ first: 23_150, last: 23_150, protocol: 'udp', host: '127.0.0.1' }) };
+  assert.deepEqual([local, relay], [31_751, 31_760]);
+  const small = { ...host, udpPorts: new PortPool({ first: 31_750, last: 31_750, protocol: 'udp', host: '127.0.0.1' }) };
   const before = host.tcpPorts.taken();
   await assert.rejects(takePorts(small, true), (error) => isFault(error, 'ports_exhausted'));
   assert.deepEqual([small.udpPorts.taken(), host.tcpPorts.taken()], [[], before]);

@@ -1,0 +1,40 @@
+/** `npm run bench`: measures what was asked for, or everything, each beside a baseline of the same run. */
+import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { benchApi } from './api.ts';
+import { benchDuplicate } from './duplicate.ts';
+import { type Row, table } from './measure.ts';
+
+const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = {
+  api: benchApi,
+  duplicate: benchDuplicate,
+};
+
+const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|fabric …] [--json FILE]
+
+Measures the named trials (default: all), each against a baseline in the same run, and prints tables in Markdown.
+\`fabric\` is a program of its own with more options: node bench/fabric.ts --help.`;
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' }, json: { type: 'string' } } });
+const wanted = positionals.length > 0 ? positionals : [...Object.keys(trials), 'fabric'];
+const unknown = wanted.filter((name) => !(name in trials) && name !== 'fabric');
+if (values.help || unknown.length > 0) {
+  process.stdout.write(`${help}\n`);
+  process.exit(unknown.length > 0 ? 2 : 0);
+}
+
+process.stdout.write(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
+const results: Record<string, Row[]> = {};
+for (const name of wanted) {
+  const trial = trials[name];
+  if (!trial) continue;
+  const rows = await trial((text) => process.stderr.write(`${name}: ${text}\n`));
+  results[name] = rows;
+  process.stdout.write(`\n## ${name}\n\n${table(rows)}\n`);
+}
+if (values.json) await writeFile(values.json, JSON.stringify(results, null, 2));
+if (wanted.includes('fabric')) {
+  process.argv = process.argv.slice(0, 2);
+  await import('./fabric.ts');
+}

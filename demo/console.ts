@@ -1,0 +1,127 @@
+/** A telnet client for the demo: types commands at a node's console and reads what comes back. */
+import { connect, type Socket } from 'node:net';
+
+/** Telnet's commands (RFC 854) and the options we take part in: binary (RFC 856), echo (857), suppress go-ahead (858). */
+const telnet = { iac: 255, dont: 254, do: 253, wont: 252, will: 251, sb: 250, se: 240 } as const;
+const accepted = new Set([0, 1, 3]);
+/** ESC sequences with which a shell asks for or moves the cursor. */
+const escapeSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g');
+
+export class Console {
+  readonly #socket: Socket;
+  #text = '';
+  /** Where the text begins that nobody has waited for yet. */
+  #seen = 0;
+  #pending = Buffer.alloc(0);
+  #answered = new Set<string>();
+  #commands = 0;
+  #wake: () => void = () => {};
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (data) => this.#receive(data));
+    socket.on('close', () => this.#wake());
+    // The end of a console is noticed by whoever waits for text.
+    socket.on('error', () => {});
+  }
+
+  static async open(port: number, host = '127.0.0.1'): Promise<Console> {
+    const socket = connect({ port, host, noDelay: true });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('error', reject);
+    });
+    return new Console(socket);
+  }
+
+  send(text: string): void {
+    this.#socket.write(text);
+  }
+
+  /** Waits for a match in the text that came after the last match; what came before it is part of the answer. */
+  async expect(pattern: RegExp, limitMs: number): Promise<string> {
+    const limit = performance.now() + limitMs;
+    for (;;) {
+      const match = pattern.exec(this.#text.slice(this.#seen));
+      if (match) {
+        const from = this.#seen;
+        this.#seen += match.index + match[0].length;
+        return this.#text.slice(from, this.#seen);
+      }
+      const left = limit - performance.now();
+      if (left <= 0 || this.#socket.destroyed) {
+        const why = this.#socket.destroyed ? 'the console was closed' : `nothing in ${limitMs / 1000} s`;
+        throw new Error(`Waiting for ${pattern} on the console: ${why}; last words: ${JSON.stringify(this.#text.slice(-200))}`);
+      }
+      await this.#more(left);
+    }
+  }
+
+  /** Runs a shell command in the guest and returns what it printed. */
+  async run(command: string, limitMs = 20_000): Promise<string> {
+    this.#commands += 1;
+    // The echo of the typed line holds "$?" where the result holds a number.
+    this.send(`${command}; echo =${this.#commands}=$?=\r`);
+    return this.expect(new RegExp(`=${this.#commands}=\\d+=`), limitMs);
+  }
+
+  /** From here on, only text that comes later counts. */
+  skip(): void {
+    this.#seen = this.#text.length;
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #more(limitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #receive(data: Buffer): void {
+    const bytes = Buffer.concat([this.#pending, data]);
+    const plain: number[] = [];
+    let at = 0;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte !== telnet.iac) {
+        plain.push(byte);
+        continue;
+      }
+      const length = this.#command(bytes.subarray(at));
+      if (length === 0) break;
+      if (bytes[at + 1] === telnet.iac) plain.push(telnet.iac);
+      at += length - 1;
+    }
+    this.#pending = bytes.subarray(at);
+    this.#text += Buffer.from(plain).toString('latin1').replace(escapeSequence, '');
+    this.#wake();
+  }
+
+  /** Length of the telnet command at the start of `bytes`, 0 when it is not complete yet. Answers each option once. */
+  #command(bytes: Buffer): number {
+    const [, verb, option] = bytes;
+    if (verb === undefined) return 0;
+    if (verb === telnet.sb) {
+      const end = bytes.indexOf(Buffer.from([telnet.iac, telnet.se]));
+      return end < 0 ? 0 : end + 2;
+    }
+    if (verb < telnet.will || verb === telnet.iac) return 2;
+    if (option === undefined) return 0;
+    const asks = verb === telnet.do || verb === telnet.will;
+    if (asks && !this.#answered.has(`${verb} ${option}`)) {
+      this.#answered.add(`${verb} ${option}`);
+      // We perform everything but echo, which is the other side's.
+      const agree = accepted.has(option) && !(verb === telnet.do && option === 1);
+      const [yes, no] = verb === telnet.do ? [telnet.will, telnet.wont] : [telnet.do, telnet.dont];
+      this.#socket.write(Buffer.from([telnet.iac, agree ? yes : no, option]));
+    }
+    return 3;
+  }
+}

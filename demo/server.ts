@@ -1,0 +1,94 @@
+/** The server of the demo: a process of its own on a free port, with its own data directory. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import path from 'node:path';
+
+const main = path.join(import.meta.dirname, '../src/main.ts');
+const startLimitMs = 30_000;
+const endLimitMs = 20_000;
+
+export class Server {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | undefined>;
+
+  private constructor(child: ChildProcess, ended: Promise<number | undefined>, url: string) {
+    this.#child = child;
+    this.#ended = ended;
+    this.url = url;
+  }
+
+  /** Resolves when the server answers. */
+  static async start(dataDirectory: string, port = 0): Promise<Server> {
+    const args = [main, '--port', String(port), '--data-dir', dataDirectory, '--local', '--stop-nodes'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = new Promise<number | undefined>((resolve) => {
+      child.on('error', () => resolve(undefined));
+      child.on('exit', (code) => resolve(code ?? undefined));
+    });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-4000);
+    });
+    const url = await Promise.race([firstUrl(child), ended.then(() => undefined), limit(startLimitMs)]);
+    if (url === undefined) {
+      const what = child.exitCode === null ? `did not answer within ${startLimitMs / 1000} s` : `ended with code ${child.exitCode}`;
+      child.kill('SIGKILL');
+      throw new Error(`The server ${what}. Its last words: ${said.trim() || 'none'}`);
+    }
+    return new Server(child, ended, url);
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** As if the machine's memory had run out: no warning, no clean end. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  /** Stops all nodes, then the server. Resolves to its exit code; undefined when it had to be killed. */
+  async stop(): Promise<number | undefined> {
+    this.#child.kill('SIGTERM');
+    const code = await Promise.race([this.#ended, limit(endLimitMs)]);
+    if (code === undefined) await this.kill();
+    return code;
+  }
+}
+
+/** The address in the one line that the server prints when it answers. */
+function firstUrl(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const url = /listening on (http:\S+)/.exec(text)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}
+
+function limit(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, undefined).unref();
+  });
+}
+
+/** Processes that work in or on a folder: emulators and the fabric of a server whose data directory it is. */
+export async function processesOf(folder: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const ours = await Promise.all(
+    pids.map(async (pid) => {
+      const [commandLine, environment, cwd] = await Promise.all([
+        readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => ''),
+        // Every child of a server carries the server's runtime folder (src/process/child.ts).
+        readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''),
+        readlink(`/proc/${pid}/cwd`).catch(() => ''),
+      ]);
+      return commandLine.includes(folder) || environment.includes(`PATCHBAY_RUN=${folder}`) || cwd.startsWith(folder);
+    }),
+  );
+  return pids.filter((_, index) => ours[index]);
+}

@@ -1,0 +1,204 @@
+/**
+ * The controller: projects, their nodes and links, and the computes these are on. It reaches computes through the compute API only.
+ */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Static } from 'typebox';
+import { LocalTransport } from '../api/local-transport.ts';
+import type { Route } from '../api/route.ts';
+import type { ComputeEvent } from '../api/transport.ts';
+import { EventStream } from '../lib/event-stream.ts';
+import type { Capabilities } from '../schema/compute.ts';
+import type { ProjectDuplicate } from '../schema/project.ts';
+import type { Settings } from '../schema/settings.ts';
+import { canonical } from './canonical.ts';
+import { type Compute, type ComputeRecord, localComputeId } from './compute.ts';
+import { Computes } from './computes.ts';
+import { type Duplicated, duplicateProject } from './duplicate.ts';
+import { Feeds } from './feed.ts';
+import type { Log } from './log.ts';
+import type { ComputeNode } from './node.ts';
+import { PassingFolders } from './passing-folders.ts';
+import type { Project } from './project.ts';
+import type { Notice } from './project-host.ts';
+import { Projects } from './projects.ts';
+import { Registry } from './registry.ts';
+import { RemoteTransport } from './remote-transport.ts';
+import { controllerRoutes } from './routes/routes.ts';
+import { UsageMeter } from './usage.ts';
+
+/** What the controller needs of the compute in its process. */
+export interface LocalCompute {
+  routes(): readonly Route[];
+  readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
+}
+export interface ControllerOptions {
+  readonly settings: Settings;
+  readonly log: Log;
+  /** Version of the established API that is spoken. */
+  readonly version: string;
+  readonly compute: LocalCompute;
+}
+
+/** Clients ask for the computes every second unless they hear of them. */
+const usageMs = 3_000;
+/** The end of the server waits this long for project files; what is in the logs is safe anyway. */
+const closeMs = 1_000;
+
+export class Controller {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly log: Log;
+  /** What listeners of the controller are told. */
+  readonly notices = new EventStream<Notice>();
+  readonly #parts: { registry: Registry; passing: PassingFolders };
+  readonly #usage = new UsageMeter();
+  readonly feeds = new Feeds(this.#usage);
+  readonly computes: Computes;
+  readonly projects: Projects;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(options: ControllerOptions, parts: { registry: Registry; passing: PassingFolders; computes: Computes }) {
+    this.settings = options.settings;
+    this.version = options.version;
+    this.log = options.log;
+    this.#parts = parts;
+    this.computes = parts.computes;
+    const { Server } = options.settings;
+    this.projects = new Projects({
+      computes: parts.computes,
+      registry: parts.registry,
+      configsPath: Server.configs_path,
+      projectsPath: Server.projects_path,
+      local: Server.local,
+      version: options.version,
+      log: options.log,
+      announce: (action, project) => this.notices.emit({ action, event: project.object }),
+    });
+  }
+
+  /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
+  static async open(options: ControllerOptions): Promise<Controller> {
+    const { settings, log, version } = options;
+    const stateDirectory = join(settings.dataDirectory, 'state');
+    const [registry, passing, local] = await Promise.all([
+      Registry.open(stateDirectory, settings.Server.projects_path, log),
+      PassingFolders.open(stateDirectory),
+      localCompute(options),
+    ]);
+    // Its parts tell it things; they have nothing to tell before it exists.
+    let controller: Controller | undefined;
+    const computes = await Computes.open({
+      stateDirectory,
+      version,
+      log,
+      local,
+      makeTransport: (record) => new RemoteTransport(record, version),
+      announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
+      onEvent: (compute, event) => controller?.heard(compute, event),
+    });
+    controller = new Controller(options, { registry, passing, computes });
+    await controller.projects.load();
+    controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
+    controller.#tellUsage();
+    return controller;
+  }
+
+  routes(): Route[] {
+    return controllerRoutes(this);
+  }
+
+  /** The server listens here: the local compute's address. */
+  async listening(url: string): Promise<void> {
+    const { local } = this.computes;
+    const { hostname: host, port, protocol } = new URL(url);
+    const bare = host.replace(/^\[|\]$/g, '');
+    const record: ComputeRecord = { ...local.record, host: bare, port: Number(port), protocol: protocol === 'https:' ? 'https' : 'http' };
+    local.replace(canonical(record), local.transport);
+    this.computes.changed(local);
+  }
+
+  /** Lets go of everything and leaves nodes running. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.feeds.close();
+    const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, closeMs);
+    await Promise.race([released, enough]);
+    clearTimeout(timer);
+    await this.computes.close();
+    await Promise.all([this.#parts.registry.close(), this.#parts.passing.close()]);
+  }
+
+  async duplicate(projectId: string, body: ProjectDuplicate): Promise<Project> {
+    const { settings, version, computes, projects } = this;
+    const { project, ...place }: Duplicated = await duplicateProject(projects.get(projectId), body, {
+      settings,
+      version,
+      computes,
+      passing: this.#parts.passing,
+      isKnown: (id) => projects.find(id) !== undefined,
+      freeName: (base) => projects.freeName(base),
+    });
+    return projects.register(project, place);
+  }
+
+  /** A compute is no longer used: its projects are closed first. */
+  async forgetCompute(computeId: string): Promise<void> {
+    const compute = this.computes.find(computeId);
+    if (compute && !compute.isLocal) {
+      for (const project of this.projects.all()) {
+        const live = await project.findLive();
+        if (live?.usedComputes().includes(compute)) await project.close();
+      }
+    }
+    await this.computes.delete(computeId);
+  }
+
+  /** Something a compute told. Its own `node.deleted` is not passed on: the controller tells that itself. */
+  heard(compute: Compute, { action, event, project_id }: ComputeEvent): void {
+    if (action === 'ping') {
+      if (!compute.isLocal && compute.setUsage(event as ReturnType<UsageMeter['read']>)) this.computes.changed(compute);
+      return;
+    }
+    if (action === 'node.deleted') return;
+    const projectId = (event as { project_id?: string } | null)?.project_id ?? project_id;
+    if (action === 'node.updated') {
+      this.#projectOf(projectId)?.report(event as ComputeNode);
+      return;
+    }
+    const notice: Notice = { action, event };
+    if (projectId === undefined) for (const project of this.projects.all()) project.notices.emit(notice);
+    else this.#projectOf(projectId)?.notices.emit(notice);
+  }
+
+  #projectOf(projectId: string | undefined): Project | undefined {
+    return projectId === undefined ? undefined : this.projects.find(projectId);
+  }
+
+  #tellUsage(): void {
+    const { local } = this.computes;
+    local.setUsage(this.#usage.read());
+    if (this.notices.listeners > 0) this.computes.changed(local);
+  }
+}
+
+async function localCompute({ settings, compute }: ControllerOptions) {
+  const { host, port, user } = settings.Server;
+  const make = (capabilities: Static<typeof Capabilities>) =>
+    new LocalTransport({ routes: compute.routes(), events: compute.events, capabilities });
+  const unknown: Static<typeof Capabilities> = { version: null, node_types: [] };
+  const { body } = await make(unknown).call<Static<typeof Capabilities>>('GET /v2/compute/capabilities');
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host;
+  const record: ComputeRecord = canonical({
+    compute_id: localComputeId,
+    host: reachable,
+    name: hostname() || 'Main server',
+    password: null,
+    port,
+    protocol: 'http' as const,
+    user: user === '' ? null : user,
+  });
+  return { record, transport: make(canonical(body)), consoleHost: host };
+}

@@ -1,0 +1,153 @@
+/**
+ * Duplication of a project, all or nothing.
+ *
+ * The copy grows in a folder beside its place: each compute copies what its nodes keep on disk (it holds running machines for that
+ * instant), everything else is copied here, and nothing of the project changes meanwhile. Ids are new throughout, also in the
+ * snapshots. When all is there the folder gets its name; a server that dies before that leaves a folder which the next one removes.
+ */
+import { randomUUID } from 'node:crypto';
+import { access, constants, cp, readdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fault, isFault } from '../api/faults.ts';
+import { syncFolder, writeFileAtomic } from '../lib/atomic-file.ts';
+import type { ProjectDuplicate } from '../schema/project.ts';
+import type { Settings } from '../schema/settings.ts';
+import { canonical } from './canonical.ts';
+import { type Compute, localComputeId } from './compute.ts';
+import type { Computes } from './computes.ts';
+import { FreshIds, type NewIdentity, withNewIdentity } from './fresh-ids.ts';
+import type { PassingFolders } from './passing-folders.ts';
+import type { FrozenProject, Project } from './project.ts';
+import { isInside, projectFileName, projectFolder } from './project-path.ts';
+import { passingPrefix } from './registry.ts';
+import { renewSnapshots } from './snapshot-archive.ts';
+import type { ProjectEntry, Topology } from './topology.ts';
+import { topologyText } from './topology-text.ts';
+
+export interface DuplicateOptions {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly computes: Computes;
+  readonly passing: PassingFolders;
+  readonly isKnown: (projectId: string) => boolean;
+  /** A name that no project has, made from this one. */
+  readonly freeName: (base: string) => string;
+}
+
+/** A complete project on disk that nobody has registered yet. */
+export interface Duplicated {
+  readonly path: string;
+  readonly filename: string;
+  readonly project: ProjectEntry;
+}
+
+interface Copying {
+  readonly source: Project;
+  readonly wanted: ProjectDuplicate;
+  readonly identity: NewIdentity;
+  readonly filename: string;
+  /** The folder that grows, and the one that it becomes. */
+  readonly growing: string;
+  readonly path: string;
+}
+
+/** @throws not_local, project_name_invalid, project_id_taken, path_forbidden, project_path_taken, project_copy_failed */
+export async function duplicateProject(source: Project, wanted: ProjectDuplicate, options: DuplicateOptions): Promise<Duplicated> {
+  const { settings, isKnown, freeName } = options;
+  if (!settings.Server.local && !settings.Server.remote_duplicate) throw fault('not_local', { what: 'or remote_duplicate = True to allow duplication' });
+  const projectId = wanted.project_id?.toLowerCase() ?? randomUUID();
+  if (isKnown(projectId)) throw fault('project_id_taken', { project_id: projectId });
+  const name = wanted.name ?? freeName(source.name);
+  const filename = projectFileName(name);
+  const path = await placeOf(source, wanted, projectId, settings);
+  const identity = { projectId, name, ids: new FreshIds(), resetMacAddresses: wanted.reset_mac_addresses ?? false };
+  try {
+    return await options.passing.use(join(dirname(path), `${passingPrefix}${projectId}`), async (growing) => {
+      const copying: Copying = { source, wanted, identity, filename, growing, path };
+      const project = await source.freeze((frozen) => fill(copying, frozen, options));
+      await rename(growing, path);
+      await syncFolder(dirname(path));
+      return { path, filename, project };
+    });
+  } catch (error) {
+    if (isFault(error)) throw error;
+    throw fault('project_copy_failed', { name: source.name, reason: (error as Error).message }, { cause: error });
+  }
+}
+
+async function placeOf(source: Project, wanted: ProjectDuplicate, projectId: string, { Server }: Settings): Promise<string> {
+  const path = wanted.path ? await projectFolder(wanted.path, Server.projects_path, Server.local) : join(Server.projects_path, projectId);
+  if (wanted.path && (await isInside(source.path, path))) throw fault('path_forbidden', { path, reason: 'it is inside the project that is copied' });
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw fault('project_path_taken', { path });
+  return path;
+}
+
+async function fill(copying: Copying, { topology, live }: FrozenProject, options: DuplicateOptions): Promise<ProjectEntry> {
+  const { source, identity, growing, filename } = copying;
+  // The project file's ids come first: computes and snapshots are told the same ones.
+  const copy = renewed(topology, copying);
+  const onComputes = nodesByCompute(topology);
+  await Promise.all([...onComputes].map(([id, nodes]) => copyOnCompute({ compute: options.computes.get(id), nodes, isOpen: live !== undefined }, copying)));
+  for (const entry of await readdir(source.path)) {
+    if (!isOwnFile(entry)) continue;
+    await cp(join(source.path, entry), join(growing, entry), { recursive: true, mode: constants.COPYFILE_FICLONE, verbatimSymlinks: true });
+  }
+  await renewSnapshots(join(growing, 'snapshots'), identity);
+  await writeFileAtomic(join(growing, filename), await topologyText(copy, options.version));
+  return copy.project;
+}
+
+/** Project files and their logs are written anew; the computes copy `project-files`; `tmp` and folders in passing are nobody's. */
+function isOwnFile(name: string): boolean {
+  return !/\.gns3(?:\.(?:log|tmp|backup\d*))?$/.test(name) && name !== 'project-files' && name !== 'tmp' && !name.startsWith('.');
+}
+
+/** Always with the local compute: pictures of drawings are in `project-files` too. */
+function nodesByCompute(topology: Topology): Map<string, string[]> {
+  const computes = new Map<string, string[]>([[localComputeId, []]]);
+  for (const node of topology.nodes) {
+    const nodes = computes.get(node.compute_id) ?? [];
+    nodes.push(node.node_id);
+    computes.set(node.compute_id, nodes);
+  }
+  return computes;
+}
+
+interface ComputePart {
+  readonly compute: Compute;
+  /** Ids of the nodes that are on it. */
+  readonly nodes: readonly string[];
+  /** Whether the project is open, so that the compute knows it anyway. */
+  readonly isOpen: boolean;
+}
+
+/** A closed project is not known to its computes: it is made known for as long as it takes. */
+async function copyOnCompute(part: ComputePart, { source, identity, growing }: Copying): Promise<void> {
+  const { transport, isLocal } = part.compute;
+  const path = { project_id: source.id };
+  await transport.call('POST /v2/compute/projects', { body: { ...path, name: source.name, ...(isLocal && { path: source.path }) } });
+  try {
+    const body = {
+      destination_project_id: identity.projectId,
+      ...(isLocal && { destination_path: growing }),
+      nodes: Object.fromEntries(part.nodes.map((id) => [id, identity.ids.get(id)])),
+    };
+    await transport.call('POST /v2/compute/projects/{project_id}/copy', { path, body, timeoutMs: 0 });
+  } finally {
+    if (!part.isOpen) await transport.call('POST /v2/compute/projects/{project_id}/close', { path });
+  }
+}
+
+/** What the copy holds: the source's content under new ids, with the settings that were asked for. */
+function renewed(topology: Topology, { wanted, identity }: Copying): Topology {
+  const { nodes, links, drawings } = topology;
+  const { topology: parts } = withNewIdentity({ topology: { nodes, links, drawings } }, identity) as unknown as { topology: Topology };
+  const { name: _name, path: _path, project_id: _id, reset_mac_addresses: _reset, ...settings } = wanted;
+  const closed = { auto_start: false, auto_open: false, auto_close: false };
+  const project = { ...topology.project, ...closed, ...settings, name: identity.name, project_id: identity.projectId } as ProjectEntry;
+  return canonical({ ...topology, ...parts, project });
+}

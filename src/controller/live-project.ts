@@ -1,0 +1,194 @@
+/**
+ * A project while it is open: its nodes, links and drawings, and the log that makes their changes durable. Changes pass the gate;
+ * who must have the project stand still (closing, copying) holds it.
+ */
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isFault } from '../api/faults.ts';
+import type { EventStream } from '../lib/event-stream.ts';
+import { concurrency, forEachBounded } from './bounded.ts';
+import type { Compute } from './compute.ts';
+import type { Computes } from './computes.ts';
+import { Gate } from './gate.ts';
+import type { Log } from './log.ts';
+import { removeUnusedPictures } from './pictures.ts';
+import { ProjectDrawings } from './project-drawings.ts';
+import type { Notice, ProjectHost } from './project-host.ts';
+import { ProjectLinks } from './project-links.ts';
+import { type Captured, type Change, ProjectLog } from './project-log.ts';
+import { ProjectNodes } from './project-nodes.ts';
+import type { ProjectState } from './project-state.ts';
+import type { ComputeEntry, ProjectEntry, Topology } from './topology.ts';
+
+export interface LiveProjectOptions {
+  readonly folder: string;
+  readonly filename: string;
+  readonly computes: Computes;
+  readonly configsPath: string;
+  readonly version: string;
+  readonly log: Log;
+  readonly notices: EventStream<Notice>;
+}
+
+export class LiveProject implements ProjectHost {
+  readonly projectId: string;
+  readonly folder: string;
+  readonly configsPath: string;
+  readonly computes: Computes;
+  readonly nodes: ProjectNodes;
+  readonly links: ProjectLinks;
+  readonly drawings: ProjectDrawings;
+  readonly gate = new Gate();
+  readonly #log: ProjectLog;
+  readonly #serverLog: Log;
+  readonly #notices: EventStream<Notice>;
+  /** Computes that the file names; those not registered here are kept in it. */
+  readonly #namedComputes: readonly ComputeEntry[];
+  readonly #ensured = new Map<Compute, Promise<void>>();
+  #entry: ProjectEntry;
+  /** A clean end: where links' frames went is of no use to the next opening. */
+  #forgetPorts = false;
+
+  private constructor(log: ProjectLog, state: ProjectState, options: LiveProjectOptions) {
+    this.projectId = state.project.project_id;
+    this.folder = options.folder;
+    this.configsPath = options.configsPath;
+    this.computes = options.computes;
+    this.#log = log;
+    this.#serverLog = options.log;
+    this.#notices = options.notices;
+    this.#entry = state.project;
+    this.#namedComputes = state.computes;
+    this.nodes = new ProjectNodes(this);
+    this.links = new ProjectLinks(this, this.nodes);
+    this.nodes.connect(this.links);
+    this.drawings = new ProjectDrawings(this);
+    log.snapshotFrom(() => this.#capture());
+  }
+
+  /** Reads the project and makes what it holds on the computes. @throws when file or log cannot be read */
+  static async open(options: LiveProjectOptions): Promise<LiveProject> {
+    const file = join(options.folder, options.filename);
+    const onSnapshotFailed = (error: unknown) => options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
+    const { log, state } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    // Other programs may still want to read the file as it was.
+    if (state.upgradedFrom !== undefined) await copyFile(file, `${file}.backup${state.upgradedFrom}`);
+    const live = new LiveProject(log, state, options);
+    await live.#restore(state);
+    if (state.upgradedFrom !== undefined || log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
+    return live;
+  }
+
+  get entry(): ProjectEntry {
+    return this.#entry;
+  }
+
+  /** What the project file holds now. */
+  topology(): Topology {
+    const used = new Map(this.#namedComputes.map((entry) => [entry.compute_id, entry]));
+    for (const { entry } of this.usedComputes()) if (entry) used.set(entry.compute_id, entry);
+    return {
+      project: this.#entry,
+      nodes: this.nodes.entries(),
+      links: this.links.entries(),
+      drawings: this.drawings.entries(),
+      computes: [...used.values()],
+    };
+  }
+
+  /** Computes that have nodes of this project. */
+  usedComputes(): Compute[] {
+    return [...new Set(this.nodes.entries().map((entry) => entry.compute_id))].flatMap((id) => this.computes.find(id) ?? []);
+  }
+
+  commit(change: Change, apply: () => object): Promise<void> {
+    return this.#log.append(change, () => this.notify(change.action, apply()));
+  }
+
+  notify(action: string, event: object): void {
+    this.#notices.emit({ action, event });
+  }
+
+  ensureOn(compute: Compute): Promise<void> {
+    const known = this.#ensured.get(compute);
+    if (known) return known;
+    const ensured = this.#createOn(compute);
+    this.#ensured.set(compute, ensured);
+    ensured.catch(() => this.#ensured.delete(compute));
+    return ensured;
+  }
+
+  /** Makes a change of the project's own fields durable; listeners of the controller are told by whoever asked. */
+  async setEntry(entry: ProjectEntry, object: object): Promise<void> {
+    const was = this.#entry;
+    await this.#log.append({ action: 'project.updated', event: object, was }, () => {
+      this.#entry = entry;
+    });
+    const { variables } = entry;
+    if (variables === was.variables) return;
+    await forEachBounded(this.usedComputes(), concurrency, (compute) =>
+      compute.transport.call('PUT /v2/compute/projects/{project_id}', { path: { project_id: this.projectId }, body: { variables } }),
+    );
+  }
+
+  /** Brings the project file up to date. @throws `storage_failed` */
+  writeSnapshot(): Promise<void> {
+    return this.#log.writeSnapshot();
+  }
+
+  /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
+  async shutDown(): Promise<void> {
+    await forEachBounded([...this.nodes.all()], concurrency, (node) =>
+      node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
+    );
+    const path = { project_id: this.projectId };
+    const computes = this.usedComputes().filter((compute) => this.#ensured.has(compute));
+    await forEachBounded(computes, concurrency, (compute) =>
+      compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path }),
+    );
+    this.#forgetPorts = true;
+    const pictures = new Set([...this.drawings.entries().map(({ svg }) => svg), this.#entry.supplier?.logo ?? '']);
+    await removeUnusedPictures(this.folder, pictures).catch(() => undefined);
+    await this.release();
+  }
+
+  /** Lets go of the files and leaves everything running: the server ends. */
+  async release(): Promise<void> {
+    await this.#log.writeSnapshot().catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
+    await this.#log.close();
+  }
+
+  async #restore(state: ProjectState): Promise<void> {
+    const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
+    await forEachBounded(nodes, concurrency, (node) => this.nodes.restore(node));
+    const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
+    await forEachBounded(links, concurrency, ({ link_id }) => this.links.restore(link_id, state.udpPorts.get(link_id)));
+    await forEachBounded(state.drawings.values(), concurrency, (entry) => this.drawings.add(entry));
+  }
+
+  #addLink(linkId: string, add: () => boolean): boolean {
+    const isAdded = add();
+    if (!isAdded) this.notify('log.warning', { message: `The link ${linkId} was left out: its ends are not there, or have another link` });
+    return isAdded;
+  }
+
+  #capture(): Captured {
+    return { topology: this.topology(), udpPorts: this.#forgetPorts ? {} : this.links.udpPorts() };
+  }
+
+  async #createOn(compute: Compute): Promise<void> {
+    const { name, variables } = this.#entry;
+    const body = {
+      name,
+      project_id: this.projectId,
+      ...(compute.isLocal && { path: this.folder }),
+      ...(variables !== null && { variables }),
+    };
+    try {
+      await compute.transport.call('POST /v2/compute/projects', { body });
+    } catch (error) {
+      if (!isFault(error)) this.#serverLog.error({ err: error }, 'a compute failed');
+      throw error;
+    }
+  }
+}

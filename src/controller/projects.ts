@@ -1,0 +1,223 @@
+/** All known projects: finding them at the start, making, loading and deleting them. */
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { fault } from '../api/faults.ts';
+import { syncFolder } from '../lib/atomic-file.ts';
+import { KeyedMutex } from '../lib/mutex.ts';
+import type { ProjectCreate, Project as ProjectObject } from '../schema/project.ts';
+import { canonical } from './canonical.ts';
+import { Project, type ProjectEnvironment, type ProjectPlace } from './project.ts';
+import { ProjectLog, storageFailed } from './project-log.ts';
+import { isInside, projectFileName, projectFolder } from './project-path.ts';
+import { readProject } from './project-state.ts';
+import { passingPrefix } from './registry.ts';
+import { type ProjectEntry, projectDefaults } from './topology.ts';
+
+export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange'> {
+  readonly projectsPath: string;
+  readonly local: boolean;
+}
+
+export class Projects {
+  readonly #options: ProjectsOptions;
+  readonly #environment: ProjectEnvironment;
+  readonly #projects = new Map<string, Project>();
+  /** Names of projects that are being made. */
+  readonly #pending = new Set<string>();
+  readonly #making = new KeyedMutex();
+  #list: readonly Readonly<ProjectObject>[] | undefined;
+
+  constructor(options: ProjectsOptions) {
+    this.#options = options;
+    const onChange = () => {
+      this.#list = undefined;
+    };
+    this.#environment = { ...options, onChange };
+  }
+
+  /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
+  async load(): Promise<void> {
+    for (const { project, ...place } of (await this.#options.registry.discover()).values()) this.add(project, place);
+    for (const project of this.#projects.values()) {
+      const again = this.#options.registry.get(project.id)?.opened === true;
+      if (!again && !project.entry.auto_open) continue;
+      project.open({ again }).catch((error: unknown) => {
+        this.#options.log.error({ err: error }, `the project "${project.name}" could not be opened: ${(error as Error).message}`);
+      });
+    }
+  }
+
+  /** Makes a project known whose files are there. Nobody is told. */
+  add(entry: ProjectEntry, place: ProjectPlace): Project {
+    const project = new Project(entry, place, this.#environment);
+    this.#projects.set(project.id, project);
+    this.#list = undefined;
+    return project;
+  }
+
+  /** As `add`, durable, and listeners are told: for copies and imports. */
+  async register(entry: ProjectEntry, place: ProjectPlace): Promise<Project> {
+    try {
+      await this.#options.registry.set(entry.project_id, { path: place.path, filename: place.filename, opened: false });
+    } catch (error) {
+      throw storageFailed(error);
+    }
+    const project = this.add(entry, place);
+    this.#environment.announce('project.created', project);
+    return project;
+  }
+
+  all(): Iterable<Project> {
+    return this.#projects.values();
+  }
+
+  list(): readonly Readonly<ProjectObject>[] {
+    this.#list ??= Object.freeze(Array.from(this.#projects.values(), (project) => project.object));
+    return this.#list;
+  }
+
+  find(projectId: string): Project | undefined {
+    return this.#projects.get(projectId);
+  }
+
+  /** @throws `project_not_found` */
+  get(projectId: string): Project {
+    const project = this.#projects.get(projectId);
+    if (!project) throw fault('project_not_found', { project_id: projectId });
+    return project;
+  }
+
+  isNameTaken(name: string): boolean {
+    if (this.#pending.has(name)) return true;
+    for (const project of this.#projects.values()) if (project.name === name) return true;
+    return false;
+  }
+
+  /** The name itself when it is free, else with the smallest number behind it that makes it so. */
+  freeName(base: string): string {
+    if (!this.isNameTaken(base)) return base;
+    for (let number = 1; ; number++) {
+      const name = `${base}-${number}`;
+      if (!this.isNameTaken(name)) return name;
+    }
+  }
+
+  /** Keeps a name from being given twice while a project is being made. @throws `project_name_taken` */
+  async withName<T>(name: string, fn: () => Promise<T>): Promise<T> {
+    if (this.isNameTaken(name)) throw fault('project_name_taken', { name });
+    this.#pending.add(name);
+    try {
+      return await fn();
+    } finally {
+      this.#pending.delete(name);
+    }
+  }
+
+  /** Makes and opens a project; one that has this id already is returned as it is. */
+  async create(body: ProjectCreate): Promise<Project> {
+    const projectId = body.project_id ?? crypto.randomUUID();
+    return this.#making.run(projectId, async () => {
+      const existing = this.#projects.get(projectId);
+      if (existing) return existing;
+      const filename = projectFileName(body.name);
+      return this.withName(body.name, async () => {
+        const { folder, made } = await this.#makeFolder(body, projectId);
+        const { path: _path, ...fields } = body;
+        const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
+        try {
+          const topology = { project: entry, nodes: [], links: [], drawings: [], computes: [] };
+          await ProjectLog.create(join(folder, filename), topology, this.#options.version);
+          await syncFolder(dirname(folder));
+          const project = this.add(entry, { path: folder, filename });
+          await project.open({ isNew: true });
+          this.#environment.announce('project.created', project);
+          return project;
+        } catch (error) {
+          this.#projects.delete(projectId);
+          this.#list = undefined;
+          await rm(made ?? join(folder, filename), { recursive: true, force: true });
+          throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
+        }
+      });
+    });
+  }
+
+  /** Opens a project by its file. For local servers. */
+  async loadFile(path: string): Promise<Project> {
+    if (!this.#options.local) throw fault('not_local', { what: 'loading a project from a path' });
+    if (!isAbsolute(path) || path.includes('\0')) throw fault('path_forbidden', { path, reason: 'it is not an absolute path' });
+    const file = resolve(path);
+    const { project: entry } = await readProject(file);
+    const known = this.#projects.get(entry.project_id);
+    const project = known ?? (await this.withName(entry.name, () => this.register(entry, { path: dirname(file), filename: basename(file) })));
+    if (project.file !== file) throw fault('project_id_taken', { project_id: entry.project_id });
+    await project.open();
+    return project;
+  }
+
+  /** @throws `project_delete_failed` for a folder outside the projects folder, which stays */
+  async delete(projectId: string): Promise<void> {
+    const project = this.get(projectId);
+    const { projectsPath, registry } = this.#options;
+    const failed = (reason: string) => fault('project_delete_failed', { name: project.name, reason });
+    if (!(await isInside(projectsPath, project.path))) throw failed(`its folder ${project.path} is not inside the projects folder`);
+    await project.delete(async () => {
+      await this.#deleteElsewhere(project);
+      const gone = join(projectsPath, `${passingPrefix}deleted-${projectId}`);
+      const before = registry.get(projectId);
+      try {
+        await registry.delete(projectId);
+        // In one step: a project that is half deleted must not be found again.
+        await rename(project.path, gone);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+          if (before) await registry.set(projectId, { ...before, opened: false }).catch(() => undefined);
+          throw failed((error as Error).message);
+        }
+      }
+      this.#projects.delete(projectId);
+      this.#list = undefined;
+      await rm(gone, { recursive: true, force: true }).catch((error: unknown) => {
+        this.#options.log.warn({ err: error }, `${gone} could not be removed; the next start tries again`);
+      });
+    });
+  }
+
+  /** Computes elsewhere have files of their own; one that does not answer keeps them. */
+  async #deleteElsewhere(project: Project): Promise<void> {
+    const state = await project.stored().catch(() => undefined);
+    const computeIds = new Set([...(state?.nodes.values() ?? [])].map((node) => node.compute_id));
+    for (const computeId of computeIds) {
+      const compute = this.#options.computes.find(computeId);
+      if (!compute || compute.isLocal || !compute.transport.state.connected) continue;
+      const body = { name: project.name, project_id: project.id };
+      await compute.transport
+        .call('POST /v2/compute/projects', { body })
+        .then(() => compute.transport.call('DELETE /v2/compute/projects/{project_id}', { path: { project_id: project.id } }))
+        .catch(() => undefined);
+    }
+  }
+
+  /** `made`: the outermost folder that had to be made, to be removed when the project does not come to be. */
+  async #makeFolder(body: ProjectCreate, projectId: string): Promise<{ folder: string; made: string | undefined }> {
+    const { local, projectsPath } = this.#options;
+    const folder = body.path ? await projectFolder(body.path, projectsPath, local) : join(projectsPath, projectId);
+    const isThere = await stat(folder).then(
+      () => true,
+      () => false,
+    );
+    if (isThere && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
+    try {
+      const made = await mkdir(folder, { recursive: true });
+      const hasProject = (await readdir(folder)).some((name) => name.endsWith('.gns3'));
+      if (hasProject) throw fault('project_path_taken', { path: folder });
+      return { folder, made };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== undefined && impossiblePath.has(code)) throw fault('path_forbidden', { path: folder, reason: (error as Error).message });
+      throw storageFailed(error);
+    }
+  }
+}
+
+const impossiblePath = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EEXIST']);

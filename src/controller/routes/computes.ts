@@ -1,0 +1,108 @@
+import { buffer } from 'node:stream/consumers';
+import { Type } from 'typebox';
+import { fault } from '../../api/faults.ts';
+import { type Call, type Method, type Route, route, Stream } from '../../api/route.ts';
+import { Name, strict } from '../../schema/common.ts';
+import { Compute, ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
+import type { Controller } from '../controller.ts';
+
+const AutoIdlePc = Type.Object({ platform: Name(), image: Name(), ram: Type.Integer() }, strict);
+
+export function computeRoutes(controller: Controller): Route[] {
+  const { computes } = controller;
+  return [
+    route(
+      'POST /v2/computes',
+      { summary: 'Register a compute', body: ComputeCreate, status: 201, reply: Compute },
+      async ({ body }) => (await computes.create(body)).object,
+    ),
+    route('GET /v2/computes', { summary: 'List the computes', reply: Type.Array(Compute) }, () => computes.list()),
+    route('GET /v2/computes/{compute_id}', { summary: 'Get a compute', reply: Compute }, ({ path }) => computes.get(path.compute_id).object),
+    route(
+      'PUT /v2/computes/{compute_id}',
+      { summary: 'Change a compute; it is connected anew', body: ComputeUpdate, reply: Compute },
+      async ({ path, body }) => (await computes.update(path.compute_id, body)).object,
+    ),
+    route('DELETE /v2/computes/{compute_id}', { summary: 'Forget a compute; its projects are closed', status: 204 }, ({ path }) =>
+      controller.forgetCompute(path.compute_id),
+    ),
+    route('GET /v2/computes/{compute_id}/ports', { summary: 'Ports in use on a compute' }, async ({ path }) => {
+      const { body } = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
+      return body;
+    }),
+    route(
+      'POST /v2/computes/{compute_id}/auto_idlepc',
+      { summary: 'Find an idle-PC value for a router image', body: AutoIdlePc },
+      ({ path }) => {
+        computes.get(path.compute_id);
+        throw fault('node_type_unavailable', { node_type: 'dynamips', reason: 'this server does not have this type yet' });
+      },
+    ),
+    ...proxyRoutes(controller),
+  ];
+}
+
+type ProxyCall = Call<'{compute_id}{emulator}{action:.+}'>;
+
+/** Requests that a compute answers as they are; the answer is always 200. */
+function proxyRoutes({ computes }: Controller): Route[] {
+  const forward = async (method: Method, { path, stream }: ProxyCall) => {
+    const { transport } = computes.get(path.compute_id);
+    const target = computePath(path.emulator, path.action);
+    // Bodies of GET are small, and most have none: a stream of unknown length would be sent as one.
+    const body = method === 'GET' && stream ? await buffer(stream) : stream;
+    const answer = await transport.raw(method, target, body);
+    const type = answer.headers['content-type'] ?? '';
+    if (type !== '' && type !== 'application/json' && answer.status !== 204) return new Stream(type, answer.body);
+    const text = (answer.body instanceof Uint8Array ? Buffer.from(answer.body) : await buffer(answer.body)).toString('utf8');
+    return text === '' ? {} : JSON.parse(text);
+  };
+  return [
+    route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', { summary: 'Where to reach a compute directly' }, ({ path }) => {
+      const { protocol, host, port } = computes.get(path.compute_id).record;
+      const shown = host.includes(':') ? `[${host}]` : host;
+      return { endpoint: `${protocol}://${shown}:${port}${computePath(path.emulator, path.action)}` };
+    }),
+    route('GET /v2/computes/{compute_id}/{emulator}/images', { summary: 'List the images of a compute, sorted' }, async ({ path }) => {
+      const { transport } = computes.get(path.compute_id);
+      const { body } = await transport.raw('GET', computePath(path.emulator, 'images'));
+      const text = (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
+      return (JSON.parse(text) as Image[]).sort((one, other) => compare(nameOf(one), nameOf(other)));
+    }),
+    route(
+      'GET /v2/computes/{compute_id}/{emulator}/{action:.+}',
+      { summary: 'Ask a compute; a body is passed on', raw: true },
+      (call) => forward('GET', call),
+    ),
+    route(
+      'POST /v2/computes/{compute_id}/{emulator}/{action:.+}',
+      { summary: 'Send to a compute; the body is passed on as it is', raw: true },
+      (call) => forward('POST', call),
+    ),
+    route(
+      'PUT /v2/computes/{compute_id}/{emulator}/{action:.+}',
+      { summary: 'Change on a compute; the body is passed on as it is', raw: true },
+      (call) => forward('PUT', call),
+    ),
+  ];
+}
+
+interface Image {
+  readonly filename?: string;
+  readonly image?: string;
+}
+
+function nameOf(image: Image): string {
+  return image.filename ?? image.image ?? '';
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+/** @throws `compute_route_missing` for a path that leads elsewhere */
+function computePath(emulator: string, action: string): string {
+  const path = `${emulator}/${action}`;
+  if (path.split('/').some((part) => part === '.' || part === '..' || part === '')) throw fault('compute_route_missing', { request: `/${path}` });
+  return `/v2/compute/${path}`;
+}

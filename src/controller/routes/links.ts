@@ -1,0 +1,38 @@
+import { type Route, route } from '../../api/route.ts';
+import { LinkInput } from '../../schema/link.ts';
+import type { Controller } from '../controller.ts';
+
+export function linkRoutes({ projects }: Controller): Route[] {
+  const project = (path: { project_id: string }) => projects.get(path.project_id);
+  return [
+    route('GET /v2/projects/{project_id}/links', { summary: 'List the links; of a closed project as they are stored' }, async ({ path }) => {
+      const live = await project(path).findLive();
+      return live ? live.links.list() : [...(await project(path).stored()).links.values()];
+    }),
+    route(
+      'POST /v2/projects/{project_id}/links',
+      { summary: 'Join two ports of two nodes', body: LinkInput, status: 201 },
+      ({ path, body }) => project(path).change((live) => live.links.create(body)),
+    ),
+    route('GET /v2/projects/{project_id}/links/{link_id}', { summary: 'Get a link' }, async ({ path }) => {
+      const live = await project(path).live();
+      return live.links.get(path.link_id);
+    }),
+    route(
+      'PUT /v2/projects/{project_id}/links/{link_id}',
+      { summary: 'Change filters, suspension, style and labels of a link', body: LinkInput, status: 201 },
+      ({ path, body }) => project(path).change((live) => live.links.update(path.link_id, body)),
+    ),
+    route('DELETE /v2/projects/{project_id}/links/{link_id}', { summary: 'Delete a link', status: 204 }, ({ path }) =>
+      project(path).change((live) => live.links.delete(path.link_id)),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/available_filters',
+      { summary: 'Filters that the link can have, with their parameters' },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.links.availableFilters(path.link_id);
+      },
+    ),
+  ];
+}

@@ -1,0 +1,65 @@
+import { type Route, type RouteKey, route } from '../../api/route.ts';
+import { NodeCreate, NodeUpdate } from '../../schema/node.ts';
+import type { Controller } from '../controller.ts';
+import type { NodeAction } from '../project-nodes.ts';
+
+const actions: readonly { action: NodeAction; summary: string }[] = [
+  { action: 'start', summary: 'Start' },
+  { action: 'stop', summary: 'Stop' },
+  { action: 'suspend', summary: 'Suspend' },
+  { action: 'reload', summary: 'Reset' },
+];
+
+export function nodeRoutes({ projects, computes }: Controller): Route[] {
+  const project = (path: { project_id: string }) => projects.get(path.project_id);
+  return [
+    route('GET /v2/projects/{project_id}/nodes', { summary: 'List the nodes; of a closed project as they are stored' }, async ({ path }) => {
+      const live = await project(path).findLive();
+      return live ? live.nodes.list() : [...(await project(path).stored()).nodes.values()];
+    }),
+    route(
+      'POST /v2/projects/{project_id}/nodes',
+      { summary: 'Create a node', body: NodeCreate, status: 201 },
+      ({ path, body }) => {
+        computes.get(body.compute_id);
+        return project(path).change((live) => live.nodes.create(body));
+      },
+    ),
+    route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node' }, async ({ path }) => {
+      const live = await project(path).live();
+      return live.nodes.get(path.node_id).object;
+    }),
+    route(
+      'PUT /v2/projects/{project_id}/nodes/{node_id}',
+      { summary: 'Change a node; properties that are not given stay', body: NodeUpdate },
+      ({ path, body }) => project(path).change((live) => live.nodes.update(path.node_id, body)),
+    ),
+    route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Delete a node, its links and its files', status: 204 }, ({ path }) =>
+      project(path).change((live) => live.nodes.delete(path.node_id)),
+    ),
+    route('GET /v2/projects/{project_id}/nodes/{node_id}/links', { summary: 'List the links of a node' }, async ({ path }) => {
+      const live = await project(path).live();
+      return live.links.listOn(path.node_id);
+    }),
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset',
+      { summary: 'Disconnect the clients of a console', status: 204 },
+      ({ path }) => project(path).change((live) => live.nodes.resetConsole(path.node_id)),
+    ),
+    route('POST /v2/projects/{project_id}/nodes/console/reset', { summary: 'The same for all telnet consoles', status: 204 }, ({ path }) =>
+      project(path).change((live) => live.nodes.resetConsoles()),
+    ),
+    ...actions.flatMap(({ action, summary }) => {
+      const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
+      const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
+      return [
+        route(one, { summary: `${summary} a node; the answer shows it as it is then` }, ({ path, body }) =>
+          project(path).change((live) => live.nodes.act(path.node_id, action, body)),
+        ),
+        route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
+          project(path).change((live) => live.nodes.actAll(action)),
+        ),
+      ];
+    }),
+  ];
+}

@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import { type Route, route } from '../../api/route.ts';
+import { Name, strict } from '../../schema/common.ts';
+import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
+import type { Controller } from '../controller.ts';
+
+const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, strict);
+
+export function projectRoutes(controller: Controller): Route[] {
+  const { projects } = controller;
+  return [
+    route('GET /v2/projects', { summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () => projects.list()),
+    route(
+      'POST /v2/projects',
+      { summary: 'Create and open a project', body: ProjectCreate, status: 201, reply: Project },
+      async ({ body }) => (await projects.create(body)).object,
+    ),
+    route(
+      'POST /v2/projects/load',
+      { summary: 'Open a project by its file; local servers only', body: Load, status: 201, reply: Project },
+      async ({ body }) => (await projects.loadFile(body.path)).object,
+    ),
+    route('GET /v2/projects/{project_id}', { summary: 'Get a project', reply: Project }, ({ path }) => projects.get(path.project_id).object),
+    route(
+      'PUT /v2/projects/{project_id}',
+      { summary: 'Change a project, open or closed', body: ProjectUpdate, reply: Project },
+      ({ path, body }) => projects.get(path.project_id).update(body),
+    ),
+    route('DELETE /v2/projects/{project_id}', { summary: 'Delete a project with its files', status: 204 }, ({ path }) =>
+      projects.delete(path.project_id),
+    ),
+    route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project' }, async ({ path }) => {
+      const live = await projects.get(path.project_id).findLive();
+      return {
+        drawings: live?.drawings.size ?? 0,
+        links: live?.links.size ?? 0,
+        nodes: live?.nodes.size ?? 0,
+        snapshots: 0,
+      };
+    }),
+    route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, ({ path }) =>
+      projects.get(path.project_id).open(),
+    ),
+    route('POST /v2/projects/{project_id}/close', { summary: 'Stop the nodes of a project and close it', status: 204 }, ({ path }) =>
+      projects.get(path.project_id).close(),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/duplicate',
+      { summary: 'Copy a project, running or not, into a new one', body: ProjectDuplicate, status: 201, reply: Project },
+      async ({ path, body }) => (await controller.duplicate(path.project_id, body)).object,
+    ),
+    route('GET /v2/projects/{project_id}/snapshots', { summary: 'List the snapshots of a project' }, ({ path }) => {
+      projects.get(path.project_id);
+      return [];
+    }),
+  ];
+}

@@ -1,0 +1,22 @@
+import type { Route } from '../../api/route.ts';
+import type { Controller } from '../controller.ts';
+import { computeRoutes } from './computes.ts';
+import { drawingRoutes } from './drawings.ts';
+import { linkRoutes } from './links.ts';
+import { nodeRoutes } from './nodes.ts';
+import { notificationRoutes } from './notifications.ts';
+import { projectRoutes } from './projects.ts';
+import { serverRoutes } from './server.ts';
+
+/** Everything below `/v2` that is not the compute's. */
+export function controllerRoutes(controller: Controller): Route[] {
+  return [
+    ...serverRoutes(controller),
+    ...computeRoutes(controller),
+    ...projectRoutes(controller),
+    ...nodeRoutes(controller),
+    ...linkRoutes(controller),
+    ...drawingRoutes(controller),
+    ...notificationRoutes(controller),
+  ];
+}

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { fault } from '../../api/faults.ts';
+import { type Route, route } from '../../api/route.ts';
+import { strict, Text } from '../../schema/common.ts';
+import type { Controller } from '../controller.ts';
+
+const Version = Type.Object({ version: Text(), local: Type.Optional(Type.Boolean()) }, strict);
+
+export function serverRoutes({ version, settings, computes, log }: Controller): Route[] {
+  const own = Object.freeze({ version, local: settings.Server.local });
+  return [
+    route('GET /v2/version', { summary: 'Version of the API, and whether the server is local' }, () => own),
+    route('POST /v2/version', { summary: 'Compare the client with the server', body: Version }, ({ body }) => {
+      if (body.version !== version) throw fault('version_differs', { version: body.version, own: version });
+      return { version };
+    }),
+    route('GET /v2/statistics', { summary: 'How busy the computes are; those that do not answer are left out' }, async () => {
+      const answers = await Promise.allSettled(
+        computes.all().map(async (compute) => ({
+          compute_id: compute.id,
+          compute_name: compute.record.name,
+          statistics: (await compute.transport.call('GET /v2/compute/statistics')).body,
+        })),
+      );
+      for (const answer of answers) if (answer.status === 'rejected') log.info({ err: answer.reason }, 'a compute was left out of the statistics');
+      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    }),
+  ];
+}

@@ -1,0 +1,116 @@
+/** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
+import { isFault } from '../api/faults.ts';
+import { canFilter, niosOf, type Two } from './link.ts';
+import { linkAddresses } from './link-addresses.ts';
+import type { OpenNode } from './open-node.ts';
+import type { UdpPorts } from './project-state.ts';
+import type { LinkEntry } from './topology.ts';
+import type { UdpPortsOfProject } from './udp-ports.ts';
+
+const ends = [0, 1] as const;
+
+export class Wiring {
+  readonly #ports: UdpPortsOfProject;
+
+  constructor(ports: UdpPortsOfProject) {
+    this.#ports = ports;
+  }
+
+  /** Joins the two ports; returns the UDP ports that were taken for it. */
+  async join(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
+    const addresses = await addressesOf(nodes);
+    const ports = await this.#takePorts(nodes);
+    const nios = niosOf(entry, nodes, ports, addresses);
+    try {
+      await nodes[0].portCall('POST', 'nio', at(entry, 0), nios[0]);
+    } catch (error) {
+      this.#keep(nodes, ports, [0, 1]);
+      throw error;
+    }
+    try {
+      await nodes[1].portCall('POST', 'nio', at(entry, 1), nios[1]);
+    } catch (error) {
+      await nodes[0].portCall('DELETE', 'nio', at(entry, 0)).catch(() => undefined);
+      this.#keep(nodes, ports, [1]);
+      throw error;
+    }
+    return ports;
+  }
+
+  /** As `join`, for a link that may still be there: saying again what is so changes nothing, and frames go on flowing. */
+  async joinAgain(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<UdpPorts> {
+    try {
+      const nios = niosOf(entry, nodes, ports, await addressesOf(nodes));
+      for (const end of ends) {
+        await nodes[end].portCall('PUT', 'nio', at(entry, end), nios[end]).catch(async (error: unknown) => {
+          if (!isFault(error)) throw error;
+          await nodes[end].portCall('POST', 'nio', at(entry, end), nios[end]);
+        });
+      }
+      return ports;
+    } catch {
+      await this.part(entry, nodes).catch(() => undefined);
+      return this.join(entry, nodes);
+    }
+  }
+
+  /** Filters and suspension take effect. Ends of kinds that cannot filter have no request for it. */
+  async change(before: LinkEntry, after: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
+    const addresses = await addressesOf(nodes);
+    const done: (0 | 1)[] = [];
+    const tell = async (entry: LinkEntry, end: 0 | 1) => {
+      await nodes[end].portCall('PUT', 'nio', at(entry, end), niosOf(entry, nodes, ports, addresses)[end]);
+    };
+    try {
+      for (const end of ends) {
+        if (!canFilter(nodes[end])) continue;
+        done.push(end);
+        await tell(after, end);
+      }
+    } catch (error) {
+      for (const end of done) await tell(before, end).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Takes both NIOs away; one that is not there is no error. */
+  async part(entry: LinkEntry, nodes: Two<OpenNode>): Promise<void> {
+    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('DELETE', 'nio', at(entry, end))));
+    for (const result of results) {
+      if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
+    }
+  }
+
+  async #takePorts(nodes: Two<OpenNode>): Promise<UdpPorts> {
+    const computes = nodes.map((node) => computeOf(node));
+    const taken = await Promise.allSettled(computes.map((compute) => this.#ports.take(compute)));
+    const [one, other] = taken;
+    if (one?.status === 'fulfilled' && other?.status === 'fulfilled') return [one.value, other.value];
+    for (const [end, result] of taken.entries()) {
+      const compute = computes[end];
+      if (result.status === 'fulfilled' && compute) this.#ports.keep(compute, result.value);
+    }
+    throw taken.find((result) => result.status === 'rejected')?.reason;
+  }
+
+  #keep(nodes: Two<OpenNode>, ports: UdpPorts, which: readonly (0 | 1)[]): void {
+    for (const end of which) this.#ports.keep(computeOf(nodes[end]), ports[end]);
+  }
+}
+
+function addressesOf(nodes: Two<OpenNode>): Promise<Two<string>> {
+  return linkAddresses(computeOf(nodes[0]), computeOf(nodes[1]));
+}
+
+function computeOf(node: OpenNode): NonNullable<OpenNode['compute']> {
+  return node.requireCompute();
+}
+
+function at(entry: LinkEntry, end: 0 | 1): { adapter: number; port: number } {
+  const { adapter_number = 0, port_number = 0 } = entry.nodes[end] ?? {};
+  return { adapter: adapter_number, port: port_number };
+}
+
+function isGone(error: unknown): boolean {
+  return isFault(error) && (error.status === 404 || error.code === 'nio_missing');
+}

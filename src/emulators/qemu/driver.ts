@@ -1,0 +1,106 @@
+/** The driver of the kind "qemu": checks, starts and takes over virtual machines. */
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import type { Driver, NodeView, Properties } from '../driver.ts';
+import type { Host } from '../host.ts';
+import { Acceleration } from './acceleration.ts';
+import { Binaries } from './binaries.ts';
+import { prepareDisk } from './disks.ts';
+import { type Limits, standardLimits } from './emulator.ts';
+import { ImageMaker, imageFolder } from './img.ts';
+import { qemuKind } from './kind.ts';
+import { adopt, launch } from './launch.ts';
+import { diskNode, imgFor } from './plan.ts';
+import { nativePlatforms } from './platforms.ts';
+import { asQemu, defaults, imageKeys, merge, type Slot } from './properties.ts';
+import { qemuRoutes } from './routes.ts';
+import { reselectEmulator, selectEmulator } from './selection.ts';
+
+export interface QemuDriver extends Driver {
+  readonly binaries: Binaries;
+  readonly acceleration: Acceleration;
+  readonly imageMaker: ImageMaker;
+  /** Architectures with working hardware acceleration. */
+  capabilities(): Promise<{ kvm: string[] }>;
+  /** Makes a disk of a stopped node larger; makes the node's overlay first where there is none. @throws qemu_failed */
+  resizeDisk(
+    node: Pick<NodeView, 'directory' | 'projectDirectory' | 'name' | 'properties' | 'warn'>,
+    slot: Slot,
+    mebibytes: number,
+  ): Promise<void>;
+}
+
+export interface QemuDriverOptions {
+  readonly limits?: Partial<Limits>;
+  /** Datagrams for adapters whatever the version of QEMU. For tests. */
+  readonly datagrams?: boolean;
+  readonly binaries?: Binaries;
+}
+
+export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDriver {
+  const binaries = options.binaries ?? new Binaries();
+  const stateFile = () => join(host.settings.dataDirectory, 'state', 'acceleration.json');
+  const native = `qemu-system-${nativePlatforms()[0]}`;
+  const acceleration = new Acceleration(stateFile, () => binaries.inPath(native));
+  const launcher = {
+    facilities: { host, binaries, acceleration, datagrams: options.datagrams ?? false },
+    limits: { ...standardLimits, ...options.limits },
+  };
+  const images = host.images.folder(imageFolder);
+  const where = () => ({ binaries, onlyInPath: !host.settings.Server.local });
+
+  const driver: QemuDriver = {
+    kind: qemuKind,
+    binaries,
+    acceleration,
+    imageMaker: new ImageMaker(host, binaries),
+    async create(input, node) {
+      const selection = await selectEmulator(input, where());
+      const properties = merge({ ...defaults, ...selection }, input, node.nodeId);
+      return Object.freeze({ ...properties, ...(await acceptedImages(properties, {}, node.projectDirectory)) });
+    },
+    async update(current, changes, node) {
+      const before = asQemu(current);
+      const selection = await reselectEmulator(before, changes, where());
+      const properties = merge({ ...before, ...selection }, changes, node.nodeId);
+      return Object.freeze({ ...properties, ...(await acceptedImages(properties, current, node.projectDirectory)) });
+    },
+    present(properties) {
+      const { linked_clone: _, custom_adapters: __, ...shown } = asQemu(properties);
+      const sums = imageKeys.map((key) => [`${key}_md5sum`, images.md5(shown[key])]);
+      return { ...shown, ...Object.fromEntries(sums) };
+    },
+    start: (node) => launch(node, launcher),
+    adopt: (node, record) => adopt(node, record, launcher),
+    async capabilities() {
+      const { enable_hardware_acceleration, acceleration: wish } = host.settings.Qemu;
+      if (!enable_hardware_acceleration || wish === 'off') return { kvm: [] };
+      const isUsable = wish === 'on' || (await acceleration.verdict()).usable;
+      return { kvm: isUsable ? [...nativePlatforms()] : [] };
+    },
+    async resizeDisk(node, slot, mebibytes) {
+      const properties = asQemu(node.properties);
+      const img = await imgFor(properties.qemu_path, binaries);
+      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img });
+      if (disk === undefined) throw fault('qemu_failed', { reason: `${node.name} has no disk ${slot}` });
+      await img.grow(disk.file, mebibytes, disk.format);
+    },
+    routes: (nodes) => qemuRoutes(driver, host, nodes),
+  };
+  return driver;
+
+  /** Images that changed are looked for, and kept in the form that is shown. */
+  async function acceptedImages(
+    wanted: Properties | object,
+    current: Properties,
+    projectDirectory: string,
+  ): Promise<Record<string, string>> {
+    const accepted: Record<string, string> = {};
+    for (const key of imageKeys) {
+      const reference = (wanted as Properties)[key];
+      if (typeof reference !== 'string' || reference === '' || reference === current[key]) continue;
+      accepted[key] = await images.accept(reference, projectDirectory);
+    }
+    return accepted;
+  }
+}

@@ -1,0 +1,218 @@
+/** Starting a machine, and taking over one that another server started. A failure leaves nothing running and nothing taken. */
+import { writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fault } from '../../api/faults.ts';
+import type { PortSpec } from '../../fabric/protocol.ts';
+import type { PortPool } from '../../lib/port-pool.ts';
+import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
+import type { NodeView } from '../driver.ts';
+import { commandArguments } from './command.ts';
+import { savedStateName } from './disks.ts';
+import { describeOutcome, type Limits, QemuEmulator } from './emulator.ts';
+import { imageFolder } from './img.ts';
+import { Monitor } from './monitor.ts';
+import { type Facilities, type Preparation, placesOf, prepare, requireEmulator } from './plan.ts';
+import { asQemu, type QemuProperties } from './properties.ts';
+import { asRecord, type QemuRecord, udpPortsOf } from './record.ts';
+import { Throttle } from './throttle.ts';
+import { startTpm } from './tpm.ts';
+import { atLeast } from './version.ts';
+
+/** Nice values; raising a priority needs privileges, and is left where it fails. Established table. */
+const niceness: Readonly<Record<QemuProperties['process_priority'], number>> = {
+  realtime: -20,
+  'very high': -15,
+  high: -5,
+  normal: 0,
+  low: 5,
+  'very low': 19,
+};
+/** A Unix socket's path, with its final NUL, has to fit into 108 bytes (unix(7)). */
+const maxSocketPath = 107;
+const adoptLimitMs = 5000;
+const lastWordsMs = 300;
+
+export interface Launcher {
+  readonly facilities: Facilities;
+  readonly limits: Limits;
+}
+
+/** @throws qemu_failed with QEMU's last words, and whatever `prepare` refuses */
+export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEmulator> {
+  const { facilities } = launcher;
+  const program = await requireEmulator(asQemu(node.properties), facilities);
+  const version = await facilities.binaries.version(program);
+  const pool = facilities.host.udpPorts;
+  const useStreams = atLeast(version, 7, 2) && !facilities.datagrams;
+  const count = asQemu(node.properties).adapters;
+  const ports = useStreams ? streamPorts(node, count) : await datagramPorts(pool, count);
+  let tpm: Child | undefined;
+  let started: Started;
+  try {
+    const preparation = await prepare(node, version, ports, facilities);
+    const runDirectory = facilities.host.settings.runtimeDirectory;
+    if (preparation.swtpm !== undefined) tpm = await startTpm(preparation.swtpm, node, runDirectory);
+    const { child, record } = await spawn(node, program, preparation, runDirectory);
+    started = {
+      ...preparation,
+      child,
+      record: { ...record, ports, ...(tpm && { tpm: { pid: tpm.pid, startTime: tpm.startTime } }) },
+    };
+  } catch (error) {
+    await tpm?.stop({ graceMs: 0 });
+    free(pool, ports);
+    throw error;
+  }
+  // From here on the emulator owns what was taken, and gives it back when it ends.
+  const { emulator, throttle } = assemble(node, launcher, { ...started, tpm });
+  await bringUp(node, emulator, throttle, { ...started, limits: launcher.limits });
+  return emulator;
+}
+
+/** Undefined when the machine no longer runs, or does not answer; then nothing of it is left running. */
+export async function adopt(
+  node: NodeView,
+  given: Readonly<Record<string, unknown>>,
+  launcher: Launcher,
+): Promise<QemuEmulator | undefined> {
+  const record = asRecord(given);
+  if (record === undefined) return undefined;
+  const { host, binaries } = launcher.facilities;
+  const runDirectory = host.settings.runtimeDirectory;
+  const places = placesOf(node);
+  const child = await adoptChild({ ...record, logFile: places.log, runDirectory });
+  const tpm = record.tpm && (await adoptChild({ ...record.tpm, logFile: places.log, runDirectory }));
+  if (child === undefined) {
+    await tpm?.stop({ graceMs: 0 });
+    return undefined;
+  }
+  for (const port of udpPortsOf(record.ports)) host.udpPorts.reserve(port);
+  const { emulator, throttle } = assemble(node, launcher, { child, record, tpm, cpulimit: await binaries.inPath('cpulimit') });
+  await throttle.adopt();
+  try {
+    await emulator.attach(await Monitor.connect(places.qmp, emulator, { limitMs: adoptLimitMs, ended: child.outcome }));
+    return emulator;
+  } catch (error) {
+    host.log('warning', `${node.name} (pid ${record.pid}) runs but does not answer, so it is ended: ${(error as Error).message}`);
+    await emulator.stop({ now: true });
+    return undefined;
+  }
+}
+
+interface Assembly {
+  readonly child: Child;
+  readonly record: QemuRecord;
+  readonly tpm: Child | undefined;
+  readonly cpulimit: string | undefined;
+}
+
+function assemble(node: NodeView, { facilities, limits }: Launcher, { child, record, tpm, cpulimit }: Assembly) {
+  const { host } = facilities;
+  const { directory, runtimeDirectory } = node;
+  const runDirectory = host.settings.runtimeDirectory;
+  const throttle = new Throttle({ program: cpulimit, pid: child.pid, directory, runtimeDirectory, runDirectory });
+  const images = host.images.folder(imageFolder);
+  const emulator = new QemuEmulator({
+    node,
+    child,
+    record,
+    throttle,
+    tpm,
+    limits,
+    places: placesOf(node),
+    resolveImage: (reference) => images.resolve(reference, node.projectDirectory),
+    freed: () => free(host.udpPorts, record.ports),
+  });
+  return { emulator, throttle };
+}
+
+async function spawn(node: NodeView, program: string, { plan, disks }: Preparation, runDirectory: string) {
+  const args = commandArguments(plan);
+  const commandLine = [program, ...args].join(' ');
+  const logFile = placesOf(node).log;
+  const header = `Command: ${commandLine}\n\nOutput of QEMU:\n`;
+  await writeFile(logFile, header).catch((cause: Error) => {
+    throw fault('storage_failed', { reason: cause.message }, { cause });
+  });
+  const priority = plan.properties.process_priority;
+  const child = await spawnChild({
+    program,
+    args,
+    cwd: node.directory,
+    logFile,
+    append: true,
+    runDirectory,
+    ...(priority !== 'normal' && { niceness: niceness[priority] }),
+  });
+  const record = {
+    pid: child.pid,
+    startTime: child.startTime,
+    commandLine,
+    logOffset: Buffer.byteLength(header),
+    canSaveState: disks.some((disk) => disk.format === 'qcow2'),
+    hasSerialConsole: plan.console.type === 'telnet',
+  };
+  return { child, record };
+}
+
+interface Started extends Preparation {
+  readonly child: Child;
+  readonly record: QemuRecord;
+}
+
+/** Waits for QEMU's first answer and sets what can only be set then. A failure ends it. */
+async function bringUp(
+  node: NodeView,
+  emulator: QemuEmulator,
+  throttle: Throttle,
+  started: Started & { limits: Limits },
+): Promise<void> {
+  const { plan, child, limits } = started;
+  try {
+    const monitor = await Monitor.connect(plan.sockets.qmp, emulator, { limitMs: limits.startMs, ended: child.outcome });
+    await emulator.attach(monitor);
+    // Restored once, a state is gone: starting from it again after a crash would undo what was written to the disks since.
+    if (plan.savedState !== undefined) await monitor.human(`delvm ${savedStateName}`).catch(() => {});
+    for (const index of plan.adapters.keys()) if (!node.carrier(index)) await emulator.setCarrier(index, false);
+    if (plan.properties.cpu_throttling > 0 && !(await throttle.set(plan.properties.cpu_throttling))) {
+      throw fault('qemu_failed', { reason: 'the processor limit could not be set' });
+    }
+  } catch (cause) {
+    // Its own words explain more than a connection that broke: a QEMU that is about to end may do so.
+    await Promise.race([child.outcome, delay(lastWordsMs)]);
+    const outcome = await child.stop({ graceMs: 0 });
+    await emulator.ended;
+    const words = outcome.tail === '' ? '' : `: ${outcome.tail}`;
+    const reason = outcome.how === 'killed' ? `${(cause as Error).message}${words}` : describeOutcome(outcome);
+    throw fault('qemu_failed', { reason: `${node.name} did not start. ${reason}` }, { cause });
+  }
+}
+
+function streamPorts(node: NodeView, count: number): PortSpec[] {
+  const places = placesOf(node);
+  const longest = places.adapter(count);
+  if (Buffer.byteLength(longest) > maxSocketPath) {
+    throw fault('qemu_failed', { reason: `The path of the runtime folder is too long for sockets: ${node.runtimeDirectory}` });
+  }
+  return Array.from({ length: count }, (_, index) => ({ type: 'stream', path: places.adapter(index) }));
+}
+
+/** Pairs of ports on the loopback address: the fabric's and QEMU's. */
+async function datagramPorts(pool: PortPool, count: number): Promise<PortSpec[]> {
+  const ports: PortSpec[] = [];
+  for (let index = 0; index < count; index++) {
+    const lport = await pool.take();
+    const rport = await pool.take();
+    if (lport === undefined || rport === undefined) {
+      if (lport !== undefined) pool.release(lport);
+      free(pool, ports);
+      throw fault('ports_exhausted', { what: 'UDP', first: pool.range.first, last: pool.range.last });
+    }
+    ports.push({ type: 'udp', lport, rhost: '127.0.0.1', rport, bind: '127.0.0.1', strict: true });
+  }
+  return ports;
+}
+
+function free(pool: PortPool, ports: readonly PortSpec[]): void {
+  for (const port of udpPortsOf(ports)) pool.release(port);
+}

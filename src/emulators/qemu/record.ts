@@ -1,0 +1,32 @@
+/** What a server that starts again must know of a running machine; plain data. */
+import type { PortSpec } from '../../fabric/protocol.ts';
+
+export interface ProcessRecord {
+  readonly pid: number;
+  readonly startTime: number;
+}
+
+export interface QemuRecord extends ProcessRecord {
+  readonly commandLine: string;
+  /** Where QEMU's own output begins in its log. */
+  readonly logOffset: number;
+  /** Where the fabric connects to, by adapter. */
+  readonly ports: readonly PortSpec[];
+  /** There is a disk that can hold a saved state. */
+  readonly canSaveState: boolean;
+  readonly hasSerialConsole: boolean;
+  readonly tpm?: ProcessRecord | undefined;
+  readonly throttle?: ProcessRecord | undefined;
+}
+
+/** Undefined when it is not one of ours, or of a version that wrote another. */
+export function asRecord(record: Readonly<Record<string, unknown>>): QemuRecord | undefined {
+  const { pid, startTime, ports } = record;
+  if (typeof pid !== 'number' || typeof startTime !== 'number' || !Array.isArray(ports)) return undefined;
+  return record as unknown as QemuRecord;
+}
+
+/** UDP ports that QEMU older than 7.2 and the fabric use for the adapters. */
+export function udpPortsOf(ports: readonly PortSpec[]): number[] {
+  return ports.flatMap((port) => (port.type === 'udp' ? [port.lport, port.rport] : []));
+}

@@ -1,0 +1,72 @@
+/** Which emulator a node uses, from what a client said of its path and its architecture. */
+import { basename } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import type { Properties } from '../driver.ts';
+import type { Binaries } from './binaries.ts';
+import { hostPlatform, isEmulatorName, isPlatform, type Platform, packageOf, platformOfBinary } from './platforms.ts';
+
+export interface Selection {
+  readonly qemu_path: string;
+  readonly platform: Platform;
+}
+
+interface Where {
+  readonly binaries: Binaries;
+  /** A server that is not local runs only what is in PATH. */
+  readonly onlyInPath: boolean;
+}
+
+/**
+ * The emulator of a new node: the given path; where that is not found the architecture's (projects travel between machines); with
+ * neither given the one of the host's architecture. The architecture is always what the file's name says.
+ * @throws qemu_binary_missing, qemu_failed
+ */
+export async function selectEmulator(input: Properties, where: Where): Promise<Selection> {
+  const path = wanted(input.qemu_path);
+  const platform = wantedPlatform(input.platform);
+  const given = path === undefined ? undefined : await where.binaries.findEmulator(path, where.onlyInPath);
+  if (given !== undefined) return selectionOf(given);
+  if (path !== undefined && (platform === undefined || !isEmulatorName(basename(path)))) throw await missing(path, where.binaries);
+  return selectPlatform(platform ?? hostPlatform(), where.binaries);
+}
+
+/** The emulator after a change: a path that differs wins over an architecture that differs; undefined when neither does. */
+export async function reselectEmulator(current: Selection, input: Properties, where: Where): Promise<Selection | undefined> {
+  const path = wanted(input.qemu_path);
+  const platform = wantedPlatform(input.platform);
+  if (path !== undefined && path !== current.qemu_path) {
+    const found = await where.binaries.findEmulator(path, where.onlyInPath);
+    if (found === undefined) throw await missing(path, where.binaries);
+    return selectionOf(found);
+  }
+  if (path === undefined && platform !== undefined && platform !== current.platform)
+    return selectPlatform(platform, where.binaries);
+  return undefined;
+}
+
+async function selectPlatform(platform: Platform, binaries: Binaries): Promise<Selection> {
+  const name = `qemu-system-${platform}`;
+  const path = await binaries.inPath(name);
+  if (path === undefined) throw await missing(name, binaries);
+  return { qemu_path: path, platform };
+}
+
+function selectionOf(path: string): Selection {
+  const platform = platformOfBinary(basename(path));
+  if (platform === undefined)
+    throw fault('qemu_failed', { reason: `The architecture of the emulator "${path}" is not one that this server knows` });
+  return { qemu_path: path, platform };
+}
+
+/** With what to install, and what there is. */
+export async function missing(path: string, binaries: Binaries): Promise<Error> {
+  const known = (await binaries.list()).map((binary) => binary.path).join(', ');
+  const platform = platformOfBinary(basename(path)) ?? hostPlatform();
+  return fault('qemu_binary_missing', { path, package: packageOf(platform), known: known || 'none is installed' });
+}
+
+const wanted = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+function wantedPlatform(value: unknown): Platform | undefined {
+  return typeof value === 'string' && isPlatform(value) ? value : undefined;
+}

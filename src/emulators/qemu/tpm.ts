@@ -1,0 +1,46 @@
+/** The TPM emulator `swtpm`, one process beside the machine. It ends by itself when QEMU closes its connection. */
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { type Child, spawnChild } from '../../process/child.ts';
+import type { NodeView } from '../driver.ts';
+import type { Binaries } from './binaries.ts';
+import { runTool } from './tool.ts';
+import { atLeast, parseVersion, versionWord } from './version.ts';
+
+export const tpmSocket = (node: Pick<NodeView, 'runtimeDirectory'>) => join(node.runtimeDirectory, 'tpm');
+const startLimitMs = 5000;
+
+/** Where `swtpm` is. @throws qemu_failed when it is missing or too old */
+export async function findTpm(binaries: Binaries): Promise<string> {
+  const program = await binaries.inPath('swtpm');
+  const missing = (reason: string) =>
+    fault('qemu_failed', { reason: `A TPM needs swtpm 0.8.0 or later: ${reason}. Install it, or set tpm to false` });
+  if (program === undefined) throw missing('it is not installed');
+  const { stdout } = await runTool(program, ['--version'], { timeoutMs: startLimitMs });
+  const version = versionWord(stdout) ?? '0';
+  if (!atLeast(parseVersion(version), 0, 8)) throw missing(`version ${version} is installed`);
+  return program;
+}
+
+/** Starts it and waits for its socket. @throws qemu_failed with its last words */
+export async function startTpm(program: string, node: NodeView, runDirectory: string): Promise<Child> {
+  const state = join(node.directory, 'tpm');
+  await mkdir(state, { recursive: true });
+  const socket = tpmSocket(node);
+  const args = ['socket', '--tpm2', '--tpmstate', `dir=${state}`, '--ctrl', `type=unixio,path=${socket},terminate`];
+  const child = await spawnChild({ program, args, cwd: node.directory, logFile: join(node.directory, 'swtpm.log'), runDirectory });
+  let ended = false;
+  void child.outcome.then(() => {
+    ended = true;
+  });
+  const limit = performance.now() + startLimitMs;
+  while (!(await stat(socket).catch(() => undefined))) {
+    if (ended || performance.now() > limit) {
+      const { tail } = await child.stop({ graceMs: 0 });
+      throw fault('qemu_failed', { reason: `The TPM emulator did not start: ${tail || 'it said nothing'}` });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return child;
+}

@@ -1,0 +1,31 @@
+/** Every route of the program, read from its source: a route that is added is tried here without anybody thinking of it. */
+import { glob, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { implementedTypes } from '../../src/emulators/kinds.ts';
+
+export interface RouteLine {
+  readonly method: string;
+  /** Brace form, without the regular expressions of parameters. */
+  readonly template: string;
+}
+
+const source = resolve(import.meta.dirname, '../../src');
+const key = /(['"`])(GET|POST|PUT|DELETE) ((?:\/v2|\$\{place\}|\$\{\w+\})[^'"`]*?)\1/g;
+const place = /const place =\s*`([^`]+)`/;
+
+export async function allRoutes(): Promise<RouteLine[]> {
+  const found = new Map<string, RouteLine>();
+  for await (const file of glob(`${source}/{controller,compute,emulators}/**/*.ts`)) {
+    if (file.endsWith('.test.ts')) continue;
+    const text = await readFile(file, 'utf8');
+    const prefix = place.exec(text)?.[1] ?? '';
+    for (const [, , method = '', path = ''] of text.matchAll(key)) {
+      const whole = path.replace('${place}', prefix).replace(/\{(\w+):[^}]*\}/g, '{$1}');
+      for (const type of whole.includes('$') ? implementedTypes : ['']) {
+        const template = whole.replace(/\$\{[^}]*\}/, type);
+        if (template.startsWith('/v2/')) found.set(`${method} ${template}`, { method, template });
+      }
+    }
+  }
+  return [...found.values()].sort((a, b) => (`${a.template} ${a.method}` < `${b.template} ${b.method}` ? -1 : 1));
+}

@@ -1,0 +1,85 @@
+/** Wrong types, unknown keys and unpleasant values in every field of every route with a JSON body. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import { expectFault } from '../support/raw-http.ts';
+import { withServer } from '../support/with-server.ts';
+import { allRoutes } from './all-routes.ts';
+import { withFixture, worldOf } from './fixture.ts';
+import { fill, type JsonRoute, jsonRoutes, withValue } from './json-routes.ts';
+import { hostileTexts, wrongValues } from './wrong-values.ts';
+
+const bench = withServer();
+const fixture = withFixture(bench);
+
+const present = new Set((await allRoutes()).map(({ method, template }) => `${method} ${shapeOf(template)}`));
+function shapeOf(path: string): string {
+  return path.replace(/\{\w+\}|\/(adapters|ports)\/0/g, (whole) => (whole.startsWith('/') ? whole.replace('0', '{}') : '{}'));
+}
+const isPresent = ({ line }: JsonRoute) => {
+  const [method = '', path = ''] = line.split(' ');
+  return present.has(`${method} ${shapeOf(path)}`) || /^(GET|POST) \/v2\/(version|projects\/load)/.test(line);
+};
+const tried = jsonRoutes.filter(isPresent);
+
+/** Text that shows in messages of tests, whatever the value. */
+const show = (value: unknown) => (JSON.stringify(value) ?? '').slice(0, 60);
+
+describe('wrong types', () => {
+  for (const route of tried) {
+    test(`${route.line}: each of ${Object.keys(route.fields).length} fields refuses what it is not`, async () => {
+      const before = await worldOf(bench, fixture);
+      const line = fill(route.line, fixture.ids);
+      const good = route.good(fixture.ids);
+      const wrong: string[] = [];
+      for (const [field, sort] of Object.entries(route.fields)) {
+        for (const value of wrongValues(sort)) {
+          const reply = await bench.client.send(line, { body: withValue(good, field, value) });
+          if (reply.status === 400) expectFault(reply, 400);
+          else wrong.push(`${field} = ${show(value)}: ${reply.status} ${reply.text().slice(0, 200)}`);
+        }
+      }
+      assert.deepEqual(wrong, []);
+      assert.deepEqual(await worldOf(bench, fixture), before);
+    });
+  }
+});
+
+describe('keys and bodies that are not known', () => {
+  for (const route of tried) {
+    test(`${route.line}`, async () => {
+      const before = await worldOf(bench, fixture);
+      const line = fill(route.line, fixture.ids);
+      const good = JSON.stringify(route.good(fixture.ids)).slice(1);
+      const comma = good === '}' ? '' : ',';
+      if (!route.open) {
+        for (const key of ['nonsense', '__proto__', 'constructor', 'toString', '']) {
+          expectFault(await bench.client.send(line, { raw: `{"${key}": 1${comma}${good}` }), 400);
+        }
+      }
+      for (const raw of ['[]', '[1]', '"x"', '5', 'true', 'null']) expectFault(await bench.client.send(line, { raw }), 400);
+      assert.deepEqual(await worldOf(bench, fixture), before);
+    });
+  }
+});
+
+describe('unpleasant values are taken or refused, and break nothing', () => {
+  const marker = '/tmp/pb-hostile';
+  after(() => assert.ok(!existsSync(marker), 'a value was run by a shell'));
+  for (const route of tried) {
+    test(`${route.line}`, async () => {
+      const line = fill(route.line, fixture.ids);
+      const bad: string[] = [];
+      for (const field of Object.keys(route.fields)) {
+        for (const text of hostileTexts) {
+          const marked = JSON.stringify(withValue(route.good(fixture.ids), field, '@@'));
+          const reply = await bench.client.send(line, { raw: marked.replace('"@@"', text) });
+          if (reply.status >= 500) bad.push(`${field} = ${text.slice(0, 60)}: ${reply.status} ${reply.text().slice(0, 200)}`);
+          else if (reply.status >= 400) expectFault(reply, [400, 403, 404, 409]);
+        }
+      }
+      assert.deepEqual(bad, []);
+      await worldOf(bench, fixture);
+    });
+  }
+});

@@ -1,0 +1,59 @@
+/** A project with nodes, a link and a drawing for tests of bad input, and a look at all that must not change. */
+import { before } from 'node:test';
+import { randomUUID } from 'node:crypto';
+import { type Bench, createNode, createProject, end, freshName, type ProjectHandle } from '../support/with-server.ts';
+import type { Ids } from './json-routes.ts';
+
+export interface Fixture {
+  readonly project: ProjectHandle;
+  readonly ids: Ids;
+}
+
+/** `node_id` and `other_id` are vpcs nodes without links, `link_id` joins two others, `vm_id` is a qemu node; nothing runs. */
+export function withFixture(bench: Bench): Fixture {
+  const fixture: { project?: ProjectHandle; ids?: Ids } = {};
+  before(async () => {
+    const { client } = bench;
+    const project = await createProject(client);
+    const [free, other, one, two] = await Promise.all([1, 2, 3, 4].map(() => createNode(client, project)));
+    const vm = await createNode(client, project, 'qemu');
+    if (!free || !other || !one || !two) throw new Error('nodes are missing');
+    const link = await client.post(`${project.path}/links`, { nodes: [end(one), end(two)], filters: { latency: [5] } });
+    const drawing = await client.post(`${project.path}/drawings`, {});
+    const remote = await client.post('/v2/computes', { protocol: 'http', host: '127.0.0.1', port: 1, name: freshName('remote') });
+    fixture.project = project;
+    fixture.ids = {
+      compute_id: 'local',
+      drawing_id: String(drawing.drawing_id),
+      link_id: String(link.link_id),
+      node_id: free.node_id,
+      other_id: other.node_id,
+      project_id: project.id,
+      remote_id: String(remote.compute_id),
+      unknown_id: randomUUID(),
+      vm_id: vm.node_id,
+    };
+  });
+  return fixture as Fixture;
+}
+
+interface ComputeBody {
+  compute_id: string;
+  name: string;
+}
+
+/** Lists and ports, in a form that two moments can be compared by. */
+export async function worldOf(bench: Bench, { project }: Fixture): Promise<Record<string, unknown>> {
+  const { client } = bench;
+  const computes = await client.get<ComputeBody[]>('/v2/computes');
+  return {
+    projects: await client.get('/v2/projects'),
+    nodes: await client.get(`${project.path}/nodes`),
+    links: await client.get(`${project.path}/links`),
+    drawings: await client.get(`${project.path}/drawings`),
+    computes: computes.map(({ compute_id, name }) => [compute_id, name]),
+    computeProjects: await client.get('/v2/compute/projects'),
+    ports: await client.get('/v2/compute/network/ports'),
+    images: await client.get('/v2/compute/qemu/images'),
+  };
+}

@@ -1,0 +1,234 @@
+/** Every route with a JSON body: a body that is good, and what sort each field of it is. */
+import type { Sort } from './wrong-values.ts';
+
+/** Ids that the tests made; each is filled into `{…}` of a line. */
+export type Ids = Readonly<Record<string, string>>;
+type Body = Record<string, unknown>;
+
+export interface JsonRoute {
+  /** Method and template. */
+  readonly line: string;
+  readonly good: (ids: Ids) => Body;
+  /** Dotted for fields of inner objects; `0` for the first item of a list. */
+  readonly fields: Readonly<Record<string, Sort>>;
+  /** A key that the schema does not know is taken (free objects). */
+  readonly open?: boolean;
+}
+
+const text: Sort = { is: 'text' };
+const name: Sort = { is: 'name' };
+const uuid: Sort = { is: 'uuid' };
+const flag: Sort = { is: 'flag' };
+const object: Sort = { is: 'object' };
+const list: Sort = { is: 'list' };
+const word: Sort = { is: 'word' };
+const integer: Sort = { is: 'integer' };
+const port: Sort = { is: 'integer', minimum: 1, maximum: 65535 };
+const orNull = (sort: Sort): Sort => ({ ...sort, nullable: true });
+const prefixed = (prefix: string, fields: Record<string, Sort>) =>
+  Object.fromEntries(Object.entries(fields).map(([key, sort]) => [`${prefix}.${key}`, sort]));
+
+const projectSettings: Record<string, Sort> = {
+  ...Object.fromEntries(
+    ['auto_close', 'auto_open', 'auto_start', 'show_grid', 'show_interface_labels', 'show_layers', 'snap_to_grid'].map((key) => [key, flag]),
+  ),
+  ...Object.fromEntries(['drawing_grid_size', 'grid_size', 'scene_height', 'scene_width', 'zoom'].map((key) => [key, integer])),
+  path: orNull(name),
+  supplier: orNull(object),
+  'supplier.logo': text,
+  'supplier.url': text,
+  variables: orNull(list),
+  'variables.0': object,
+  'variables.0.name': name,
+  'variables.0.value': text,
+};
+const label: Record<string, Sort> = {
+  rotation: { is: 'integer', minimum: -359, maximum: 360 },
+  style: orNull(text),
+  text,
+  x: orNull(integer),
+  y: integer,
+};
+const customAdapters: Record<string, Sort> = {
+  '': list,
+  '.0': object,
+  '.0.adapter_number': integer,
+  '.0.adapter_type': name,
+  '.0.mac_address': { is: 'mac' },
+  '.0.port_name': name,
+};
+const custom = Object.fromEntries(Object.entries(customAdapters).map(([key, sort]) => [`custom_adapters${key}`, sort]));
+const nodeFields: Record<string, Sort> = {
+  console: orNull(port),
+  console_auto_start: flag,
+  console_type: orNull(word),
+  ...custom,
+  first_port_name: orNull(text),
+  label: object,
+  ...prefixed('label', label),
+  locked: flag,
+  name,
+  port_name_format: text,
+  port_segment_size: { is: 'integer', minimum: 0 },
+  properties: object,
+  symbol: orNull(name),
+  template_id: orNull(uuid),
+  x: integer,
+  y: integer,
+  z: integer,
+};
+const linkFields: Record<string, Sort> = {
+  filters: object,
+  link_style: object,
+  link_type: word,
+  nodes: list,
+  'nodes.0': object,
+  'nodes.0.adapter_number': integer,
+  'nodes.0.node_id': uuid,
+  'nodes.0.port_number': integer,
+  'nodes.0.label': object,
+  ...prefixed('nodes.0.label', label),
+  suspend: flag,
+};
+const ends = (ids: Ids) => [
+  { node_id: ids.node_id, adapter_number: 0, port_number: 0, label: { text: 'a' } },
+  { node_id: ids.other_id, adapter_number: 0, port_number: 0 },
+];
+const drawing: Record<string, Sort> = {
+  drawing_id: uuid,
+  locked: flag,
+  rotation: { is: 'integer', minimum: -359, maximum: 360 },
+  x: integer,
+  y: integer,
+  z: integer,
+};
+const compute: Record<string, Sort> = { compute_id: name, host: name, name, password: orNull(text), port, protocol: word, user: orNull(text) };
+const nio: Record<string, Sort> = { type: word, lport: port, rhost: name, rport: port, filters: object, suspend: flag };
+const goodNio = () => ({ type: 'nio_udp', lport: 21000, rhost: '127.0.0.1', rport: 21001 });
+
+const controller: JsonRoute[] = [
+  { line: 'POST /v2/version', good: () => ({ version: '0' }), fields: { version: text, local: flag } },
+  {
+    line: 'POST /v2/projects',
+    good: () => ({ name: 'good', supplier: { logo: 'a' }, variables: [{ name: 'a' }] }),
+    fields: { ...projectSettings, name, project_id: orNull(uuid) },
+  },
+  {
+    line: 'PUT /v2/projects/{project_id}',
+    good: () => ({ supplier: { logo: 'a' }, variables: [{ name: 'a' }] }),
+    fields: { ...projectSettings, name },
+  },
+  {
+    line: 'POST /v2/projects/{project_id}/duplicate',
+    good: () => ({ name: 'good', supplier: { logo: 'a' }, variables: [{ name: 'a' }] }),
+    fields: { ...projectSettings, name: orNull(name), project_id: orNull(uuid), reset_mac_addresses: flag },
+  },
+  { line: 'POST /v2/projects/load', good: () => ({ path: '/nowhere/x.gns3' }), fields: { path: name } },
+  {
+    line: 'POST /v2/projects/{project_id}/nodes',
+    good: () => ({ compute_id: 'local', name: 'good', node_type: 'vpcs', label: { text: 'a' }, custom_adapters: [{ adapter_number: 0 }] }),
+    fields: { ...nodeFields, compute_id: name, node_id: uuid, node_type: word },
+  },
+  {
+    line: 'PUT /v2/projects/{project_id}/nodes/{node_id}',
+    good: () => ({ label: { text: 'a' }, custom_adapters: [{ adapter_number: 0 }] }),
+    fields: nodeFields,
+  },
+  {
+    line: 'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
+    good: () => ({ x: 1, y: 1 }),
+    fields: { x: integer, y: integer, z: integer },
+  },
+  { line: 'POST /v2/projects/{project_id}/links', good: (ids) => ({ nodes: ends(ids) }), fields: linkFields },
+  { line: 'PUT /v2/projects/{project_id}/links/{link_id}', good: (ids) => ({ nodes: ends(ids) }), fields: linkFields },
+  { line: 'POST /v2/projects/{project_id}/drawings', good: () => ({}), fields: drawing },
+  { line: 'PUT /v2/projects/{project_id}/drawings/{drawing_id}', good: () => ({}), fields: drawing },
+  { line: 'POST /v2/projects/{project_id}/snapshots', good: () => ({ name: 'good' }), fields: { name } },
+  {
+    line: 'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
+    good: () => ({}),
+    fields: { capture_file_name: text, data_link_type: word },
+  },
+  {
+    line: 'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
+    good: () => ({ drive_name: 'hda', extend: 1 }),
+    fields: { drive_name: word, extend: integer },
+  },
+  { line: 'POST /v2/computes', good: () => ({ protocol: 'http', host: '127.0.0.1', port: 1 }), fields: compute },
+  { line: 'PUT /v2/computes/{remote_id}', good: () => ({}), fields: compute },
+  {
+    line: 'POST /v2/computes/{compute_id}/auto_idlepc',
+    good: () => ({ platform: 'c7200', image: 'x', ram: 1 }),
+    fields: { platform: name, image: name, ram: integer },
+  },
+];
+
+const vmFields: Record<string, Sort> = {
+  name,
+  ram: orNull(integer),
+  adapters: orNull({ is: 'integer', minimum: 0, maximum: 275 }),
+  ...custom,
+  hda_disk_image: text,
+  on_close: word,
+};
+const computeSide: JsonRoute[] = [
+  { line: 'GET /v2/compute/qemu/binaries', good: () => ({}), fields: { archs: list, 'archs.0': word } },
+  {
+    line: 'POST /v2/compute/projects',
+    good: () => ({ name: 'good', variables: [{ name: 'a' }] }),
+    fields: { name: orNull(name), path: orNull(name), project_id: orNull(uuid), variables: orNull(list), 'variables.0.name': name },
+  },
+  { line: 'PUT /v2/compute/projects/{project_id}', good: () => ({ variables: [{ name: 'a' }] }), fields: { variables: orNull(list), zoom: integer } },
+  {
+    line: 'POST /v2/compute/projects/{project_id}/copy',
+    good: (ids) => ({ destination_project_id: ids.unknown_id, nodes: {} }),
+    fields: { destination_project_id: uuid, destination_path: name, nodes: object },
+  },
+  { line: 'POST /v2/compute/projects/{project_id}/qemu/nodes', good: () => ({ name: 'good', custom_adapters: [{ adapter_number: 0 }] }), fields: vmFields },
+  { line: 'PUT /v2/compute/projects/{project_id}/qemu/nodes/{vm_id}', good: () => ({ custom_adapters: [{ adapter_number: 0 }] }), fields: { ...vmFields, name: orNull(name) } },
+  {
+    line: 'POST /v2/compute/projects/{project_id}/vpcs/nodes',
+    good: () => ({ name: 'good' }),
+    fields: { name, node_id: uuid, console: orNull(port), console_type: word },
+  },
+  { line: 'PUT /v2/compute/projects/{project_id}/vpcs/nodes/{node_id}', good: () => ({}), fields: { name, console: orNull(port), console_type: word } },
+  ...['qemu/nodes/{vm_id}', 'vpcs/nodes/{node_id}'].flatMap((node): JsonRoute[] => {
+    const base = `/v2/compute/projects/{project_id}/${node}`;
+    return [
+      { line: `POST ${base}/adapters/0/ports/0/nio`, good: goodNio, fields: nio },
+      { line: `PUT ${base}/adapters/0/ports/0/nio`, good: goodNio, fields: nio },
+      { line: `POST ${base}/duplicate`, good: (ids) => ({ destination_node_id: ids.unknown_id }), fields: { destination_node_id: uuid } },
+    ];
+  }),
+  {
+    line: 'POST /v2/compute/projects/{project_id}/qemu/nodes/{vm_id}/resize_disk',
+    good: () => ({ drive_name: 'hda', extend: 1 }),
+    fields: { drive_name: word, extend: integer },
+  },
+  {
+    line: 'POST /v2/compute/qemu/img',
+    good: () => ({ qemu_img: 'qemu-img', path: 'good.img', format: 'raw', size: 1 }),
+    fields: { qemu_img: name, path: name, format: word, size: integer, preallocation: word, cluster_size: integer, lazy_refcounts: word, subformat: word },
+  },
+  { line: 'PUT /v2/compute/qemu/img', good: () => ({ qemu_img: 'qemu-img', path: 'none.img' }), fields: { qemu_img: name, path: name, extend: integer } },
+];
+
+export const jsonRoutes: readonly JsonRoute[] = [...controller, ...computeSide];
+
+export function fill(line: string, ids: Ids): string {
+  return line.replace(/\{(\w+)\}/g, (whole, key: string) => ids[key] ?? whole);
+}
+
+/** The body with the value at a dotted place. */
+export function withValue(body: Body, place: string, value: unknown): Body {
+  const copy = structuredClone(body);
+  const steps = place.split('.');
+  let at: Record<string, unknown> = copy;
+  for (const [index, step] of steps.slice(0, -1).entries()) {
+    const next = steps[index + 1] ?? '';
+    at[step] ??= /^\d+$/.test(next) ? [] : {};
+    at = at[step] as Record<string, unknown>;
+  }
+  at[steps.at(-1) ?? ''] = value;
+  return copy;
+}

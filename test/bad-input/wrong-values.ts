@@ -1,0 +1,57 @@
+/** Values that a field of a given sort must refuse. */
+
+export type Sort =
+  | { readonly is: 'text' | 'name' | 'uuid' | 'flag' | 'object' | 'list' | 'word' | 'mac'; readonly nullable?: boolean }
+  | { readonly is: 'integer'; readonly nullable?: boolean; readonly minimum?: number; readonly maximum?: number };
+
+const long = 'x'.repeat(100_000);
+const text = [5, 1.5, true, [], {}, ['x'], `a${'\0'}b`, long];
+
+function wrongFor(sort: Sort): unknown[] {
+  switch (sort.is) {
+    case 'text':
+      return text;
+    case 'name':
+      return ['', ...text];
+    case 'uuid':
+      return ['', 'x', 'z'.repeat(36), '00000000-0000-4000-8000-0000000000000', ' 00000000-0000-4000-8000-00000000000', ...text];
+    case 'word':
+      return ['', 'nonsense', ...text];
+    case 'mac':
+      return ['nonsense', '00:11:22:33:44', '00:11:22:33:44:gg', ...text];
+    case 'flag':
+      return ['true', '', 0, 1, [], {}];
+    case 'object':
+      return ['x', '', 5, true, [], ['x']];
+    case 'list':
+      return ['x', '', 5, true, {}, { 0: 'x' }];
+    case 'integer': {
+      const { minimum, maximum } = sort;
+      const outside = [...(minimum === undefined ? [] : [minimum - 1]), ...(maximum === undefined ? [] : [maximum + 1])];
+      return ['5', '', 1.5, true, [], {}, [5], ...outside];
+    }
+  }
+}
+
+export function wrongValues(sort: Sort): unknown[] {
+  return sort.nullable ? wrongFor(sort) : [null, ...wrongFor(sort)];
+}
+
+/** JSON texts that are valid and unpleasant: whatever the field, they may be taken or refused, but must not break anything. */
+export const hostileTexts: readonly string[] = [
+  '1e308',
+  '-1e308',
+  '1e400',
+  '-0',
+  '9007199254740993',
+  '"\\ud800"',
+  '"\\u0000"',
+  '"\\u202e\\ufeff"',
+  '"%s%n{name}{0}{id}"',
+  '"$(touch /tmp/pb-hostile)`touch /tmp/pb-hostile`;touch /tmp/pb-hostile"',
+  '"-device"',
+  '"a,b=c,,file=/etc/passwd"',
+  '{"__proto__": {"polluted": true}}',
+  '{"constructor": {"prototype": {"polluted": true}}}',
+  `${'['.repeat(400)}${']'.repeat(400)}`,
+];

@@ -1,0 +1,166 @@
+/** vpcs nodes and their consoles through the compute API of a real server: telnet, WebSocket, reset, links, kill -9 and adoption. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { type Answer, type Api, api } from '../support/api.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+import { openTelnet, withoutTelnet } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { openWebSocket } from '../support/web-socket.ts';
+
+interface NodeObject {
+  node_id: string;
+  name: string;
+  status: string;
+  console: number;
+  console_type: string;
+  command_line: string;
+  node_directory: string;
+}
+
+let server: RunningServer;
+let client: Api;
+let project: string;
+before(async () => {
+  server = await startServer();
+  client = api(server.url);
+  const project_id = randomUUID();
+  expect(await client.post('/v2/compute/projects', { name: 'consoles', project_id }), 201);
+  project = `/v2/compute/projects/${project_id}`;
+});
+after(async () => {
+  await client?.close();
+  await server?.stop();
+});
+
+function expect<T>(answer: Answer<T>, status: number): T {
+  assert.equal(answer.status, status, answer.text);
+  return answer.json;
+}
+const pathOf = (node: NodeObject) => `${project}/vpcs/nodes/${node.node_id}`;
+async function started(name: string, more: Record<string, unknown> = {}): Promise<NodeObject> {
+  const body = { name, startup_script: 'set pcname %h\n', ...more };
+  const node = expect(await client.post<NodeObject>(`${project}/vpcs/nodes`, body), 201);
+  assert.equal(node.status, 'stopped');
+  return expect(await client.post<NodeObject>(`${pathOf(node)}/start`), 200);
+}
+/** A console at its prompt. */
+async function atPrompt(node: NodeObject) {
+  const console = await openTelnet(node.console);
+  console.send('\r');
+  await console.expect(new RegExp(`${node.name}> $`), 10_000);
+  return console;
+}
+async function join(one: NodeObject, two: NodeObject): Promise<void> {
+  const port = async () => expect(await client.post<{ udp_port: number }>(`${project}/ports/udp`), 201).udp_port;
+  const [left, right] = [await port(), await port()];
+  const nio = (lport: number, rport: number) => ({
+    type: 'nio_udp',
+    lport,
+    rhost: '127.0.0.1',
+    rport,
+    filters: {},
+    suspend: false,
+  });
+  expect(await client.post(`${pathOf(one)}/adapters/0/ports/0/nio`, nio(left, right)), 201);
+  expect(await client.post(`${pathOf(two)}/adapters/0/ports/0/nio`, nio(right, left)), 201);
+}
+
+test('telnet: negotiation, several clients, the past for a new one, reset, and the end at stop', async () => {
+  const node = await started('PC1');
+  assert.match(node.command_line, /vpcs -p \d+ -m \d+ -i 1 -F/);
+  const one = await atPrompt(node);
+  assert.equal(one.received().subarray(0, 12).toString('hex'), 'fffb01fffb03fffb00fffd00');
+  const two = await openTelnet(node.console);
+  await two.expect(/Virtual PC Simulator.*PC1> $/s);
+  one.send('show ip\r');
+  await Promise.all([one.expect(/NAME\s+: PC1/), two.expect(/NAME\s+: PC1/)]);
+  expect(await client.post(`${pathOf(node)}/console/reset`), 204);
+  await Promise.all([one.closed, two.closed]);
+  const three = await atPrompt(node);
+  expect(await client.post(`${pathOf(node)}/stop`), 204);
+  await three.closed;
+  await assert.rejects(openTelnet(node.console), /ECONNREFUSED/);
+  expect(await client.post(`${pathOf(node)}/console/reset`), 204);
+});
+
+test('WebSocket: binary frames with the negotiation, text and binary in, closed when the node stops; refused when it is stopped', async () => {
+  const node = await started('PC2');
+  const address = `${server.url}${pathOf(node)}/console/ws`;
+  const socket = await openWebSocket(address);
+  const shown = () => Buffer.concat(socket.messages.map((message) => Buffer.from(message)));
+  socket.send('\r');
+  await waitFor(() => withoutTelnet(shown()).toString().endsWith('PC2> '), { what: 'the prompt', limitMs: 10_000 });
+  assert.ok(socket.messages.every((message) => typeof message !== 'string'));
+  assert.equal(shown().subarray(0, 12).toString('hex'), 'fffb01fffb03fffb00fffd00');
+  socket.send(new Uint8Array(Buffer.from('version\r')));
+  await waitFor(() => /version\r\n.*Virtual PC/s.test(shown().toString('latin1')), { what: 'an answer to binary input' });
+  expect(await client.post(`${pathOf(node)}/stop`), 204);
+  await socket.closed;
+  await assert.rejects(openWebSocket(address));
+});
+
+test('quit on the console ends the node, and it can be started again with the same MAC address', async () => {
+  const node = await started('PC3');
+  const console = await atPrompt(node);
+  console.send('quit\r');
+  await console.closed;
+  const status = async () => expect(await client.get<NodeObject>(pathOf(node)), 200).status;
+  await waitFor(async () => (await status()) === 'stopped', { what: 'the status "stopped"' });
+  const again = expect(await client.post<NodeObject>(`${pathOf(node)}/start`), 200);
+  const macId = (object: NodeObject) => / -m (\d+) /.exec(object.command_line)?.[1];
+  assert.equal(macId(again), macId(node));
+  assert.equal(again.console, node.console);
+  (await atPrompt(again)).close();
+  expect(await client.delete(pathOf(node)), 204);
+});
+
+test('a renamed node has its new name at the prompt after a reload', async () => {
+  const node = await started('PC4');
+  const renamed = expect(await client.put<NodeObject>(pathOf(node), { name: 'PC44' }), 200);
+  expect(await client.post(`${pathOf(node)}/reload`), 204);
+  (await atPrompt(renamed)).close();
+  expect(await client.delete(pathOf(node)), 204);
+});
+
+test('a missing program is a refusal that says what to do', async () => {
+  const broken = await startServer({ config: { VPCS: { vpcs_path: '/nonexistent/vpcs' } } });
+  const other = api(broken.url);
+  try {
+    const project_id = randomUUID();
+    expect(await other.post('/v2/compute/projects', { name: 'broken', project_id }), 201);
+    const nodes = `/v2/compute/projects/${project_id}/vpcs/nodes`;
+    const { node_id } = expect(await other.post<NodeObject>(nodes, { name: 'PC1' }), 201);
+    const refusal = expect(await other.post(`${nodes}/${node_id}/start`), 409);
+    assert.equal(refusal.exception, 'VPCSError');
+    assert.match(String(refusal.message), /"\/nonexistent\/vpcs" was not found.*install it/);
+  } finally {
+    await other.close();
+    await broken.stop();
+  }
+});
+
+test('after kill -9 and a restart nodes, link and consoles are as they were, and frames have passed meanwhile', async () => {
+  const one = await started('PC5', { startup_script: 'set pcname %h\nip 10.0.5.1/24\n' });
+  const two = await started('PC6', { startup_script: 'set pcname %h\nip 10.0.5.2/24\n' });
+  await join(one, two);
+  const before = await atPrompt(one);
+  before.send('ping 10.0.5.2 -c 2\r');
+  await before.expect(/84 bytes from 10\.0\.5\.2.*84 bytes from 10\.0\.5\.2/s, 10_000);
+  await before.expect(/PC5> $/);
+  before.send('ping 10.0.5.2 -c 4\r');
+  await before.expect(/84 bytes from/);
+  await server.kill9();
+  await before.closed;
+  await server.restart();
+  for (const node of [one, two]) {
+    const now = expect(await client.get<NodeObject>(pathOf(node)), 200);
+    assert.deepEqual([now.status, now.console, now.command_line], ['started', node.console, node.command_line]);
+  }
+  const after = await atPrompt(one);
+  after.send('ping 10.0.5.2 -c 2\r');
+  await after.expect(/84 bytes from 10\.0\.5\.2.*84 bytes from 10\.0\.5\.2/s, 10_000);
+  await after.expect(/PC5> $/);
+  for (const node of [one, two]) expect(await client.delete(pathOf(node)), 204);
+  await after.closed;
+});

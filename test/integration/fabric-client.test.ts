@@ -1,0 +1,166 @@
+/** The server's side: finding, starting, losing and finding again; and what the control socket puts up with. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { describe, it } from 'node:test';
+import { isFault } from '../../src/api/faults.ts';
+import { FabricClient } from '../../src/fabric/client.ts';
+import { protocolVersion } from '../../src/fabric/protocol.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
+
+const frame = (text: string) => Buffer.alloc(60, text);
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('the fabric’s client', () => {
+  it('lets go of a fabric that goes on, and finds it again', async (context) => {
+    const { client, socketPath, logPath, a, b } = await startLink(context, { filters: { latency: [1] } });
+    a.send(frame('1'));
+    await b.heard(1);
+    client.close();
+    await assert.rejects(client.stats(), (error) => isFault(error, 'fabric_unavailable'));
+    a.send(frame('2'));
+    await b.heard(2);
+    const next = await FabricClient.connectOrSpawn({ socketPath, logPath });
+    assert.equal(next.pid, client.pid);
+    assert.equal((await next.stats())[0]?.ab.sent, 2);
+    // It says again what is: nothing changes. Then that there is nothing.
+    assert.deepEqual(await next.sync([linkOf(a.port, b.port, { filters: { latency: [1] } })]), []);
+    assert.equal((await next.stats())[0]?.ab.sent, 2);
+    assert.equal(a.connections, 1);
+    await next.sync([]);
+    assert.deepEqual(await next.stats(), []);
+    await next.quit();
+    assert.equal(isRunning(client.pid), false);
+    assert.deepEqual(await readdir(socketPath.replace('/control', '')), ['a', 'b', 'code', 'log']);
+  });
+
+  it('starts another within a second when the fabric is killed, with all links', async (context) => {
+    const { client, a, b } = await startLink(context);
+    const killed = client.pid;
+    const lost: string[] = [];
+    client.onLost((reason) => lost.push(reason));
+    const restored = new Promise<{ pid: number; isNew: boolean }>((settle) => client.onRestored(settle));
+    const before = performance.now();
+    process.kill(killed, 'SIGKILL');
+    await Promise.all([a.connected(2), b.connected(2)]);
+    const tookMs = performance.now() - before;
+    assert.ok(tookMs < 1000, `it took ${tookMs} ms`);
+    const { pid, isNew } = await restored;
+    assert.ok(isNew && pid !== killed && pid === client.pid);
+    assert.equal(lost.length, 1);
+    await waitFor(async () => Object.values((await client.stats())[0]?.connected ?? {}).every(Boolean), { what: 'both ports' });
+    a.send(frame('1'));
+    await b.heard(1);
+  });
+
+  it('makes requests again that were under way when the fabric was killed', async (context) => {
+    const { client, folder } = await startFabric(context);
+    const [a, b] = [await streamEnd(context, `${folder}/a`), await streamEnd(context, `${folder}/b`)];
+    process.kill(client.pid, 'SIGKILL');
+    const links = Array.from({ length: 20 }, (_, index) => linkOf(a.port, b.port, { id: `link ${index}` }));
+    const answers = await Promise.all([...links.map((link) => client.apply([link])), client.remove(['link 3'])]);
+    assert.ok(answers.slice(0, 20).every((failures) => Array.isArray(failures) && failures.length === 0));
+    const ids = (await client.stats()).map(({ id }) => id);
+    assert.deepEqual(ids.length, 19);
+    assert.ok(!ids.includes('link 3'));
+  });
+
+  it('replaces a fabric of another version', async (context) => {
+    const { socketPath, logPath, client } = await startFabric(context);
+    await client.quit();
+    let asked = '';
+    const old = createServer((socket) => {
+      createInterface(socket).on('line', (line) => {
+        const { id, op } = JSON.parse(line) as { id: number; op: string };
+        asked += `${op} `;
+        socket.write(`${JSON.stringify({ id, result: { version: protocolVersion - 1, pid: 2 ** 22 + 1 } })}\n`);
+        if (op === 'quit') old.close();
+      });
+    }).listen(socketPath);
+    await once(old, 'listening');
+    const next = await FabricClient.connectOrSpawn({ socketPath, logPath });
+    context.after(() => next.quit());
+    assert.equal(asked, 'hello quit ');
+    assert.deepEqual(await next.stats(), []);
+  });
+
+  it('says why no fabric can be started', async (context) => {
+    const { folder } = await startFabric(context);
+    const socketPath = `${folder}/${'x'.repeat(150)}`;
+    await assert.rejects(FabricClient.connectOrSpawn({ socketPath, logPath: `${folder}/other-log` }), (error) =>
+      isFault(error, 'fabric_unavailable'),
+    );
+  });
+
+  it('shares one fabric between two that start it at the same time', async (context) => {
+    const { folder, client } = await startFabric(context);
+    const place = { socketPath: `${folder}/shared`, logPath: `${folder}/shared-log` };
+    const both = await Promise.all([FabricClient.connectOrSpawn(place), FabricClient.connectOrSpawn(place)]);
+    context.after(() => Promise.all(both.map((one) => one.quit())));
+    await waitFor(async () => both[0]?.pid === both[1]?.pid, { what: 'both to have the same fabric' });
+    assert.notEqual(both[0]?.pid, client.pid);
+  });
+});
+
+describe('the control socket', () => {
+  it('answers broken lines with an error and goes on', async (context) => {
+    const { socketPath, logPath, client } = await startFabric(context);
+    const socket = connect(socketPath);
+    const answers: { id: number; error?: string; result?: unknown }[] = [];
+    createInterface(socket).on('line', (line) => answers.push(JSON.parse(line)));
+    const port = { type: 'stream', path: '/nonexistent' };
+    const links: unknown[] = [
+      null,
+      7,
+      { id: '' },
+      { id: 'x', a: port, b: { type: 'serial' }, filters: {}, suspend: false },
+      { id: 'x', a: port, b: port, filters: { gremlins: [1] }, suspend: false },
+      { id: 'x', a: port, b: port, filters: { delay: ['1); while (1);('] }, suspend: false },
+      { id: 'x', a: port, b: port, filters: { bpf: ['x'] }, bpf: [[['quit()', 0, 0, 0]]], suspend: false },
+      { id: 'x', a: { type: 'udp', lport: 70000, rhost: 'x', rport: 1 }, b: port, filters: {}, suspend: false },
+      { id: 'x', a: { type: 'stream', path: 'x'.repeat(200) }, b: port, filters: {}, suspend: false },
+    ];
+    const lines = [
+      '{',
+      'null',
+      '[]',
+      '{"id":4,"op":"dance"}',
+      '{"id":5,"op":"apply"}',
+      '{"id":6,"op":"remove","ids":5}',
+      '\u0000\ufffd',
+      '',
+    ];
+    socket.write(`${lines.join('\n')}\n${JSON.stringify({ id: 8, op: 'apply', links })}\n{"id":9,"op":"hello"}\n{"half`);
+    await waitFor(() => answers.length === 9, { what: 'nine answers' });
+    assert.deepEqual(
+      answers.slice(0, 7).map(({ id, error }) => [id, typeof error]),
+      [0, 0, 0, 4, 5, 6, 0].map((id) => [id, 'string']),
+    );
+    assert.equal((answers[7]?.result as unknown[] | undefined)?.length, links.length);
+    assert.deepEqual(answers[8], { id: 9, result: { version: protocolVersion, pid: client.pid } });
+    socket.destroy();
+    assert.deepEqual(await client.stats(), []);
+    assert.doesNotMatch(await readFile(logPath, 'utf8'), /error/i);
+  });
+
+  it('ends at SIGTERM, and leaves no socket', async (context) => {
+    const { socketPath, folder } = await startFabric(context);
+    const place = { socketPath: `${folder}/other`, logPath: `${folder}/log` };
+    const client = await FabricClient.connectOrSpawn(place);
+    client.close();
+    process.kill(client.pid, 'SIGTERM');
+    await waitFor(() => !isRunning(client.pid), { what: 'its end' });
+    assert.deepEqual(await readdir(folder), ['code', 'control', 'log']);
+    assert.ok(socketPath.endsWith('control'));
+  });
+});

@@ -1,0 +1,168 @@
+/** What a link does to its frames, and how that changes while they flow. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { compileBpf } from '../../src/fabric/bpf-compile.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type LinkBed, startLink } from '../support/with-fabric.ts';
+
+const seed = 4711;
+
+/** Numbered frames, `first` to `first + count - 1`. */
+function numbered(count: number, first = 0): Buffer[] {
+  return Array.from({ length: count }, (_, index) => {
+    const frame = Buffer.alloc(60);
+    frame.writeUInt32BE(first + index, 0);
+    return frame;
+  });
+}
+const numbersOf = (frames: readonly Buffer[]) => frames.map((frame) => frame.readUInt32BE(0));
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+/** Settles when the fabric has taken so many frames from `a` and none waits. */
+async function settled({ stats }: LinkBed, received: number): Promise<void> {
+  const done = async () => {
+    const { ab } = await stats();
+    return ab.received === received && ab.queued === 0;
+  };
+  await waitFor(done, { what: `${received} frames to be through` });
+}
+
+/** Of `count` frames from a, the numbers of those that b heard. */
+async function throughOf(bed: LinkBed, count: number): Promise<number[]> {
+  bed.a.send(...numbered(count));
+  await settled(bed, count);
+  const { ab } = await bed.stats();
+  return numbersOf(await bed.b.heard(ab.sent));
+}
+
+describe('filters of a link', () => {
+  it('frequency_drop counts both directions together', async (context) => {
+    const bed = await startLink(context, { filters: { frequency_drop: [3] } });
+    const { a, b } = bed;
+    for (const number of [0, 2, 4]) {
+      a.send(...numbered(1, number));
+      await waitFor(async () => (await bed.stats()).ab.received === number / 2 + 1, { what: 'a frame from a' });
+      b.send(...numbered(1, number + 1));
+      await waitFor(async () => (await bed.stats()).ba.received === number / 2 + 1, { what: 'a frame from b' });
+    }
+    assert.deepEqual(numbersOf(await b.heard(2)), [0, 4]);
+    assert.deepEqual(numbersOf(await a.heard(2)), [1, 3]);
+    const { ab, ba } = await bed.stats();
+    assert.deepEqual([ab.dropped, ba.dropped], [{ frequency_drop: 1 }, { frequency_drop: 1 }]);
+  });
+
+  it('frequency_drop -1 and packet_loss 100 lose all', async (context) => {
+    const bed = await startLink(context, { filters: { frequency_drop: [-1] } });
+    assert.deepEqual(await throughOf(bed, 100), []);
+    await bed.change({ filters: { packet_loss: [100] } });
+    bed.a.send(...numbered(50));
+    await settled(bed, 150);
+    assert.deepEqual((await bed.stats()).ab.dropped, { frequency_drop: 100, packet_loss: 50 });
+    assert.equal(bed.b.frames.length, 0);
+  });
+
+  it('packet_loss loses the same frames again with the same seed', async (context) => {
+    const count = 4000;
+    const runs: number[][] = [];
+    for (let run = 0; run < 2; run += 1) {
+      const bed = await startLink(context, { filters: { packet_loss: [20] }, seed });
+      runs.push(await throughOf(bed, count));
+    }
+    const lost = count - (runs[0]?.length ?? 0);
+    assert.ok(Math.abs(lost - 800) < 4 * Math.sqrt(count * 0.2 * 0.8), `${lost} of ${count}, seed ${seed}`);
+    assert.deepEqual(runs[0], runs[1]);
+  });
+
+  it('bpf loses what matches one of the expressions', async (context) => {
+    const bpf = await Promise.all(['ether[3] = 1', 'ether[3] & 4 != 0'].map(compileBpf));
+    const bed = await startLink(context, { filters: { bpf: ['two lines'] }, bpf });
+    assert.deepEqual(await throughOf(bed, 10), [0, 2, 3, 8, 9]);
+    assert.deepEqual((await bed.stats()).ab.dropped, { bpf: 5 });
+  });
+
+  it('corrupt damages and loses none', async (context) => {
+    const bed = await startLink(context, { filters: { corrupt: [100] } });
+    assert.deepEqual(await throughOf(bed, 20), upTo(20));
+    assert.ok(bed.b.frames.every((frame) => frame.subarray(24, 39).every((byte) => byte !== 0)));
+  });
+
+  it('delay holds both ways, does not throttle, and keeps the order', async (context) => {
+    const bed = await startLink(context, { filters: { delay: [60, 20] }, seed });
+    const { a, b } = bed;
+    const sentAt = performance.now();
+    a.send(...numbered(3000));
+    b.send(...numbered(3000));
+    assert.deepEqual(numbersOf(await b.heard(3000)), upTo(3000));
+    assert.deepEqual(numbersOf(await a.heard(3000)), upTo(3000));
+    for (const { times } of [a, b]) {
+      const [first = 0, last = 0] = [times[0], times.at(-1)];
+      assert.ok(first - sentAt >= 40, `the first after ${first - sentAt} ms`);
+      // One after the other they would take three minutes.
+      assert.ok(last - sentAt < 1000, `the last after ${last - sentAt} ms`);
+    }
+  });
+});
+
+describe('changing a link while frames flow', () => {
+  it('loses nothing that waits, and nothing overtakes it', async (context) => {
+    const bed = await startLink(context, { filters: { delay: [300] } });
+    bed.a.send(...numbered(10));
+    await waitFor(async () => (await bed.stats()).ab.queued === 10, { what: 'frames to wait' });
+    await bed.change({ filters: { delay: [100] } });
+    bed.a.send(...numbered(10, 10));
+    await waitFor(async () => (await bed.stats()).ab.queued === 20, { what: 'more frames to wait' });
+    await bed.change({});
+    bed.a.send(...numbered(10, 20));
+    assert.deepEqual(numbersOf(await bed.b.heard(30)), upTo(30));
+    assert.deepEqual((await bed.stats()).ab.dropped, {});
+  });
+
+  it('keeps counters, and the count of a filter that stays', async (context) => {
+    const bed = await startLink(context, { filters: { frequency_drop: [4] } });
+    assert.deepEqual(await throughOf(bed, 3), [0, 1, 2]);
+    await bed.change({ filters: { frequency_drop: [4], delay: [1] } });
+    bed.a.send(...numbered(2, 3));
+    await settled(bed, 5);
+    assert.deepEqual(numbersOf(await bed.b.heard(4)), [0, 1, 2, 4]);
+    await bed.change({ filters: { frequency_drop: [5], delay: [1] } });
+    bed.a.send(...numbered(5, 5));
+    await settled(bed, 10);
+    assert.deepEqual(numbersOf(await bed.b.heard(8)), [0, 1, 2, 4, 5, 6, 7, 8]);
+    assert.equal(bed.a.connections + bed.b.connections, 2);
+  });
+
+  it('suspend loses everything, both ways, and what waits as well', async (context) => {
+    const bed = await startLink(context, { filters: { delay: [100] } });
+    bed.a.send(...numbered(5));
+    await waitFor(async () => (await bed.stats()).ab.queued === 5, { what: 'frames to wait' });
+    await bed.change({ filters: { delay: [100] }, suspend: true });
+    bed.a.send(...numbered(3));
+    bed.b.send(...numbered(4));
+    const lost = async () => {
+      const { ab, ba } = await bed.stats();
+      return ab.dropped.suspend === 8 && ba.dropped.suspend === 4;
+    };
+    await waitFor(lost, { what: 'all to be lost' });
+    await bed.change({});
+    bed.a.send(...numbered(1, 9));
+    assert.deepEqual(numbersOf(await bed.b.heard(1)), [9]);
+  });
+
+  it('survives any number of changes under load without a loss', async (context) => {
+    const bed = await startLink(context);
+    const total = 20_000;
+    const sending = (async () => {
+      for (let first = 0; first < total; first += 50) {
+        bed.a.send(...numbered(50, first));
+        await new Promise(setImmediate);
+      }
+    })();
+    let changes = 0;
+    while (bed.b.frames.length < total && changes < 500) {
+      await bed.change({ filters: changes % 3 === 0 ? {} : { delay: [changes % 7, changes % 5] } });
+      changes += 1;
+    }
+    await sending;
+    assert.deepEqual(numbersOf(await bed.b.heard(total)), upTo(total));
+  });
+});

@@ -1,0 +1,184 @@
+/** How frames come in and go out: framing, back-pressure, ends that come and go, datagrams. */
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { describe, it, type TestContext } from 'node:test';
+import type { LinkStats } from '../../src/fabric/protocol.ts';
+import { freeUdpPort, prefixed, UdpEnd } from '../support/frame-ends.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
+
+const frameOf = (text: string, length = 60) => Buffer.alloc(length, text);
+const textOf = (frames: readonly Buffer[]) => frames.map((frame) => String.fromCharCode(frame[0] ?? 0)).join('');
+
+describe('stream ports', () => {
+  it('carry frames both ways and count them', async (context) => {
+    const { a, b, stats } = await startLink(context);
+    a.send(frameOf('x', 100), frameOf('y', 1500));
+    b.send(frameOf('z', 64));
+    assert.deepEqual(await b.heard(2), [frameOf('x', 100), frameOf('y', 1500)]);
+    assert.deepEqual(await a.heard(1), [frameOf('z', 64)]);
+    const nothing = { dropped: {}, queued: 0 };
+    assert.deepEqual(await stats(), {
+      id: 'link',
+      connected: { a: true, b: true },
+      ab: { received: 2, receivedBytes: 1600, sent: 2, sentBytes: 1600, ...nothing },
+      ba: { received: 1, receivedBytes: 64, sent: 1, sentBytes: 64, ...nothing },
+    });
+  });
+
+  it('put frames together that come in pieces of any size', async (context) => {
+    const { a, b } = await startLink(context);
+    a.socket?.setNoDelay(true);
+    const frames = Array.from({ length: 12 }, (_, index) => Buffer.alloc(1 + index * 37, index));
+    const bytes = Buffer.concat(frames.map(prefixed));
+    for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 5) % 61 || 1) {
+      a.sendRaw(bytes.subarray(at, at + size));
+      // Each piece is a read of its own on the other side.
+      await new Promise(setImmediate);
+    }
+    assert.deepEqual(await b.heard(12), frames);
+  });
+
+  it('carry the longest frames, and many times the buffer', async (context) => {
+    const { a, b } = await startLink(context);
+    const frames = Array.from({ length: 60 }, (_, index) => Buffer.alloc(69_632 - index, index));
+    a.send(...frames);
+    const heard = await b.heard(60);
+    assert.ok(frames.every((frame, index) => heard[index]?.equals(frame)));
+  });
+
+  it('leave out empty frames and start anew after a length that cannot be one', async (context) => {
+    const { a, b } = await startLink(context);
+    a.sendRaw(
+      Buffer.concat([Buffer.alloc(8), prefixed(frameOf('1')), Buffer.alloc(4), prefixed(frameOf('2')), Buffer.alloc(4, 0xff)]),
+    );
+    await a.connected(2);
+    a.send(frameOf('3'));
+    assert.equal(textOf(await b.heard(3)), '123');
+    assert.equal(b.connections, 1);
+  });
+
+  it('connect again, and forget a torn frame', async (context) => {
+    const { a, b, stats } = await startLink(context);
+    a.sendRaw(Buffer.concat([prefixed(frameOf('1')), Buffer.from([0, 0, 5, 0, 1, 2, 3])]));
+    await b.heard(1);
+    a.socket?.destroy();
+    await a.connected(2);
+    a.send(frameOf('2'));
+    assert.equal(textOf(await b.heard(2)), '12');
+    await waitFor(async () => (await stats()).connected.a, { what: 'the port to be connected' });
+  });
+
+  it('wait for an end that comes late, and count what nobody took', async (context) => {
+    const { client, folder } = await startFabric(context);
+    const a = await streamEnd(context, `${folder}/a`);
+    await client.apply([linkOf(a.port, { type: 'stream', path: `${folder}/b` })]);
+    await a.connected();
+    a.send(frameOf('1'));
+    await waitFor(async () => (await client.stats())[0]?.ab.dropped.no_peer === 1, { what: 'the frame to be counted' });
+    const b = await streamEnd(context, `${folder}/b`);
+    await b.connected();
+    a.send(frameOf('2'));
+    assert.equal(textOf(await b.heard(1)), '2');
+  });
+
+  it('pass back-pressure on and lose nothing', async (context) => {
+    const { a, b, stats } = await startLink(context);
+    b.socket?.pause();
+    const batch = Buffer.concat(Array.from({ length: 40 }, (_, index) => prefixed(frameOf(String(index % 10), 1500))));
+    let written = 0;
+    while (a.socket?.write(batch) || written < 100) written += 1;
+    assert.ok(a.socket && a.socket.writableLength > 0, 'the sender is not held up');
+    b.socket?.resume();
+    const count = (written + 1) * 40;
+    await b.heard(count);
+    assert.equal(b.frames.length, count);
+    assert.deepEqual((await stats()).ab.dropped, {});
+  });
+});
+
+describe('datagram ports', () => {
+  async function bed(context: TestContext, strict: boolean) {
+    const { client, folder } = await startFabric(context);
+    const [stream, udp, lport] = [await streamEnd(context, `${folder}/a`), await UdpEnd.bind(), await freeUdpPort()];
+    context.after(() => udp.close());
+    udp.peer = lport;
+    const port = { type: 'udp', lport, rhost: '127.0.0.1', rport: udp.number, strict } as const;
+    assert.deepEqual(await client.apply([linkOf(stream.port, port)]), []);
+    await stream.connected();
+    return { client, stream, udp, lport };
+  }
+
+  for (const strict of [false, true]) {
+    it(`carry a frame per datagram${strict ? ', of the named peer only' : ''}`, async (context) => {
+      const { client, stream, udp, lport } = await bed(context, strict);
+      const stranger = await UdpEnd.bind();
+      stranger.peer = lport;
+      stranger.send(frameOf('!'));
+      stream.send(frameOf('1', 60), frameOf('2', 1500), frameOf('3', 66_000), frameOf('4', 65_507));
+      for (let index = 0; index < 50; index += 1) udp.send(frameOf(String(index % 10), 60 + index));
+      assert.equal(textOf(await udp.heard(3)), '124');
+      assert.deepEqual(
+        (await udp.heard(3)).map(({ length }) => length),
+        [60, 1500, 65_507],
+      );
+      const heard = await stream.heard(strict ? 50 : 51);
+      await stranger.close();
+      assert.equal(textOf(heard).replace('!', '').length, 50);
+      assert.equal(textOf(heard).includes('!'), !strict);
+      const stats: LinkStats | undefined = (await client.stats())[0];
+      assert.deepEqual([stats?.ab.sent, stats?.ab.dropped.oversized], [3, 1]);
+    });
+  }
+
+  it('go on when the peer refuses', async (context) => {
+    const { stream, udp, lport } = await bed(context, true);
+    const number = udp.number;
+    const port = { port: number, address: '127.0.0.1' };
+    await udp.close();
+    for (let count = 0; count < 3; count += 1) stream.send(frameOf('1'));
+    const again = createSocket('udp4').bind(port);
+    await once(again, 'listening');
+    const heard = once(again, 'message');
+    const sending = setInterval(() => stream.send(frameOf('2')), 10);
+    await heard;
+    clearInterval(sending);
+    again.send(frameOf('3'), lport, '127.0.0.1');
+    assert.equal(textOf(await stream.heard(1)), '3');
+    again.close();
+  });
+
+  it('say why they could not be bound, and try again', async (context) => {
+    const { client, folder } = await startFabric(context);
+    const [a, b] = [await streamEnd(context, `${folder}/a`), await streamEnd(context, `${folder}/b`)];
+    const lport = await freeUdpPort();
+    const udp = { type: 'udp', lport, rhost: '127.0.0.1', rport: 9 } as const;
+    assert.deepEqual(await client.apply([linkOf(a.port, udp, { id: 'one' })]), []);
+    const failures = await client.apply([linkOf(b.port, udp, { id: 'two' }), linkOf(a.port, b.port, { id: 'three' })]);
+    assert.deepEqual(
+      failures.map(({ id }) => id),
+      ['two'],
+    );
+    assert.match(failures[0]?.error ?? '', /EADDRINUSE/);
+    const connected = async () => Object.fromEntries((await client.stats()).map((link) => [link.id, link.connected.b]));
+    await waitFor(async () => (await connected()).three, { what: 'the third link' });
+    assert.deepEqual(await connected(), { one: true, two: false, three: true });
+    await client.remove(['one']);
+    await waitFor(async () => (await connected()).two, { what: 'the second link to get its port' });
+  });
+
+  it('can change places in one request', async (context) => {
+    const { client } = await startFabric(context);
+    const [one, other] = [await freeUdpPort(), await freeUdpPort()];
+    const udp = (lport: number) => ({ type: 'udp', lport, rhost: '127.0.0.1', rport: 9, bind: '127.0.0.1' }) as const;
+    const nowhere = { type: 'stream', path: '/nonexistent/socket' } as const;
+    const links = (first: number, second: number) => [
+      linkOf(nowhere, udp(first), { id: 'first' }),
+      linkOf(nowhere, udp(second), { id: 'second' }),
+    ];
+    assert.deepEqual(await client.apply(links(one, other)), []);
+    assert.deepEqual(await client.apply(links(other, one)), []);
+    assert.deepEqual(await client.sync([linkOf(nowhere, udp(one), { id: 'third' })]), []);
+  });
+});

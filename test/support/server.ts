@@ -1,0 +1,199 @@
+/** A real server process for tests: its own data directory, its own ports, and nothing of it left afterwards. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { listLeftovers, processesOf, runtimeDirectoryOf } from './leftovers.ts';
+import { type PortBlock, takePortBlock } from './port-block.ts';
+import { waitFor } from './wait-for.ts';
+
+export type Config = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
+
+export interface ServerOptions {
+  /** Added to the command line. */
+  readonly args?: readonly string[];
+  /** Given: it is not removed by `stop`. */
+  readonly dataDir?: string;
+  /** Sections and keys for the configuration file, above the port ranges that every test server gets. */
+  readonly config?: Config;
+  /** Whether SIGTERM ends the nodes too (default true). */
+  readonly stopNodes?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:PORT`; the same after `restart`. */
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly dataDir: string;
+  readonly runtimeDirectory: string;
+  readonly running: boolean;
+  /** What it wrote to standard error so far. */
+  log(): string;
+  /** SIGKILL; resolves when it has ended. */
+  kill9(): Promise<void>;
+  /** SIGTERM; resolves with its exit code. Nothing is tidied up. */
+  terminate(): Promise<number | null>;
+  /** Starts it again on the same data directory and port, after `terminate` if it still runs. */
+  restart(): Promise<void>;
+  /** Ends it and all that belongs to it. Fails when a server that ended by itself left processes or sockets. */
+  stop(): Promise<void>;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+const startLimitMs = 15_000;
+
+export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
+  const dataDir = options.dataDir ?? (await realpath(await mkdtemp(join(tmpdir(), 'pb-'))));
+  await mkdir(dataDir, { recursive: true });
+  const block = await takePortBlock();
+  const server = new TestServer(options, { dataDir, block, runtimeDirectory: await runtimeDirectoryOf(dataDir) });
+  try {
+    await server.start(0);
+    return server;
+  } catch (error) {
+    await server.stop().catch(() => {});
+    throw error;
+  }
+}
+
+interface Place {
+  readonly dataDir: string;
+  readonly runtimeDirectory: string;
+  readonly block: PortBlock;
+}
+
+class TestServer implements RunningServer {
+  readonly #options: ServerOptions;
+  readonly #place: Place;
+  #child: ChildProcess | undefined;
+  #ended: Promise<number | null> = Promise.resolve(null);
+  #errors = '';
+  /** The last end was SIGKILL: what it left behind is to be expected. */
+  #killed = false;
+  #url = '';
+
+  constructor(options: ServerOptions, place: Place) {
+    this.#options = options;
+    this.#place = place;
+    process.on('exit', this.#endAllNow);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, this.#signalled);
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+  get port(): number {
+    return Number(new URL(this.#url).port);
+  }
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+  get dataDir(): string {
+    return this.#place.dataDir;
+  }
+  get runtimeDirectory(): string {
+    return this.#place.runtimeDirectory;
+  }
+  get running(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+  log(): string {
+    return this.#errors;
+  }
+
+  async start(port: number): Promise<void> {
+    const { args = [], stopNodes = true, env = {} } = this.#options;
+    const configFile = join(this.dataDir, 'test-config.ini');
+    await writeFile(configFile, this.#configText());
+    const line = [
+      '--port',
+      String(port),
+      '--data-dir',
+      this.dataDir,
+      '--config',
+      configFile,
+      ...(stopNodes ? ['--stop-nodes'] : []),
+      ...args,
+    ];
+    const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...line], {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    this.#killed = false;
+    this.#ended = new Promise((done) => child.once('close', (code) => done(code)));
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors = `${this.#errors}${text}`.slice(-256 * 1024);
+    });
+    const said = await waitFor(() => /^Patchbay \S+ listening on (http:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
+      what: 'the line "Patchbay … listening on …"',
+      limitMs: startLimitMs,
+    });
+    if (said === 'ended')
+      throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}: ${this.#errors.slice(-4000)}${output}`);
+    this.#url = said;
+  }
+
+  async kill9(): Promise<void> {
+    this.#killed = true;
+    this.#child?.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  async terminate(): Promise<number | null> {
+    this.#child?.kill('SIGTERM');
+    return this.#ended;
+  }
+
+  async restart(): Promise<void> {
+    if (this.running) await this.terminate();
+    await this.start(this.port);
+  }
+
+  async stop(): Promise<void> {
+    if (this.running) await this.terminate();
+    const expected = this.#killed || this.#options.stopNodes === false;
+    const left = await listLeftovers(this.dataDir);
+    this.#endAllNow();
+    await waitFor(() => processesOf(this.dataDir, this.runtimeDirectory).length === 0, { what: 'the end of all processes' });
+    process.off('exit', this.#endAllNow);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, this.#signalled);
+    await this.#place.block.release();
+    if (this.#options.dataDir === undefined) await rm(this.dataDir, { recursive: true, force: true });
+    if (!this.runtimeDirectory.startsWith(this.dataDir)) await rm(this.runtimeDirectory, { recursive: true, force: true });
+    if (left.length > 0 && !expected)
+      throw new Error(`the server left behind:\n${left.join('\n')}\nIts log: ${this.#errors.slice(-2000)}`);
+  }
+
+  /** A test process that ends, however it ends, takes along what it started. */
+  readonly #endAllNow = (): void => {
+    for (const { pid } of processesOf(this.dataDir, this.runtimeDirectory)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  };
+  readonly #signalled = (): void => {
+    this.#endAllNow();
+    process.exit(1);
+  };
+
+  #configText(): string {
+    const { config = {} } = this.#options;
+    const sections: Config = { ...config, Server: { ...this.#place.block.settings, ...config.Server } };
+    const lines = Object.entries(sections).flatMap(([section, keys]) => [
+      `[${section}]`,
+      ...Object.entries(keys).map(([key, value]) => `${key} = ${value === true ? 'True' : value === false ? 'False' : value}`),
+    ]);
+    return `${lines.join('\n')}\n`;
+  }
+}
