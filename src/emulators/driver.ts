@@ -71,7 +71,7 @@ export interface Emulator {
 /** How routes that only one kind has reach its nodes. */
 export interface NodeAccess {
   /**
-   * Runs `work` on a stopped node while nothing else happens to it; `what` says what it is for.
+   * Runs `work` on a stopped node, whose folder exists, while nothing else happens to it; `what` says what it is for.
    * @throws node_not_found, project_not_found, node_running
    */
   whileStopped<T>(path: { project_id: string; node_id: string }, what: string, work: (node: NodeView) => Promise<T>): Promise<T>;

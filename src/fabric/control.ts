@@ -2,7 +2,7 @@
  * The fabric's ear: JSON lines over a Unix socket (`protocol.ts`). A line that is not understood is answered with an error; nothing a
  * client says or does, going away included, ends the fabric or stops a frame, except `quit`.
  */
-import { rename, stat, unlink } from 'node:fs/promises';
+import { link, rename, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { fault } from '../api/faults.ts';
 import { type Fabric, messageOf } from './fabric.ts';
@@ -48,7 +48,10 @@ export class Control {
       control.#server.listen(beside, settle);
     });
     control.#server.on('error', (error) => console.error('control:', error));
-    await rename(beside, options.path);
+    if (!(await claim(beside, options.path))) {
+      control.#server.close();
+      return undefined;
+    }
     control.#inode = await inodeOf(options.path);
     control.#watch = setInterval(() => void control.#look(), lookMs);
     return control;
@@ -135,6 +138,19 @@ function answers(path: string): Promise<boolean> {
     });
     socket.once('error', () => settle(false));
   });
+}
+
+/** Moves the socket to its path; false when somebody who lives was quicker. */
+async function claim(beside: string, path: string): Promise<boolean> {
+  try {
+    await link(beside, path);
+    await unlink(beside);
+    return true;
+  } catch {
+    if (await answers(path)) return false;
+    await rename(beside, path);
+    return true;
+  }
 }
 
 /** Stands for the inode of what is not there. */

@@ -1,17 +1,17 @@
 /**
  * Wakes the event loop at a given moment, some tens of microseconds late at most; Node's own timers are 1 ms coarse.
  *
- * Theory of operation: a helper thread sleeps with Atomics.wait on one shared word, which holds the deadline: microseconds of the
- * monotonic clock modulo 2^32, 0 for none. When it is reached the thread puts 0 there and posts a message. This side writes the word
- * whenever the next deadline is another one, but wakes the thread only when it has none or comes nearer, as waking costs more than all
- * the rest. Deadlines are less than half the range (35 minutes) away.
+ * Theory of operation: a helper thread sleeps with Atomics.wait on one shared word. The word holds the next deadline (see
+ * `deadlineOf`); when it is reached the thread puts `lookingOn` there and posts a message. For a moment it then looks by itself
+ * whether there is another deadline, then puts `asleep` there and sleeps. This side writes the word whenever the next deadline is
+ * another one, and wakes the thread only when it is asleep or the deadline comes nearer: waking costs more than all the rest.
  */
 import { Worker } from 'node:worker_threads';
-import { monotonicMicros } from './monotonic.ts';
+import { asleep, deadlines, lookingOn } from './deadline.ts';
 
 export class DelayClock {
   readonly #onTime: () => void;
-  readonly #micros = monotonicMicros();
+  readonly #deadlineOf = deadlines();
   readonly #word = new Int32Array(new SharedArrayBuffer(4));
   #thread: Worker | undefined;
   #ready: Promise<void> | undefined;
@@ -42,10 +42,11 @@ export class DelayClock {
   /** Calls back at `dueMs` (of `performance.now()`) or soon after, and perhaps also before, in place of what was asked for last. */
   wakeAt(dueMs: number): void {
     void this.ready();
-    const deadline = this.#micros(dueMs) || 1;
+    const deadline = this.#deadlineOf(dueMs);
     const before = Atomics.exchange(this.#word, 0, deadline);
+    if (before === lookingOn) return;
     // The thread finds a later deadline by itself when the earlier one comes.
-    if (before === 0 || ((deadline - before) | 0) < 0) Atomics.notify(this.#word, 0);
+    if (before === asleep || ((deadline - before) | 0) < 0) Atomics.notify(this.#word, 0);
   }
 
   async stop(): Promise<void> {

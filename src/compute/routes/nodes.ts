@@ -1,4 +1,5 @@
 /** The routes of nodes, for every kind that can be made here; which of them a kind has follows from its facts. */
+import { mkdir } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
 import { fault } from '../../api/faults.ts';
 import { type Route, route, type Socket, socketRoute } from '../../api/route.ts';
@@ -26,8 +27,9 @@ function accessTo({ projects }: RouteParts, { type }: Kind): NodeAccess {
   return {
     async whileStopped(path, what, work) {
       const node = projects.node(path.project_id, type, path.node_id);
-      return node.exclusively(() => {
+      return node.exclusively(async () => {
         if (node.status !== 'stopped') throw fault('node_running', { name: node.name, what });
+        await mkdir(node.directory, { recursive: true });
         return work(node.view());
       });
     },

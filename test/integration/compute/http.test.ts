@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { Compute } from '../../../src/compute/compute.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { openWebSocket } from '../../support/web-socket.ts';
 
 describe('routes of the compute', () => {
@@ -126,8 +127,7 @@ describe('routes of the compute', () => {
     assert.ok(performance.now() - started > 700);
     listener.close();
     await listener.closed;
-    await new Promise(setImmediate);
-    assert.equal(compute.events.listeners, 0);
+    await waitFor(() => compute.events.listeners === 0 || undefined, { what: 'the end of the subscription' });
   });
 
   it('list binaries, take and give images', async () => {

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { isFault } from '../../api/faults.ts';
+import { contractHost } from '../contract-bench.ts';
+import { Binaries } from './binaries.ts';
+import { ImageMaker } from './img.ts';
+import { runTool } from './tool.ts';
+
+let folder: string;
+let binaries: Binaries;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pb-bin-'));
+  await mkdir(join(folder, 'usr'));
+  await symlink('usr', join(folder, 'bin'));
+});
+beforeEach(() => {
+  binaries = new Binaries(() => `${folder}/bin:relative:${folder}/usr:${folder}/gone`);
+});
+after(() => rm(folder, { recursive: true }));
+
+/** A program that counts how often it is asked, and tells a version. */
+async function program(name: string, version: string): Promise<string> {
+  const path = join(folder, 'usr', name);
+  await writeFile(path, `#!/bin/sh\necho asked >> ${path}.asked\necho "QEMU emulator version ${version} (Test)"\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+const asked = async (path: string) => (await readFile(`${path}.asked`, 'utf8').catch(() => '')).split('\n').length - 1;
+
+test('each emulator once, its version asked once until the file changes', async () => {
+  const path = await program('qemu-system-arm', '6.1.0');
+  await program('qemu-system-armbad', 'nothing');
+  await writeFile(join(folder, 'usr', 'qemu-system-plain'), 'not executable');
+  await program('qemu-img', '6.1.0');
+  const expected = [{ path: join(folder, 'bin', 'qemu-system-arm'), version: '6.1.0' }];
+  assert.deepEqual(await Promise.all([binaries.list(), binaries.list(['arm'])]), [expected, expected]);
+  assert.deepEqual(await binaries.list(['x86_64']), []);
+  assert.deepEqual(await binaries.list([]), []);
+  assert.equal(await asked(path), 1);
+  await program('qemu-system-arm', '6.1.10');
+  assert.equal((await binaries.list())[0]?.version, '6.1.10');
+  assert.equal(await asked(path), 2);
+  assert.deepEqual(await binaries.listImg(), [{ path: join(folder, 'bin', 'qemu-img'), version: '6.1.0' }]);
+});
+
+test('an emulator is found by name in PATH, or by its path', async () => {
+  const path = await program('qemu-system-mips', '7.0');
+  assert.equal(await binaries.findEmulator('qemu-system-mips', true), join(folder, 'bin', 'qemu-system-mips'));
+  assert.equal(await binaries.findEmulator(path, true), path);
+  await mkdir(join(folder, 'elsewhere'));
+  await symlink(path, join(folder, 'elsewhere', 'qemu-system-mips'));
+  const elsewhere = join(folder, 'elsewhere', 'qemu-system-mips');
+  assert.equal(await binaries.findEmulator(elsewhere, false), elsewhere);
+  assert.equal(await binaries.findEmulator(elsewhere, true), undefined);
+  for (const name of ['/bin/sh', 'sh', 'usr/qemu-system-mips', `${folder}/usr`, 'qemu-system-plain', `${path}\0`]) {
+    assert.equal(await binaries.findEmulator(name, false), undefined, name);
+  }
+});
+
+test('images are made and grown in the image folder, by the qemu-img of PATH only', async () => {
+  const host = contractHost(join(folder, 'data'), 31_900);
+  const maker = new ImageMaker(host, new Binaries());
+  const input = { qemu_img: 'qemu-img', path: 'made.qcow2', format: 'qcow2' as const, size: 8 };
+  await maker.create({ ...input, cluster_size: 65536, lazy_refcounts: 'off' });
+  const made = join(folder, 'data', 'images', 'QEMU', 'made.qcow2');
+  await maker.update({ qemu_img: '/usr/bin/qemu-img', path: '../../made.qcow2', extend: 4 });
+  const { stdout } = await runTool('qemu-img', ['info', '--output=json', made], { timeoutMs: 5000 });
+  assert.equal(JSON.parse(stdout)['virtual-size'], 12 * 2 ** 20);
+  const code = (wanted: Parameters<typeof isFault>[1], words: RegExp) => (error: unknown) =>
+    isFault(error, wanted) && words.test(error.message);
+  await assert.rejects(maker.create(input), code('qemu_failed', /exists/));
+  await assert.rejects(maker.create({ ...input, path: 'x', qemu_img: '/bin/true' }), code('qemu_binary_missing', /qemu-utils/));
+  await assert.rejects(maker.create({ ...input, path: 'x', qemu_img: '/nowhere/qemu-img' }), code('qemu_binary_missing', /./));
+  await assert.rejects(maker.create({ ...input, path: 'x', format: 'raw', cluster_size: 1 }), code('qemu_failed', /cluster_size/));
+  await assert.rejects(maker.update({ qemu_img: 'qemu-img', path: 'gone', extend: 1 }), code('qemu_failed', /no image/));
+  await assert.rejects(maker.create({ ...input, path: '..' }), code('path_forbidden', /./));
+  const remote = contractHost(join(folder, 'data'), 31_900, (same) => ({ ...same, Server: { ...same.Server, local: false } }));
+  const strict = new ImageMaker(remote, new Binaries());
+  await assert.rejects(strict.create({ ...input, path: '/tmp/x.qcow2' }), code('path_forbidden', /local/));
+});

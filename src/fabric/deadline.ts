@@ -1,0 +1,16 @@
+/** What stands in the word that the delay clock and its thread share. */
+
+/** No deadline; the thread must be woken to see one. */
+export const asleep = 0;
+/** No deadline; the thread will look for one by itself, very soon. */
+export const lookingOn = 1;
+
+/**
+ * Makes a function that turns times of this thread's `performance.now()` into deadlines: microseconds of the monotonic clock, modulo
+ * 2^32, signed, in steps of 4 so that none is `asleep` or `lookingOn`. They are the same in all threads, while `performance.now()`
+ * counts from another moment in each, and comparable by their signed difference while less than 35 minutes apart.
+ */
+export function deadlines(): (timeMs: number) => number {
+  const offsetMicros = Number(process.hrtime.bigint() / 1000n) - performance.now() * 1000;
+  return (timeMs) => (timeMs * 1000 + offsetMicros) | 3;
+}
