@@ -16,7 +16,7 @@ import { flood, type OneWay, paced, roundTrips } from './fabric/loads.ts';
 const rounds = 3;
 const floodMs = 1000;
 const frameSizes = [100, 1500];
-const pace = { perSecond: 20_000, ms: 3000 };
+const pace = { perSecond: 20_000, ms: 1500 };
 const delayMs = 10;
 
 interface Subject {
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
 async function startRelay(folder: string, stops: (() => void)[]): Promise<Subject> {
   const ends = new Ends(folder, 'relay');
   const program = fileURLToPath(new URL('./fabric/relay.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, ends.a.path, ends.b.path], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [program, ends.a.path, ends.b.path], { stdio: 'inherit', detached: true });
   stops.push(() => ends.close());
   stops.push(() => child.kill('SIGKILL'));
   await ends.connected();
@@ -100,21 +100,35 @@ async function compare(relay: Subject, fabric: Subject): Promise<Row[]> {
 
 /** The relay holds nothing: its figures tell what of the error is the machine's and the measurement's. */
 async function compareDelay(relay: Subject, delayed: Subject): Promise<Row[]> {
-  const bare = await paced(relay.ends, relay.pid, { ...pace, delayMs: 0 });
-  const held = await paced(delayed.ends, delayed.pid, { ...pace, delayMs });
-  const row = (what: string, unit: string, figure: (way: OneWay) => number): Row => ({
+  const bare: OneWay[] = [];
+  const held: OneWay[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    bare.push(await paced(relay.ends, relay.pid, { ...pace, delayMs: 0 }));
+    held.push(await paced(delayed.ends, delayed.pid, { ...pace, delayMs }));
+  }
+  const row = (what: string, unit: string, figure: (ways: OneWay[]) => number): Row => ({
     what: `${pace.perSecond.toLocaleString('en')} frames/s through ${delayMs} ms: ${what}`,
     unit,
     relay: figure(bare),
     fabric: figure(held),
   });
+  const error = (part: number) => (ways: OneWay[]) => median(ways.map(({ errorsMs }) => quantile(errorsMs, part)));
+  const sum = (figure: (way: OneWay) => number) => (ways: OneWay[]) => ways.reduce((total, way) => total + figure(way), 0);
   return [
-    row('error, median', 'ms', ({ errorsMs }) => quantile(errorsMs, 0.5)),
-    row('error, p90', 'ms', ({ errorsMs }) => quantile(errorsMs, 0.9)),
-    row('error, p99', 'ms', ({ errorsMs }) => quantile(errorsMs, 0.99)),
-    row('CPU per frame', 'µs', ({ cpuMicrosPerFrame }) => cpuMicrosPerFrame),
-    row('sent', '', ({ sent }) => sent),
-    row('lost', '', ({ lost }) => lost),
+    row('error, median', 'ms', error(0.5)),
+    row('error, p90', 'ms', error(0.9)),
+    row('error, p99', 'ms', error(0.99)),
+    row('CPU per frame', 'µs', (ways) => median(ways.map(({ cpuMicrosPerFrame }) => cpuMicrosPerFrame))),
+    row(
+      'sent',
+      '',
+      sum(({ sent }) => sent),
+    ),
+    row(
+      'lost',
+      '',
+      sum(({ lost }) => lost),
+    ),
   ];
 }
 

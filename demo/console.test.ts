@@ -27,7 +27,11 @@ test('negotiation is taken out and answered once, wherever the pieces are cut', 
   withConsole(async (client, far, sent) => {
     far.write(Buffer.from([255, 251, 1, 255]));
     await new Promise((resolve) => setImmediate(resolve));
-    far.write(Buffer.concat([Buffer.from([253, 24, 255, 251, 1, 255, 250, 24, 1, 255, 240]), Buffer.from('hello \x1b[6n# ')]));
+    far.write(Buffer.concat([Buffer.from([253, 24, 255, 251, 1, 255, 250, 24, 1, 255, 240]), Buffer.from('hello \x1b[6n\x1b')]));
+    await new Promise((resolve) => setImmediate(resolve));
+    far.write('[0');
+    await new Promise((resolve) => setImmediate(resolve));
+    far.write('m# ');
     assert.equal(await client.expect(/# $/, 2000), 'hello # ');
     client.send('end');
     while (!sent().includes('end')) await new Promise((resolve) => far.once('data', resolve));
@@ -35,10 +39,12 @@ test('negotiation is taken out and answered once, wherever the pieces are cut', 
     assert.equal(sent().length, 6 + 'end'.length);
   }));
 
-test('a command ends at its result, not at its echo', () =>
+test('a command ends at its result, not at its echo, nor at the result of an earlier client', () =>
   withConsole(async (client, far) => {
+    const typed = new Promise<string>((resolve) => far.once('data', (data) => resolve(data.toString())));
     const result = client.run('hostname');
-    far.write('hostname; echo =1=$?=\r\nVM1\r\n=1=0=\r\n# ');
+    const mark = /echo (=\w+=)\$\?=/.exec(await typed)?.[1];
+    far.write(`=ffff1=0=\r\nhostname; echo ${mark}$?=\r\nVM1\r\n${mark}0=\r\n# `);
     assert.match(await result, /^VM1\r?$/m);
   }));
 

@@ -1,20 +1,28 @@
 /** A telnet client for the demo: types commands at a node's console and reads what comes back. */
+import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 /** Telnet's commands (RFC 854) and the options we take part in: binary (RFC 856), echo (857), suppress go-ahead (858). */
 const telnet = { iac: 255, dont: 254, do: 253, wont: 252, will: 251, sb: 250, se: 240 } as const;
 const accepted = new Set([0, 1, 3]);
 /** ESC sequences with which a shell asks for or moves the cursor. */
-const escapeSequence = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, 'g');
+const escapeCharacter = String.fromCharCode(27);
+const escapeSequence = new RegExp(`${escapeCharacter}\\[[0-9;?]*[A-Za-z]`, 'g');
+/** The first part of one, at the end of what has arrived. */
+const begunSequence = new RegExp(`${escapeCharacter}(\\[[0-9;?]*)?$`);
 
 export class Console {
   readonly #socket: Socket;
   #text = '';
   /** Where the text begins that nobody has waited for yet. */
   #seen = 0;
+  /** What has begun and not ended: a telnet command, an escape sequence. */
   #pending = Buffer.alloc(0);
+  #begun = '';
   #answered = new Set<string>();
   #commands = 0;
+  /** Marks this console's commands: what earlier ones printed may still be shown by the server. */
+  readonly #mark = randomUUID().slice(0, 4);
   #wake: () => void = () => {};
 
   private constructor(socket: Socket) {
@@ -60,9 +68,10 @@ export class Console {
   /** Runs a shell command in the guest and returns what it printed. */
   async run(command: string, limitMs = 20_000): Promise<string> {
     this.#commands += 1;
+    const mark = `=${this.#mark}${this.#commands}=`;
     // The echo of the typed line holds "$?" where the result holds a number.
-    this.send(`${command}; echo =${this.#commands}=$?=\r`);
-    return this.expect(new RegExp(`=${this.#commands}=\\d+=`), limitMs);
+    this.send(`${command}; echo ${mark}$?=\r`);
+    return this.expect(new RegExp(`${mark}\\d+=`), limitMs);
   }
 
   /** From here on, only text that comes later counts. */
@@ -100,7 +109,9 @@ export class Console {
       at += length - 1;
     }
     this.#pending = bytes.subarray(at);
-    this.#text += Buffer.from(plain).toString('latin1').replace(escapeSequence, '');
+    const text = (this.#begun + Buffer.from(plain).toString('latin1')).replace(escapeSequence, '');
+    this.#begun = begunSequence.exec(text)?.[0] ?? '';
+    this.#text += text.slice(0, text.length - this.#begun.length);
     this.#wake();
   }
 

@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util';
 import { version } from '../src/version.ts';
 import { ensureGuest, type Guest } from './guest/guest.ts';
 import { processesOf } from './server.ts';
-import { Steps } from './steps.ts';
+import { Session } from './session.ts';
+import { steps } from './steps.ts';
 import { type Row, renderTable } from './table.ts';
 
 const help = `Usage: npm run demo [-- options]
@@ -21,6 +22,9 @@ happens on the links between them.
   --json FILE   write the figures to FILE
   --keep        leave the data directory in place at the end
   --help        print this and end`;
+
+/** As a shell reports the end by SIGINT. */
+const interruptedCode = 130;
 
 interface Options {
   once: boolean;
@@ -35,13 +39,18 @@ async function main(options: Options): Promise<number> {
   });
   const guest = await ensureGuest(say);
   const began = performance.now();
-  const steps = new Steps(await mkdtemp(path.join(tmpdir(), 'patchbay-demo-')), guest);
+  const session = new Session(await mkdtemp(path.join(tmpdir(), 'patchbay-demo-')), guest);
   const rows: Row[] = [];
   try {
-    const outcome = await Promise.race([runSteps(steps, rows, say), interrupted]);
-    if (outcome === 'interrupted') return 130;
+    const running = runSteps(session, rows, say);
+    if ((await Promise.race([running, interrupted])) === 'interrupted') {
+      say('Interrupted: stopping the nodes and the server');
+      await stopAll(session);
+      await running;
+      return interruptedCode;
+    }
     const complete = rows.every(({ good }) => good);
-    if (options.once && steps.server) rows.push(await stopAll(steps));
+    if (options.once) rows.push(await stopAll(session));
     const tookMs = performance.now() - began;
     say(`\n${renderTable(rows, { colour: process.stdout.isTTY === true && process.env.NO_COLOR === undefined })}`);
     say(
@@ -49,23 +58,23 @@ async function main(options: Options): Promise<number> {
     );
     if (options.json !== undefined) await writeFile(options.json, figures(rows, tookMs, guest));
     if (!options.once && complete) {
-      say(howToLookFurther(steps));
+      say(howToLookFurther(session));
       await interrupted;
       say('Stopping the nodes and the server');
     }
     return rows.every(({ good }) => good) ? 0 : 1;
   } finally {
-    await stopAll(steps);
-    if (options.keep) say(`The data directory is ${steps.dataDirectory}`);
-    else await rm(steps.dataDirectory, { recursive: true, force: true });
+    await stopAll(session);
+    if (options.keep) say(`The data directory is ${session.dataDirectory}`);
+    else await rm(session.dataDirectory, { recursive: true, force: true });
   }
 }
 
 /** Each step relies on those before it, so the first that cannot be carried out is the last. */
-async function runSteps(steps: Steps, rows: Row[], say: (line: string) => void): Promise<'done'> {
-  for (const [step, run] of steps.list()) {
+async function runSteps(session: Session, rows: Row[], say: (line: string) => void): Promise<'done'> {
+  for (const [step, run] of steps) {
     try {
-      const row = { step, ...(await run()) };
+      const row = { step, ...(await run(session)) };
       rows.push(row);
       say(`${row.good ? '✔' : '✖'} ${step}: ${row.measured}`);
     } catch (error) {
@@ -79,12 +88,9 @@ async function runSteps(steps: Steps, rows: Row[], say: (line: string) => void):
 }
 
 /** Ends the server with its nodes; whatever is left then is ended by force, and that is not good. */
-async function stopAll(steps: Steps): Promise<Row> {
-  steps.closeConsoles();
-  const server = steps.server;
-  steps.server = undefined;
-  const code = await server?.stop();
-  const left = await processesOf(steps.dataDirectory);
+async function stopAll(session: Session): Promise<Row> {
+  const code = await session.stop();
+  const left = await processesOf(session.dataDirectory);
   for (const pid of left) process.kill(pid, 'SIGKILL');
   return {
     step: 'stop server and nodes',
@@ -100,10 +106,10 @@ function figures(rows: readonly Row[], tookMs: number, guest: Guest): string {
   return `${JSON.stringify({ version, good, seconds: Math.round(tookMs / 100) / 10, guest, rows }, null, 2)}\n`;
 }
 
-function howToLookFurther({ url, topology }: Steps): string {
-  const project = `${url}/v2${topology.path}`;
+function howToLookFurther({ server, topology }: Session): string {
+  const project = `${server.url}/v2${topology.path}`;
   return `
-The server answers on ${url} until you press Ctrl-C. To look further:
+The server answers on ${server.url} until you press Ctrl-C. To look further:
   curl ${project}/nodes
   curl ${project}/links
   curl -X PUT ${project}/links/${topology.link.link_id} -d '{"filters": {"packet_loss": [30]}}'

@@ -10,12 +10,12 @@ test('loss and median of a ping', () => {
     '64 bytes from 10.0.0.2: seq=3 ttl=64 time=1.256 ms',
     '4 packets transmitted, 3 packets received, 25% packet loss',
   ].join('\r\n');
-  assert.deepEqual(readPing(output), { sent: 4, received: 3, lossPercent: 25, medianMs: 1.256 });
+  assert.deepEqual(readPing(output), { sent: 4, received: 3, lossPercent: 25, medianMs: 1.256, quickestMs: 0.952 });
 });
 
 test('a ping without answers has no median', () => {
   const output = '5 packets transmitted, 0 packets received, 100% packet loss';
-  assert.deepEqual(readPing(output), { sent: 5, received: 0, lossPercent: 100, medianMs: undefined });
+  assert.deepEqual(readPing(output), { sent: 5, received: 0, lossPercent: 100, medianMs: undefined, quickestMs: undefined });
 });
 
 test('what is no ping is told', () => {

@@ -12,6 +12,7 @@ import { fault, isFault } from '../api/faults.ts';
 import { syncFolder } from '../lib/atomic-file.ts';
 import { spawnChild } from '../process/child.ts';
 import type { Context } from './context.ts';
+import { type Hold, holdNode } from './hold.ts';
 import type { ComputeNode } from './node.ts';
 import type { ComputeProject } from './project.ts';
 import { makeFolder, placeFor } from './project-folder.ts';
@@ -33,7 +34,7 @@ export async function copyProject(context: Context, project: ComputeProject, wan
   await makeFolder(destination);
   try {
     await grow(context, target, async (folder) => {
-      await whileFrozen([...project.nodes.values()], context, async () => {
+      await whileHeld([...project.nodes.values()], context, async () => {
         const source = join(project.path, 'project-files');
         if (await exists(source)) await copyTree(context, source, folder);
       });
@@ -56,14 +57,17 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
   };
   if (source === destination) return;
   stopped();
-  // Always in the same order: two copies between the same nodes must not wait for each other.
-  const both = [source, destination].sort((one, other) => (one.id < other.id ? -1 : 1));
-  await whileFrozen(both, context, async () => {
+  const copying = whileHeld([source, destination], context, async () => {
     stopped();
     await grow(context, destination.directory, async (folder) => {
       if (await exists(source.directory)) await copyTree(context, source.directory, folder);
     });
     await destination.driver.renamed?.(destination.directory, source.name, destination.name);
+  });
+  await copying.catch((error) => {
+    throw isFault(error)
+      ? error
+      : fault('node_failed', { name: source.name, reason: `its files could not be copied: ${error.message}` });
   });
 }
 
@@ -75,15 +79,20 @@ export async function removeHalfCopies(context: Context, folders: readonly strin
   }
 }
 
-/** Holds all the nodes, one after the other, runs `fn`, and lets them go whatever happened. */
-async function whileFrozen(nodes: readonly ComputeNode[], context: Context, fn: () => Promise<void>): Promise<void> {
-  const thaws: (() => Promise<void>)[] = [];
+/**
+ * Holds all the nodes, pauses those that run, runs `fn`, and lets them go whatever happened. They are held in the order of their ids,
+ * so that two copies never wait for each other, and paused only when all are held: none stands still while another one is waited for.
+ */
+async function whileHeld(nodes: readonly ComputeNode[], context: Context, fn: () => Promise<void>): Promise<void> {
+  const holds: Hold[] = [];
   try {
-    for (const node of nodes) thaws.push(await node.freeze());
+    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.push(await holdNode(node));
+    await Promise.all(holds.map((hold) => hold.pause()));
     await fn();
   } finally {
-    const thawed = await Promise.allSettled(thaws.map((thaw) => thaw()));
-    for (const result of thawed) if (result.status === 'rejected') context.log('error', `going on after a copy: ${result.reason}`);
+    const released = await Promise.allSettled(holds.map((hold) => hold.release()));
+    for (const result of released)
+      if (result.status === 'rejected') context.log('error', `going on after a copy: ${result.reason}`);
   }
 }
 

@@ -53,7 +53,7 @@ export class HostFigures {
   /** @throws statistics_failed */
   async all(): Promise<Figures> {
     try {
-      const [ram, cpu, disk] = await Promise.all([memory(), this.cpuPercent(), statfs(this.#folder)]);
+      const [ram, cpu, disk] = await Promise.all([memory(), this.cpuPercent(), diskPercent(this.#folder)]);
       const used = ram.total - ram.available;
       const swapUsed = ram.swapTotal - ram.swapFree;
       return {
@@ -66,14 +66,19 @@ export class HostFigures {
         cpu_usage_percent: Math.trunc(cpu),
         memory_usage_percent: Math.trunc(percentOf(used, ram.total)),
         swap_usage_percent: Math.trunc(percentOf(swapUsed, ram.swapTotal)),
-        // As `df` counts: what is kept for root belongs to nobody.
-        disk_usage_percent: Math.trunc(percentOf(disk.blocks - disk.bfree, disk.blocks - disk.bfree + disk.bavail)),
+        disk_usage_percent: Math.trunc(disk),
         load_average_percent: loadavg().map((load) => Math.trunc((100 * load) / availableParallelism())),
       };
     } catch (cause) {
       throw fault('statistics_failed', { reason: (cause as Error).message }, { cause });
     }
   }
+}
+
+/** How full a folder's file system is, as `df` counts: what is kept for root belongs to nobody. */
+export async function diskPercent(folder: string): Promise<number> {
+  const { blocks, bfree, bavail } = await statfs(folder);
+  return percentOf(blocks - bfree, blocks - bfree + bavail);
 }
 
 function percentOf(part: number, whole: number): number {

@@ -85,7 +85,7 @@ export class NodeNios {
   async clear(): Promise<void> {
     const { wiring, ports } = this.#context;
     for (const binding of wiring.ofNode(this.#node.id)) {
-      await wiring.unbind(binding).catch((error) => this.#context.log('warning', `unlinking node ${this.#node.name}: ${error}`));
+      await this.#unlink(binding);
       ports.udp.release(binding.nio.lport);
     }
   }
@@ -96,14 +96,20 @@ export class NodeNios {
   }
 
   async #remove(binding: Binding): Promise<void> {
-    const { wiring, store, ports } = this.#context;
-    await wiring.unbind(binding);
+    const { store, ports } = this.#context;
+    await this.#unlink(binding);
     await store.deleteNio(binding.nodeId, binding).catch(async (error) => {
       await this.#restore(binding, binding);
       throw error;
     });
     ports.udp.release(binding.nio.lport);
     await this.#showCarrier(binding);
+  }
+
+  /** A fabric that does not answer carries nothing, and is not told of this link when it is back. */
+  #unlink(binding: Binding): Promise<void> {
+    const { wiring, log } = this.#context;
+    return wiring.unbind(binding).catch((error) => log('warning', `unlinking node ${this.#node.name}: ${error}`));
   }
 
   /** Makes the datagram port this NIO's; returns how to undo that. */

@@ -41,11 +41,11 @@ export class NodeRun {
     try {
       await prepareFolders(view);
       run = new NodeRun(owner, view, await owner.driver.start(view));
-      await Promise.all([run.note({ status: 'started', stale: false }), run.openConsole(), run.#linksUp()]);
+      await together([run.note({ status: 'started', stale: false }), run.openConsole(), run.#linksUp()]);
       run.#requireAlive();
       return run;
     } catch (error) {
-      await run?.emulator.stop({ now: true });
+      await run?.emulator.stop({ now: true }).catch(() => undefined);
       await (run ? run.end() : removeFolder(view.runtimeDirectory));
       throw error;
     }
@@ -57,7 +57,10 @@ export class NodeRun {
     const emulator = await owner.driver.adopt(view, record.record);
     if (!emulator) return undefined;
     const run = new NodeRun(owner, view, emulator);
-    await Promise.all([run.openConsole(), run.#linksUp()]);
+    // It runs: a console that cannot be opened is no reason to end it.
+    await together([run.openConsole(), run.#linksUp()]).catch((error: Error) => {
+      owner.context.log('error', `node ${view.name} was taken over, but not all of it: ${error.message}`);
+    });
     return run;
   }
 
@@ -125,6 +128,11 @@ export class NodeRun {
   #requireAlive(): void {
     if (this.#ending) throw fault('node_failed', { name: this.#view.name, reason: this.#ending.reason || 'it ended at once' });
   }
+}
+
+/** Waits for all of them, also when one fails: what is still under way could not be taken down. */
+async function together(parts: Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(parts)) if (result.status === 'rejected') throw result.reason;
 }
 
 async function prepareFolders(view: NodeView): Promise<void> {

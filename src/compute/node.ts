@@ -148,27 +148,6 @@ export class ComputeNode {
     });
   }
 
-  /**
-   * Keeps verbs waiting, and a running machine from running where the kind can do that, until the returned function is called.
-   * Nobody is told: the status stays.
-   */
-  freeze(): Promise<() => Promise<void>> {
-    const frozen = Promise.withResolvers<() => Promise<void>>();
-    const held = Promise.withResolvers<void>();
-    const done = this.exclusively(async () => {
-      const emulator = this.status === 'started' && this.driver.kind.can.suspend ? this.emulator : undefined;
-      await emulator?.suspend();
-      frozen.resolve(() => {
-        held.resolve();
-        return done;
-      });
-      await held.promise;
-      await emulator?.resume();
-    });
-    done.catch(frozen.reject);
-    return frozen.promise;
-  }
-
   /** Stops the node, gives its ports back and forgets it; its folder stays. */
   close(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
@@ -185,7 +164,9 @@ export class ComputeNode {
   async delete(): Promise<void> {
     await this.close({ now: true });
     this.#state.emit('node.deleted', this.present());
-    await rm(this.directory, { recursive: true, force: true });
+    await rm(this.directory, { recursive: true, force: true }).catch((error: Error) => {
+      this.view().warn(`The folder of ${this.name} could not be removed: ${error.message}`);
+    });
   }
 
   /** Takes over what an earlier server left running. */

@@ -7,6 +7,7 @@ import { KeyedMutex } from '../lib/mutex.ts';
 import { isUuid } from '../schema/common.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
 import type { Context } from './context.ts';
+import { diskPercent } from './host-figures.ts';
 import { ComputeNode } from './node.ts';
 import { ComputeProject } from './project.ts';
 import { makeFolder, placeFor } from './project-folder.ts';
@@ -27,6 +28,9 @@ export interface NodeInput {
   readonly console_type?: ConsoleType;
   readonly [property: string]: unknown;
 }
+
+/** From here on people are warned. */
+const fullDiskPercent = 90;
 
 export class Projects {
   readonly #context: Context;
@@ -82,6 +86,7 @@ export class Projects {
       await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);
       this.#projects.set(key, project);
+      await this.#warnOfFullDisk(project);
       return project;
     });
   }
@@ -140,6 +145,13 @@ export class Projects {
     return loaded;
   }
 
+  async #warnOfFullDisk(project: ComputeProject): Promise<void> {
+    const percent = await diskPercent(project.path).catch(() => 0);
+    if (percent < fullDiskPercent) return;
+    const message = `The file system of project ${project.name} is ${Math.trunc(percent)} % full: its nodes may fail to write`;
+    this.#context.emit({ action: 'log.warning', event: { message }, project_id: project.id });
+  }
+
   #driver(type: NodeType): Driver {
     const driver = this.#context.drivers.get(type);
     if (!driver) throw fault('node_type_unavailable', { node_type: type, reason: 'there is no driver for it' });
@@ -179,9 +191,13 @@ export class Projects {
     await this.#locks.run(key, async () => {
       const project = this.get(projectId);
       const nodes = [...project.nodes.keys()];
-      await how(project);
-      this.#projects.delete(key);
-      for (const id of nodes) this.#nodes.delete(id);
+      try {
+        await how(project);
+        this.#projects.delete(key);
+      } finally {
+        // A folder that cannot be removed leaves a project without nodes.
+        for (const id of nodes) if (!project.nodes.has(id)) this.#nodes.delete(id);
+      }
     });
   }
 }

@@ -103,7 +103,7 @@ async function fill(copying: Copying, { topology, live }: FrozenProject, options
 
 /** Project files and their logs are written anew; the computes copy `project-files`; `tmp` and folders in passing are nobody's. */
 function isOwnFile(name: string): boolean {
-  return !/\.gns3(?:\.(?:log|tmp|backup\d*))?$/.test(name) && name !== 'project-files' && name !== 'tmp' && !name.startsWith('.');
+  return !/\.gns3(?:\.(?:log|log\.tmp|tmp|backup\d*))?$/.test(name) && name !== 'project-files' && name !== 'tmp' && !name.startsWith('.');
 }
 
 /** Always with the local compute: pictures of drawings are in `project-files` too. */

@@ -173,8 +173,11 @@ const notProperties = new Set([
 
 /** The node after an answer or event of its compute. Gives back the same objects when nothing is different. */
 export function merge(entry: NodeEntry, live: NodeLive, answer: ComputeNode): { entry: NodeEntry; live: NodeLive } {
-  const properties: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries({ ...entry.properties, ...answer })) if (!notProperties.has(key)) properties[key] = value;
+  const properties: Record<string, unknown> = { ...entry.properties };
+  for (const [key, value] of Object.entries(answer)) {
+    if (notProperties.has(key)) delete properties[key];
+    else properties[key] = value;
+  }
   const mergedEntry = canonical<NodeEntry>({
     ...entry,
     console: 'console' in answer ? (answer.console as number | null) : entry.console,

@@ -1,5 +1,5 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { syncFolder } from '../lib/atomic-file.ts';
@@ -8,7 +8,7 @@ import type { ProjectCreate, Project as ProjectObject } from '../schema/project.
 import { canonical } from './canonical.ts';
 import { Project, type ProjectEnvironment, type ProjectPlace } from './project.ts';
 import { ProjectLog, storageFailed } from './project-log.ts';
-import { isInside, projectFileName, projectFolder } from './project-path.ts';
+import { isInside, makeFolders, projectFileName, projectFolder } from './project-path.ts';
 import { readProject } from './project-state.ts';
 import { passingPrefix } from './registry.ts';
 import { type ProjectEntry, projectDefaults } from './topology.ts';
@@ -208,7 +208,7 @@ export class Projects {
     );
     if (isThere && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
     try {
-      const made = await mkdir(folder, { recursive: true });
+      const made = await makeFolders(folder);
       const hasProject = (await readdir(folder)).some((name) => name.endsWith('.gns3'));
       if (hasProject) throw fault('project_path_taken', { path: folder });
       return { folder, made };

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { type FaultCode, isFault } from '../api/faults.ts';
 import { type Settings, type SettingsSections, settingsTable } from '../schema/settings.ts';
@@ -126,6 +127,18 @@ test('the list has every image once, and nothing else', async () => {
     ['a.img', 'sub/b.img'],
   );
   assert.deepEqual(list[0], { filename: 'a.img', path: 'a.img', md5sum: md5('seven by'), filesize: 8 });
+});
+
+test('an upload is there whole, with its sum; a name that cannot be a file is refused', async () => {
+  await images().upload('sub/new.img', Readable.from([Buffer.from('seven '), Buffer.from('bytes')]));
+  assert.equal(await readFile(join(folder, 'images/QEMU/sub/new.img'), 'utf8'), 'seven bytes');
+  assert.equal((await images().list())[0]?.md5sum, md5('seven bytes'));
+  const broken = Readable.from([Buffer.from('x')]).on('data', () => broken.destroy(new Error('gone')));
+  await assert.rejects(images().upload('sub/new.img', broken), is('storage_failed'));
+  assert.equal(await readFile(join(folder, 'images/QEMU/sub/new.img'), 'utf8'), 'seven bytes');
+  for (const name of ['sub', 'sub/new.img/x', 'n'.repeat(300)]) {
+    await assert.rejects(images().upload(name, Readable.from([])), is('path_forbidden'), name);
+  }
 });
 
 test('uploads stay in the folder; downloads are plain names', async () => {

@@ -4,9 +4,12 @@
  * folders are compared by their components, after symbolic links were followed.
  * @see the established rules of the v2 compute API: `images_path`, `additional_images_path`, then the project's own folder.
  */
-import { lstat, open, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, normalize, relative, sep } from 'node:path';
+import { open, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fault } from '../api/faults.ts';
+import { isBelow, isReallyBelow } from '../lib/inside.ts';
+import { writeStream } from '../lib/stream-file.ts';
 import type { Settings } from '../schema/settings.ts';
 import { Checksums } from './checksums.ts';
 
@@ -78,8 +81,7 @@ export class ImageFolder {
 
   /** How a resolved path is shown to clients: relative below this folder or directly in another image folder, else absolute. */
   display(path: string, projectDirectory?: string): string {
-    const inside = relative(this.directory, path);
-    if (isInside(inside)) return inside;
+    if (isBelow(this.directory, path)) return relative(this.directory, path);
     const flat = this.#searched(projectDirectory).some((directory) => dirname(path) === directory);
     return flat ? basename(path) : path;
   }
@@ -89,7 +91,7 @@ export class ImageFolder {
     const path = await this.resolve(reference, projectDirectory);
     await this.#checksums.get(path, quickSumBytes);
     const shown = this.display(path, projectDirectory);
-    const own = projectDirectory !== undefined && isInside(relative(projectDirectory, path));
+    const own = projectDirectory !== undefined && isBelow(projectDirectory, path);
     // A name in a project's folder may mean another file in another project: no sum is better than a wrong one.
     if (own) this.#resolved.delete(shown);
     else this.#resolved.set(shown, path);
@@ -126,15 +128,29 @@ export class ImageFolder {
     return entries;
   }
 
+  /** Takes an upload; one that breaks off changes nothing. @throws path_forbidden, storage_failed */
+  async upload(filename: string, source: Readable): Promise<void> {
+    // A client that goes before its bytes are asked for.
+    source.on('error', () => undefined);
+    const target = await this.uploadTarget(filename);
+    await writeStream(target, source).catch((cause: NodeJS.ErrnoException) => {
+      const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
+      if (badName) throw fault('path_forbidden', { path: filename, reason: cause.message }, { cause });
+      throw fault('storage_failed', { reason: cause.message }, { cause });
+    });
+    await this.#checksums.get(target, quickSumBytes);
+  }
+
   /** Where an upload of this name goes: always inside the folder. @throws path_forbidden */
   async uploadTarget(filename: string): Promise<string> {
     const target = normalize(join(this.directory, filename));
-    const bad =
-      filename.includes('\0') || isAbsolute(filename) || !isInside(relative(this.directory, target)) || filename.endsWith('/');
-    if (bad) throw fault('path_forbidden', { path: filename, reason: 'it leaves the image folder' });
-    const [parent, root] = await Promise.all([realExisting(dirname(target)), realExisting(this.directory)]);
-    if (parent !== root && !isInside(relative(root, parent))) {
-      throw fault('path_forbidden', { path: filename, reason: 'a symbolic link leads out of the image folder' });
+    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replaceAll('\0', '?'), reason });
+    if (filename.includes('\0') || isAbsolute(filename) || filename.endsWith('/') || !isBelow(this.directory, target)) {
+      throw forbid('it leaves the image folder');
+    }
+    const parent = dirname(target);
+    if (parent !== normalize(this.directory) && !(await isReallyBelow(this.directory, parent))) {
+      throw forbid('a symbolic link leads out of the image folder');
     }
     return target;
   }
@@ -159,13 +175,13 @@ export class ImageFolder {
     if (/^[a-zA-Z]:/.test(reference)) throw fault('image_not_allowed', { image: reference });
     if (isAbsolute(reference)) {
       const path = normalize(reference);
-      const lexical = this.#searched(projectDirectory).some((directory) => isInside(relative(directory, path)));
+      const lexical = this.#searched(projectDirectory).some((directory) => isBelow(directory, path));
       // Whether a file outside exists is nobody's business on a server that is not local.
       if (!lexical && !this.#settings().Server.local) throw fault('image_not_allowed', { image: reference });
       return (await isFile(path)) ? path : undefined;
     }
     const wanted = normalize(reference);
-    if (!isInside(wanted)) return undefined;
+    if (!isBelow('/', join('/', wanted)) || wanted.startsWith('..')) return undefined;
     for (const directory of this.#searched(projectDirectory)) {
       const direct = join(directory, wanted);
       if (await isFile(direct)) return direct;
@@ -176,20 +192,15 @@ export class ImageFolder {
   }
 
   async #allowed(path: string, projectDirectory?: string): Promise<boolean> {
-    const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) return false;
-    for (const directory of this.#searched(projectDirectory)) {
-      if (isInside(relative(await realExisting(directory), real))) return true;
-    }
+    for (const directory of this.#searched(projectDirectory)) if (await isReallyBelow(directory, path)) return true;
     return false;
   }
 
   async #entry(path: string, filename: string): Promise<ImageEntry | undefined> {
     const facts = await stat(path).catch(() => undefined);
     if (facts === undefined || facts.size < minImageBytes || (await isElf(path))) return undefined;
-    const inside = relative(this.directory, path);
     const md5sum = await this.#checksums.get(path, quickSumBytes);
-    return { filename, path: isInside(inside) ? inside : path, md5sum, filesize: facts.size };
+    return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
   }
 }
 
@@ -212,11 +223,6 @@ async function* files(directory: string, depth: number): AsyncGenerator<string> 
   if (depth > 0) for (const folder of folders) yield* files(folder, depth - 1);
 }
 
-/** Whether a relative path stays below where it starts. */
-function isInside(path: string): boolean {
-  return path !== '' && path !== '.' && path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
-}
-
 async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }
@@ -230,14 +236,4 @@ async function isElf(path: string): Promise<boolean> {
   } finally {
     await file.close();
   }
-}
-
-/** The real path of the part of a path that exists, with the rest as given. A dangling link leads nowhere: the root folder. */
-async function realExisting(path: string): Promise<string> {
-  const real = await realpath(path).catch(() => undefined);
-  if (real !== undefined) return real;
-  const isDangling = (await lstat(path).catch(() => undefined)) !== undefined;
-  const parent = dirname(path);
-  if (parent === path || isDangling) return sep;
-  return join(await realExisting(parent), basename(path));
 }

@@ -9,6 +9,9 @@
 import { Worker } from 'node:worker_threads';
 import { asleep, deadlines, lookingOn } from './deadline.ts';
 
+/** A thread that ended, for want of memory perhaps, is started again after so long. */
+const restartMs = 500;
+
 export class DelayClock {
   readonly #onTime: () => void;
   readonly #deadlineOf = deadlines();
@@ -30,10 +33,8 @@ export class DelayClock {
       thread.on('message', () => this.#onTime());
       thread.on('error', (error) => process.emitWarning(error));
       thread.once('exit', () => {
-        if (this.#thread !== thread) return;
-        this.#ready = undefined;
-        void this.ready();
         settle();
+        if (this.#thread === thread) setTimeout(() => this.#restart(thread), restartMs);
       });
     });
     return this.#ready;
@@ -47,6 +48,13 @@ export class DelayClock {
     if (before === lookingOn) return;
     // The thread finds a later deadline by itself when the earlier one comes.
     if (before === asleep || ((deadline - before) | 0) < 0) Atomics.notify(this.#word, 0);
+  }
+
+  #restart(ended: Worker): void {
+    if (this.#thread !== ended) return;
+    this.#ready = undefined;
+    void this.ready();
+    Atomics.store(this.#word, 0, this.#deadlineOf(performance.now()));
   }
 
   async stop(): Promise<void> {

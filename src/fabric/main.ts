@@ -6,6 +6,7 @@ import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 import { Control } from './control.ts';
 import { Fabric } from './fabric.ts';
+import { raisePriority } from './priority.ts';
 
 /** Another fabric answers at the socket's path. */
 const exitTaken = 3;
@@ -16,6 +17,7 @@ async function main(): Promise<void> {
     console.error('usage: main.ts --socket PATH');
     process.exit(2);
   }
+  raisePriority();
   process.umask(0o077);
   // The last net: an error nobody thought of, of one port, must not take all the others down.
   process.on('uncaughtException', (error) => say('error', error));
@@ -26,22 +28,22 @@ async function main(): Promise<void> {
     if (ending) return;
     ending = true;
     say(why);
-    await control?.close();
+    await (await listening)?.close();
     await fabric.close();
     process.exit(0);
   };
-  const control = await Control.listen({
+  const listening = Control.listen({
     path: values.socket,
     fabric,
     onQuit: () => void end('ends: asked to'),
     onOrphaned: () => void end('ends: its control socket is gone'),
   });
-  if (!control) {
+  process.on('SIGTERM', () => void end('ends: SIGTERM'));
+  process.on('SIGINT', () => void end('ends: SIGINT'));
+  if (!(await listening)) {
     say('ends: another fabric answers here');
     process.exit(exitTaken);
   }
-  process.on('SIGTERM', () => void end('ends: SIGTERM'));
-  process.on('SIGINT', () => void end('ends: SIGINT'));
   // Now rather than at the end, which may come without notice: the next start is quicker for it.
   flushCompileCache();
   say(`listens at ${values.socket}`);
@@ -51,4 +53,9 @@ function say(what: string, error?: unknown): void {
   console.error(`${new Date().toISOString()} fabric ${process.pid} ${what}`, ...(error === undefined ? [] : [error]));
 }
 
-await main();
+try {
+  await main();
+} catch (error) {
+  say('cannot start', error);
+  process.exit(1);
+}

@@ -3,7 +3,7 @@ const firstMs = 20;
 const growth = 1.5;
 const usualMs = 250;
 /** After this long without success nobody is about to come: a thousand idle ports must cost next to nothing. */
-const patienceMs = 30_000;
+const patienceMs = 10_000;
 const idleMs = 1000;
 
 export class Retry {

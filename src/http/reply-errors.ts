@@ -1,5 +1,6 @@
 /** Turns whatever was thrown into an answer: the only place that knows the wire shape of errors. */
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Fault, fault, isFault } from '../api/faults.ts';
 import type { JsonText } from '../lib/json-text.ts';
@@ -50,7 +51,7 @@ function sendJson(reply: FastifyReply, status: number, body: unknown, texts: Jso
 
 /** 400 answers show what was understood of the request, without what must not be shown, and not at any length. */
 function redact(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return {};
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Readable) return {};
   const shown = Object.entries(body).map(([key, value]) => [key, key === 'password' ? '***' : value]);
   const text = JSON.stringify(shown);
   return text.length > 4096 ? {} : Object.fromEntries(shown);

@@ -38,6 +38,8 @@ export async function createHttpServer({ routes, log, serverHeader, credentials 
     const template = request.routeOptions.config?.template;
     reply.header('Server', serverHeader);
     if (template !== undefined) reply.header('X-Route', template);
+    // What a body calls itself is not heeded; a name that is no media type would be refused before it is read.
+    if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
   addCors(app);
   if (credentials) addBasicAuth(app, credentials.user, credentials.password);

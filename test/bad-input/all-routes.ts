@@ -1,7 +1,7 @@
 /** Every route of the program, read from its source: a route that is added is tried here without anybody thinking of it. */
 import { glob, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { implementedTypes } from '../../src/emulators/kinds.ts';
+import { implementedTypes, kinds } from '../../src/emulators/kinds.ts';
 
 export interface RouteLine {
   readonly method: string;
@@ -10,7 +10,8 @@ export interface RouteLine {
 }
 
 const source = resolve(import.meta.dirname, '../../src');
-const key = /(['"`])(GET|POST|PUT|DELETE) ((?:\/v2|\$\{place\}|\$\{\w+\})[^'"`]*?)\1/g;
+/** The key of a declaration; calls of routes, from the controller to a compute, look otherwise. */
+const key = /(?:[rR]oute\(\s*|const key = )(['"`])(GET|POST|PUT|DELETE) ((?:\/v2|\$\{place\})[^'"`]*?)\1/g;
 const place = /const place =\s*`([^`]+)`/;
 
 export async function allRoutes(): Promise<RouteLine[]> {
@@ -20,9 +21,10 @@ export async function allRoutes(): Promise<RouteLine[]> {
     const text = await readFile(file, 'utf8');
     const prefix = place.exec(text)?.[1] ?? '';
     for (const [, , method = '', path = ''] of text.matchAll(key)) {
-      const whole = path.replace('${place}', prefix).replace(/\{(\w+):[^}]*\}/g, '{$1}');
-      for (const type of whole.includes('$') ? implementedTypes : ['']) {
+      const whole = path.replace(/\$\{place\}/, prefix).replace(/\{(\w+):[^}]*\}/g, '{$1}');
+      for (const type of whole.includes('$') ? implementedTypes : ([''] as const)) {
         const template = whole.replace(/\$\{[^}]*\}/, type);
+        if (type !== '' && template.endsWith('/resume') && !kinds[type]?.can.suspend) continue;
         if (template.startsWith('/v2/')) found.set(`${method} ${template}`, { method, template });
       }
     }

@@ -9,8 +9,8 @@ import { withFixture, worldOf } from './fixture.ts';
 import { fill, type JsonRoute, jsonRoutes, withValue } from './json-routes.ts';
 import { hostileTexts, wrongValues } from './wrong-values.ts';
 
-const bench = withServer();
-const fixture = withFixture(bench);
+const bench = await withServer();
+const fixture = await withFixture(bench);
 
 const present = new Set((await allRoutes()).map(({ method, template }) => `${method} ${shapeOf(template)}`));
 function shapeOf(path: string): string {

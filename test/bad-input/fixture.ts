@@ -1,5 +1,5 @@
 /** A project with nodes, a link and a drawing for tests of bad input, and a look at all that must not change. */
-import { before } from 'node:test';
+
 import { randomUUID } from 'node:crypto';
 import { type Bench, createNode, createProject, end, freshName, type ProjectHandle } from '../support/with-server.ts';
 import type { Ids } from './json-routes.ts';
@@ -10,31 +10,26 @@ export interface Fixture {
 }
 
 /** `node_id` and `other_id` are vpcs nodes without links, `link_id` joins two others, `vm_id` is a qemu node; nothing runs. */
-export function withFixture(bench: Bench): Fixture {
-  const fixture: { project?: ProjectHandle; ids?: Ids } = {};
-  before(async () => {
-    const { client } = bench;
-    const project = await createProject(client);
-    const [free, other, one, two] = await Promise.all([1, 2, 3, 4].map(() => createNode(client, project)));
-    const vm = await createNode(client, project, 'qemu');
-    if (!free || !other || !one || !two) throw new Error('nodes are missing');
-    const link = await client.post(`${project.path}/links`, { nodes: [end(one), end(two)], filters: { latency: [5] } });
-    const drawing = await client.post(`${project.path}/drawings`, {});
-    const remote = await client.post('/v2/computes', { protocol: 'http', host: '127.0.0.1', port: 1, name: freshName('remote') });
-    fixture.project = project;
-    fixture.ids = {
-      compute_id: 'local',
-      drawing_id: String(drawing.drawing_id),
-      link_id: String(link.link_id),
-      node_id: free.node_id,
-      other_id: other.node_id,
-      project_id: project.id,
-      remote_id: String(remote.compute_id),
-      unknown_id: randomUUID(),
-      vm_id: vm.node_id,
-    };
-  });
-  return fixture as Fixture;
+export async function withFixture({ client }: Bench): Promise<Fixture> {
+  const project = await createProject(client);
+  const [free, other, one, two] = await Promise.all([1, 2, 3, 4].map(() => createNode(client, project)));
+  const vm = await createNode(client, project, 'qemu');
+  if (!free || !other || !one || !two) throw new Error('nodes are missing');
+  const link = await client.post(`${project.path}/links`, { nodes: [end(one), end(two)], filters: { latency: [5] } });
+  const drawing = await client.post(`${project.path}/drawings`, {});
+  const remote = await client.post('/v2/computes', { protocol: 'http', host: '127.0.0.1', port: 1, name: freshName('remote') });
+  const ids = {
+    compute_id: 'local',
+    drawing_id: String(drawing.drawing_id),
+    link_id: String(link.link_id),
+    node_id: free.node_id,
+    other_id: other.node_id,
+    project_id: project.id,
+    remote_id: String(remote.compute_id),
+    unknown_id: randomUUID(),
+    vm_id: vm.node_id,
+  };
+  return { project, ids };
 }
 
 interface ComputeBody {

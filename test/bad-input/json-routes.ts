@@ -30,7 +30,10 @@ const prefixed = (prefix: string, fields: Record<string, Sort>) =>
 
 const projectSettings: Record<string, Sort> = {
   ...Object.fromEntries(
-    ['auto_close', 'auto_open', 'auto_start', 'show_grid', 'show_interface_labels', 'show_layers', 'snap_to_grid'].map((key) => [key, flag]),
+    ['auto_close', 'auto_open', 'auto_start', 'show_grid', 'show_interface_labels', 'show_layers', 'snap_to_grid'].map((key) => [
+      key,
+      flag,
+    ]),
   ),
   ...Object.fromEntries(['drawing_grid_size', 'grid_size', 'scene_height', 'scene_width', 'zoom'].map((key) => [key, integer])),
   path: orNull(name),
@@ -102,7 +105,15 @@ const drawing: Record<string, Sort> = {
   y: integer,
   z: integer,
 };
-const compute: Record<string, Sort> = { compute_id: name, host: name, name, password: orNull(text), port, protocol: word, user: orNull(text) };
+const compute: Record<string, Sort> = {
+  compute_id: name,
+  host: name,
+  name,
+  password: orNull(text),
+  port,
+  protocol: word,
+  user: orNull(text),
+};
 const nio: Record<string, Sort> = { type: word, lport: port, rhost: name, rport: port, filters: object, suspend: flag };
 const goodNio = () => ({ type: 'nio_udp', lport: 21000, rhost: '127.0.0.1', rport: 21001 });
 
@@ -126,7 +137,13 @@ const controller: JsonRoute[] = [
   { line: 'POST /v2/projects/load', good: () => ({ path: '/nowhere/x.gns3' }), fields: { path: name } },
   {
     line: 'POST /v2/projects/{project_id}/nodes',
-    good: () => ({ compute_id: 'local', name: 'good', node_type: 'vpcs', label: { text: 'a' }, custom_adapters: [{ adapter_number: 0 }] }),
+    good: () => ({
+      compute_id: 'local',
+      name: 'good',
+      node_type: 'vpcs',
+      label: { text: 'a' },
+      custom_adapters: [{ adapter_number: 0 }],
+    }),
     fields: { ...nodeFields, compute_id: name, node_id: uuid, node_type: word },
   },
   {
@@ -178,26 +195,46 @@ const computeSide: JsonRoute[] = [
     good: () => ({ name: 'good', variables: [{ name: 'a' }] }),
     fields: { name: orNull(name), path: orNull(name), project_id: orNull(uuid), variables: orNull(list), 'variables.0.name': name },
   },
-  { line: 'PUT /v2/compute/projects/{project_id}', good: () => ({ variables: [{ name: 'a' }] }), fields: { variables: orNull(list), zoom: integer } },
+  {
+    line: 'PUT /v2/compute/projects/{project_id}',
+    good: () => ({ variables: [{ name: 'a' }] }),
+    fields: { variables: orNull(list), zoom: integer },
+  },
   {
     line: 'POST /v2/compute/projects/{project_id}/copy',
     good: (ids) => ({ destination_project_id: ids.unknown_id, nodes: {} }),
     fields: { destination_project_id: uuid, destination_path: name, nodes: object },
   },
-  { line: 'POST /v2/compute/projects/{project_id}/qemu/nodes', good: () => ({ name: 'good', custom_adapters: [{ adapter_number: 0 }] }), fields: vmFields },
-  { line: 'PUT /v2/compute/projects/{project_id}/qemu/nodes/{vm_id}', good: () => ({ custom_adapters: [{ adapter_number: 0 }] }), fields: { ...vmFields, name: orNull(name) } },
+  {
+    line: 'POST /v2/compute/projects/{project_id}/qemu/nodes',
+    good: () => ({ name: 'good', custom_adapters: [{ adapter_number: 0 }] }),
+    fields: vmFields,
+  },
+  {
+    line: 'PUT /v2/compute/projects/{project_id}/qemu/nodes/{vm_id}',
+    good: () => ({ custom_adapters: [{ adapter_number: 0 }] }),
+    fields: { ...vmFields, name: orNull(name) },
+  },
   {
     line: 'POST /v2/compute/projects/{project_id}/vpcs/nodes',
     good: () => ({ name: 'good' }),
     fields: { name, node_id: uuid, console: orNull(port), console_type: word },
   },
-  { line: 'PUT /v2/compute/projects/{project_id}/vpcs/nodes/{node_id}', good: () => ({}), fields: { name, console: orNull(port), console_type: word } },
+  {
+    line: 'PUT /v2/compute/projects/{project_id}/vpcs/nodes/{node_id}',
+    good: () => ({}),
+    fields: { name, console: orNull(port), console_type: word },
+  },
   ...['qemu/nodes/{vm_id}', 'vpcs/nodes/{node_id}'].flatMap((node): JsonRoute[] => {
     const base = `/v2/compute/projects/{project_id}/${node}`;
     return [
       { line: `POST ${base}/adapters/0/ports/0/nio`, good: goodNio, fields: nio },
       { line: `PUT ${base}/adapters/0/ports/0/nio`, good: goodNio, fields: nio },
-      { line: `POST ${base}/duplicate`, good: (ids) => ({ destination_node_id: ids.unknown_id }), fields: { destination_node_id: uuid } },
+      {
+        line: `POST ${base}/duplicate`,
+        good: (ids) => ({ destination_node_id: ids.unknown_id }),
+        fields: { destination_node_id: uuid },
+      },
     ];
   }),
   {
@@ -208,9 +245,22 @@ const computeSide: JsonRoute[] = [
   {
     line: 'POST /v2/compute/qemu/img',
     good: () => ({ qemu_img: 'qemu-img', path: 'good.img', format: 'raw', size: 1 }),
-    fields: { qemu_img: name, path: name, format: word, size: integer, preallocation: word, cluster_size: integer, lazy_refcounts: word, subformat: word },
+    fields: {
+      qemu_img: name,
+      path: name,
+      format: word,
+      size: integer,
+      preallocation: word,
+      cluster_size: integer,
+      lazy_refcounts: word,
+      subformat: word,
+    },
   },
-  { line: 'PUT /v2/compute/qemu/img', good: () => ({ qemu_img: 'qemu-img', path: 'none.img' }), fields: { qemu_img: name, path: name, extend: integer } },
+  {
+    line: 'PUT /v2/compute/qemu/img',
+    good: () => ({ qemu_img: 'qemu-img', path: 'none.img' }),
+    fields: { qemu_img: name, path: name, extend: integer },
+  },
 ];
 
 export const jsonRoutes: readonly JsonRoute[] = [...controller, ...computeSide];

@@ -5,7 +5,7 @@ import { before, describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { createNode, createProject, end, freshName, type ProjectHandle, withServer } from '../support/with-server.ts';
 
-const bench = withServer();
+const bench = await withServer();
 const nowhere = '/v2/projects/00000000-0000-4000-8000-000000000000';
 let project: ProjectHandle;
 before(async () => {

@@ -33,7 +33,7 @@ await symlink(join(folder, 'qemu-system-sh4'), join(folder, 'qemu-system-arm'));
 await writeFile(join(folder, 'qemu-system-alpha'), 'not executable');
 await fake('qemu-system-x86_64.old~', '1.0');
 
-const bench = withServer({ env: { PATH: `${folder}:${process.env.PATH}:${folder}/` } });
+const bench = await withServer({ env: { PATH: `${folder}:${process.env.PATH}:${folder}/` } });
 const ask = (body?: unknown) => bench.client.send('GET /v2/compute/qemu/binaries', body === undefined ? {} : { body });
 const list = async (body?: unknown) => (await ask(body)).json<Binary[]>();
 

@@ -15,7 +15,7 @@ interface ComputeBody {
 
 const user = 'remoteuser';
 const password = 'correct-horse-battery';
-const bench = withServer();
+const bench = await withServer();
 let remote: RunningServer;
 let away: ComputeBody;
 

@@ -1,9 +1,13 @@
 /** Duplicating while a machine runs, disks and snapshots included; and servers that are not local. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { ZipFile } from 'yazl';
 import { expectFault, expectStatus, RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
@@ -12,12 +16,13 @@ import { createNode, createProject, freshName, type NodeBody, tinyVm, withServer
 interface ProjectBody {
   project_id: string;
   path: string;
+  filename: string;
   status: string;
   [key: string]: unknown;
 }
 
 const run = promisify(execFile);
-const bench = withServer();
+const bench = await withServer();
 
 describe('a running machine', () => {
   test('runs on, is paused only for the instant, and the copy has its disk', async () => {
@@ -63,23 +68,33 @@ async function talks(telnet: Awaited<ReturnType<typeof openTelnet>>): Promise<vo
 test('snapshots are copied, and their archives hold the ids of the copy', async () => {
   const project = await createProject(bench.client);
   const vm = await createNode(bench.client, project, 'qemu', { properties: tinyVm });
-  const reply = await bench.client.send(`POST ${project.path}/snapshots`, { body: { name: 'before' } });
-  expectStatus(reply, 201);
+  const { path, filename } = await bench.client.get<ProjectBody>(project.path);
+  await bench.client.post(`${project.path}/close`, {}, 204);
+  await plantSnapshot(path, { project_id: project.id, name: 'before', text: await readFile(`${path}/${filename}`, 'utf8') });
   const copy = await bench.client.post<ProjectBody>(`${project.path}/duplicate`, { name: freshName('copy') });
-  const [archive] = await readdir(`${copy.path}/snapshots`).then((files) => files.filter((name) => name.endsWith('.gns3snapshot')));
-  assert.ok(archive);
   // Entries are stored as they are, so the text of the project file can be looked for in the bytes.
-  const bytes = await readFile(`${copy.path}/snapshots/${archive}`, 'latin1');
+  const bytes = await readFile(`${copy.path}/snapshots/before.gns3snapshot`, 'latin1');
   for (const id of [project.id, vm.node_id]) assert.ok(!bytes.includes(id), `${id} is in the archive of the copy`);
   assert.ok(bytes.includes(copy.project_id));
-  const snapshots = await bench.client.get<{ snapshot_id: string; name: string; project_id: string }[]>(
-    `/v2/projects/${copy.project_id}/snapshots`,
-  );
-  assert.deepEqual(
-    snapshots.map(({ name, project_id }) => [name, project_id]),
-    [['before', copy.project_id]],
-  );
+  const [entry] = JSON.parse(await readFile(`${copy.path}/snapshots/snapshots.conf`, 'utf8')) as Record<string, unknown>[];
+  assert.deepEqual([entry?.name, entry?.project_id, entry?.filename], ['before', copy.project_id, 'before.gns3snapshot']);
+  // The source's own are as they were.
+  assert.ok((await readFile(`${path}/snapshots/before.gns3snapshot`, 'latin1')).includes(vm.node_id));
 });
+
+/** What the established program leaves when a snapshot is taken: the project file in an archive without compression, and an index. */
+async function plantSnapshot(
+  path: string,
+  { project_id, name, text }: { project_id: string; name: string; text: string },
+): Promise<void> {
+  await mkdir(`${path}/snapshots`);
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.from(text), 'project.gns3', { compress: false });
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(`${path}/snapshots/${name}.gns3snapshot`));
+  const entry = { snapshot_id: randomUUID(), name, created_at: 1, description: 'x', filename: `${name}.gns3snapshot`, project_id };
+  await writeFile(`${path}/snapshots/snapshots.conf`, JSON.stringify([entry]));
+}
 
 describe('a server that is not local', () => {
   const attempt = async (config: Record<string, boolean>, body: Record<string, unknown>) => {

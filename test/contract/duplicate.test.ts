@@ -30,7 +30,7 @@ interface LinkBody {
   [key: string]: unknown;
 }
 
-const bench = withServer();
+const bench = await withServer();
 const names = async () => (await bench.client.get<ProjectBody[]>('/v2/projects')).map(({ name }) => name);
 const duplicate = (project: ProjectHandle, body: Record<string, unknown> = {}) =>
   bench.client.post<ProjectBody>(`${project.path}/duplicate`, { name: freshName('copy'), ...body });
@@ -157,8 +157,9 @@ async function full(): Promise<{ project: ProjectHandle; vpcs: NodeBody; vm: Nod
   const vm = await createNode(bench.client, project, 'qemu', { properties: tinyVm, x: 12 });
   await bench.client.post(`${project.path}/links`, { nodes: [end(vpcs), end(vm)], filters: { latency: [9] } });
   await bench.client.post(`${project.path}/drawings`, { svg: '<svg height="3" width="4"></svg>', x: 6, rotation: 45 });
-  await bench.client.send(`POST ${project.path}/files/README.txt`, { raw: 'read me' });
-  await bench.client.send(`POST ${project.path}/nodes/${vm.node_id}/files/notes.txt`, { raw: 'of the vm' });
+  const files = `${project.computePath}/files`;
+  expectStatus(await bench.client.send(`POST ${files}/README.txt`, { raw: 'read me' }), 201);
+  expectStatus(await bench.client.send(`POST ${files}/project-files/qemu/${vm.node_id}/notes.txt`, { raw: 'of the vm' }), 201);
   return { project, vpcs, vm };
 }
 

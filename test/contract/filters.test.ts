@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import { expectFault } from '../support/raw-http.ts';
 import { createNode, createProject, end, type ProjectHandle, withServer } from '../support/with-server.ts';
 
-const bench = withServer();
+const bench = await withServer();
 let project: ProjectHandle;
 let link: string;
 before(async () => {

@@ -15,7 +15,7 @@ interface LinkBody {
   [key: string]: unknown;
 }
 
-const bench = withServer();
+const bench = await withServer();
 let project: ProjectHandle;
 let one: NodeBody;
 let other: NodeBody;

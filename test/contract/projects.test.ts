@@ -14,7 +14,7 @@ interface ProjectBody {
   [key: string]: unknown;
 }
 
-const bench = withServer();
+const bench = await withServer();
 const create = (body: Record<string, unknown> = {}) =>
   bench.client.post<ProjectBody>('/v2/projects', { name: freshName('p'), ...body });
 const list = () => bench.client.get<ProjectBody[]>('/v2/projects');

@@ -14,7 +14,7 @@ interface QemuBody {
   [key: string]: unknown;
 }
 
-const bench = withServer();
+const bench = await withServer();
 let project: ProjectHandle;
 let nodes: string;
 let binaries: { path: string; version: string }[];

@@ -9,7 +9,7 @@ import { assertShape, qemuNodeShape } from './shapes.ts';
 type Verb = 'start' | 'stop' | 'suspend' | 'resume' | 'reload';
 type State = 'stopped' | 'started' | 'suspended';
 
-const bench = withServer();
+const bench = await withServer();
 let project: ProjectHandle;
 let nodes: string;
 let node: string;

@@ -96,6 +96,34 @@ describe('stream ports', () => {
     assert.equal(b.frames.length, count);
     assert.deepEqual((await stats()).ab.dropped, {});
   });
+
+  it('go on after an end that held everything up is gone', async (context) => {
+    const { a, b, stats } = await startLink(context);
+    b.socket?.pause();
+    const batch = prefixed(frameOf('1', 60_000));
+    while (a.socket?.write(batch));
+    await waitFor(async () => (await stats()).ab.sent > 3, { what: 'frames to be under way' });
+    b.socket?.destroy();
+    await b.connected(2);
+    a.send(frameOf('2'));
+    await waitFor(() => textOf(b.frames).endsWith('2'), { what: 'the last frame' });
+    assert.ok(textOf(b.frames).match(/^1*2$/));
+  });
+
+  it('go on when the end that was held up is replaced', async (context) => {
+    const { client, folder, a, b, stats } = await startLink(context);
+    const other = await streamEnd(context, `${folder}/other`);
+    b.socket?.pause();
+    const batch = prefixed(frameOf('1', 60_000));
+    while (a.socket?.write(batch));
+    await waitFor(async () => (await stats()).ab.sent > 3, { what: 'frames to be under way' });
+    await client.apply([linkOf(other.port, b.port)]);
+    await other.connected();
+    other.send(frameOf('2'));
+    b.socket?.resume();
+    await waitFor(() => textOf(b.frames).endsWith('2'), { what: 'the last frame' });
+    assert.equal(b.connections, 1);
+  });
 });
 
 describe('datagram ports', () => {

@@ -4,14 +4,16 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openConsole } from '../../src/compute/console/console.ts';
+import { setTimeout } from 'node:timers/promises';
+import { type NodeConsole, openConsole } from '../../src/compute/console/console.ts';
 import { Bench } from '../../src/emulators/contract-bench.ts';
 import type { ConsoleSource } from '../../src/emulators/driver.ts';
 import { vpcsDriver } from '../../src/emulators/vpcs/driver.ts';
 import { vpcsKind } from '../../src/emulators/vpcs/kind.ts';
 import { endMarked, listMarked } from '../../src/process/orphans.ts';
 import { firstFreePort } from '../support/port-block.ts';
-import { openTelnet } from '../support/telnet.ts';
+import { command, openTelnet, type TelnetClient } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 let folder: string;
 before(async () => {
@@ -23,43 +25,55 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('several clients on one vpcs, a reset, and a console server that starts again', async () => {
+test('several clients on one vpcs, a reset, and a console server that starts again', { timeout: 60_000 }, async (t) => {
   const bench = new Bench({ kind: vpcsKind, makeDriver: vpcsDriver, properties: {}, firstPort: firstFreePort + 100 }, folder);
   const { emulator } = await bench.start();
   const source = emulator.console() as ConsoleSource;
   const first = await openConsole({ source, host: '127.0.0.1', port: 0 });
-  const one = await openTelnet(first.port);
+  const { port } = first;
+  const clients: TelnetClient[] = [];
+  const telnet = async () => {
+    const client = await openTelnet(port);
+    clients.push(client);
+    return client;
+  };
+  let second: NodeConsole | undefined;
+  t.after(async () => {
+    for (const client of clients) client.close();
+    await emulator.stop({ now: true });
+    await Promise.all([first.close(), second?.close(), bench.host.images.close()]);
+  });
+
+  const one = await telnet();
   await one.expect(/Virtual PC Simulator, version.*VPCS> $/s, 10_000);
   // Nothing of vpcs's own negotiation: only what the console offers itself.
   assert.equal(one.received().filter((byte) => byte === 0xff).length, 4);
-  const two = await openTelnet(first.port);
+  const two = await telnet();
   await two.expect(/VPCS> $/);
-  two.send('set pcname PC7\r');
-  await Promise.all([one.expect(/PC7> $/), two.expect(/PC7> $/)]);
-  one.send('sho');
-  two.send('w ip\r');
-  const [shown] = await Promise.all([one.expect(/LPORT\s+: (\d+)/), two.expect(/LPORT\s+: (\d+)/)]);
+  await Promise.all([command(two, 'set pcname PC7', /PC7> $/), one.expect(/PC7> $/, 15_000)]);
+  const [[, lport]] = await Promise.all([command(two, 'show ip', /LPORT\s+: (\d+)/), one.expect(/LPORT\s+: (\d+)/, 15_000)]);
   const spec = emulator.port(0, 0);
-  assert.equal(spec?.type === 'udp' && spec.rport, Number(shown[1]));
+  assert.equal(spec?.type === 'udp' && spec.rport, Number(lport));
 
   await first.reset();
   await Promise.all([one.closed, two.closed]);
-  const three = await openTelnet(first.port);
+  const three = await telnet();
   await three.expect(/PC7> $/);
-  three.send('\r');
-  await three.expect(/PC7> $/);
+  await command(three, '', /PC7> $/);
 
-  const { port } = first;
   await first.close();
   await three.closed;
-  const second = await openConsole({ source, host: '127.0.0.1', port });
-  const four = await openTelnet(port);
-  four.send('\r');
-  await four.expect(/PC7> $/);
-  four.send('quit\r');
-  assert.equal((await emulator.ended).how, 'exited');
-  four.close();
-  await second.close();
+  second = await openConsole({ source, host: '127.0.0.1', port });
+  const four = await telnet();
+  await command(four, '', /PC7> $/);
+  const ended = emulator.ended.then(({ how }) => how);
+  await waitFor(
+    () => {
+      four.send('quit\r');
+      return Promise.race([ended, setTimeout(200, false)]);
+    },
+    { what: 'the end of vpcs', limitMs: 10_000 },
+  );
+  assert.equal(await ended, 'exited');
   await bench.assertNothingRuns();
-  await bench.host.images.close();
 });

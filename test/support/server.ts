@@ -1,5 +1,6 @@
 /** A real server process for tests: its own data directory, its own ports, and nothing of it left afterwards. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -53,7 +54,7 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     await server.start(0);
     return server;
   } catch (error) {
-    await server.stop().catch(() => {});
+    await server.giveUp();
     throw error;
   }
 }
@@ -77,7 +78,7 @@ class TestServer implements RunningServer {
   constructor(options: ServerOptions, place: Place) {
     this.#options = options;
     this.#place = place;
-    process.on('exit', this.#endAllNow);
+    process.on('exit', this.#abandon);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, this.#signalled);
   }
 
@@ -163,17 +164,38 @@ class TestServer implements RunningServer {
     const left = await listLeftovers(this.dataDir);
     this.#endAllNow();
     await waitFor(() => processesOf(this.dataDir, this.runtimeDirectory).length === 0, { what: 'the end of all processes' });
-    process.off('exit', this.#endAllNow);
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, this.#signalled);
-    await this.#place.block.release();
-    if (this.#options.dataDir === undefined) await rm(this.dataDir, { recursive: true, force: true });
-    if (!this.runtimeDirectory.startsWith(this.dataDir)) await rm(this.runtimeDirectory, { recursive: true, force: true });
+    await this.#tidy();
     if (left.length > 0 && !expected)
       throw new Error(`the server left behind:\n${left.join('\n')}\nIts log: ${this.#errors.slice(-2000)}`);
   }
 
+  /** It did not start. On a given data directory another server may run: its processes are not touched. */
+  async giveUp(): Promise<void> {
+    await this.kill9();
+    if (this.#options.dataDir === undefined) this.#endAllNow();
+    await this.#tidy();
+  }
+
+  async #tidy(): Promise<void> {
+    process.off('exit', this.#abandon);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, this.#signalled);
+    await this.#place.block.release();
+    if (this.#options.dataDir !== undefined) return;
+    await rm(this.dataDir, { recursive: true, force: true });
+    if (!this.runtimeDirectory.startsWith(this.dataDir)) await rm(this.runtimeDirectory, { recursive: true, force: true });
+  }
+
   /** A test process that ends, however it ends, takes along what it started. */
-  readonly #endAllNow = (): void => {
+  readonly #abandon = (): void => {
+    this.#endAllNow();
+    if (this.#options.dataDir === undefined) rmSync(this.dataDir, { recursive: true, force: true });
+  };
+  readonly #signalled = (): void => {
+    this.#abandon();
+    process.exit(1);
+  };
+
+  #endAllNow(): void {
     for (const { pid } of processesOf(this.dataDir, this.runtimeDirectory)) {
       try {
         process.kill(pid, 'SIGKILL');
@@ -181,11 +203,7 @@ class TestServer implements RunningServer {
         // It has ended meanwhile.
       }
     }
-  };
-  readonly #signalled = (): void => {
-    this.#endAllNow();
-    process.exit(1);
-  };
+  }
 
   #configText(): string {
     const { config = {} } = this.#options;

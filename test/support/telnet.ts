@@ -1,5 +1,6 @@
 /** A telnet client for tests: raw bytes kept, negotiation taken out of the text that `expect` looks at. */
 import { connect, type Socket } from 'node:net';
+import { waitFor } from './wait-for.ts';
 
 export interface TelnetClient {
   /** Waits until the text that arrived since the last match matches, and consumes it up to the end of the match. */
@@ -63,6 +64,20 @@ export async function openTelnet(port: number, host = '127.0.0.1'): Promise<Teln
       });
     },
   };
+}
+
+/**
+ * Types a command until the console shows what is expected: vpcs throws away what is typed while it finishes the command before,
+ * so a single try may vanish without an echo.
+ */
+export async function command(console: TelnetClient, line: string, shows: RegExp): Promise<RegExpExecArray> {
+  return await waitFor(
+    () => {
+      console.send(`${line}\r`);
+      return console.expect(shows, 1500);
+    },
+    { what: `an answer to "${line}"`, limitMs: 15_000 },
+  );
 }
 
 /** Removes commands of three bytes (WILL, WONT, DO, DONT and their option) and undoubles 0xff. */

@@ -1,5 +1,5 @@
 /** One real server for a test file: started before its tests, ended after them, and nothing of it may be left. */
-import { after, before } from 'node:test';
+import { after } from 'node:test';
 import { RawClient } from './raw-http.ts';
 import { type RunningServer, type ServerOptions, startServer } from './server.ts';
 
@@ -8,18 +8,16 @@ export interface Bench {
   readonly client: RawClient;
 }
 
-/** Registers the hooks; what it returns may be used in tests and later hooks. */
-export function withServer(options?: ServerOptions): Bench {
-  const bench: { server?: RunningServer; client?: RawClient } = {};
-  before(async () => {
-    bench.server = await startServer(options);
-    bench.client = new RawClient(bench.server.url);
-  });
+/** Awaited at the top of a test file, for hooks of a file begin at the same time. The server ends after the last test. */
+export async function withServer(options: ServerOptions = {}): Promise<Bench> {
+  // Without the probe of KVM: these tests say themselves that machines are emulated.
+  const server = await startServer({ ...options, config: { Qemu: { acceleration: 'off' }, ...options.config } });
+  const client = new RawClient(server.url);
   after(async () => {
-    bench.client?.close();
-    await bench.server?.stop();
+    client.close();
+    await server.stop();
   });
-  return bench as Bench;
+  return { server, client };
 }
 
 let names = 0;

@@ -53,7 +53,8 @@ function proxyRoutes({ computes }: Controller): Route[] {
     const body = method === 'GET' && stream ? await buffer(stream) : stream;
     const answer = await transport.raw(method, target, body);
     const type = answer.headers['content-type'] ?? '';
-    if (type !== '' && type !== 'application/json' && answer.status !== 204) return new Stream(type, answer.body);
+    const isEmpty = answer.status === 204 || answer.headers['content-length'] === '0';
+    if (type !== '' && type !== 'application/json' && !isEmpty) return new Stream(type, answer.body);
     const text = (answer.body instanceof Uint8Array ? Buffer.from(answer.body) : await buffer(answer.body)).toString('utf8');
     return text === '' ? {} : JSON.parse(text);
   };

@@ -1,30 +1,25 @@
-/**
- * The driver with the real QEMU, always under TCG. The guest is iPXE of QEMU's own network ROMs: with `graphics=off` its console
- * is the first serial port, and Ctrl-B brings a prompt.
- */
+/** The driver with the real QEMU: what every kind must keep, what is refused, and what is made of properties. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { emulatorContract } from '../contract.ts';
-import { Bench, contractHost } from '../contract-bench.ts';
-import type { Emulator, NodeView, Properties } from '../driver.ts';
-import type { Host } from '../host.ts';
-import { type QemuDriverOptions, qemuDriver } from './driver.ts';
+import type { Bench } from '../contract-bench.ts';
+import type { NodeView, Properties } from '../driver.ts';
+import { qemuDriver } from './driver.ts';
+import { ipxe, qemuBench, refused, startNode } from './ipxe-guest.ts';
 import { qemuKind } from './kind.ts';
 import { runTool } from './tool.ts';
 
-const guest: Properties = { ram: 32, boot_priority: 'n', options: '-machine accel=tcg,graphics=off' };
 const firstPort = 31_800;
 
 emulatorContract({
   kind: qemuKind,
   makeDriver: qemuDriver,
-  properties: guest,
+  properties: ipxe,
   firstPort,
   console: { type: '\x02', shows: /./s },
   broken: { properties: { adapter_type: 'no-such-card' } },
@@ -32,14 +27,11 @@ emulatorContract({
 
 let folder: string;
 let bench: Bench;
-const makeBench = (options: QemuDriverOptions = {}) =>
-  new Bench({ kind: qemuKind, makeDriver: (host: Host) => qemuDriver(host, options), properties: guest, firstPort }, folder);
-
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pb-'));
 });
 beforeEach(() => {
-  bench = makeBench();
+  bench = qemuBench(folder, firstPort);
 });
 afterEach(async () => {
   const left = await listMarked(bench.host.settings.runtimeDirectory);
@@ -49,50 +41,7 @@ afterEach(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-const refused = (code: Parameters<typeof isFault>[1], words: RegExp) => (error: unknown) =>
-  isFault(error, code) && words.test(error.message);
-
-/** A started node; the bench's folders belong to it alone. */
-async function start(more: Properties = {}, view: Partial<NodeView> = {}): Promise<{ emulator: Emulator; view: NodeView }> {
-  const made = { ...(await bench.view(await bench.create(more))), ...view };
-  return { emulator: await bench.driver.start(made), view: made };
-}
-
-/** The serial console: types until something is shown. */
-class Terminal {
-  readonly socket: Socket;
-  shown = '';
-  constructor(emulator: Emulator) {
-    const source = emulator.console();
-    assert.ok(source?.type === 'unix');
-    this.socket = connect(source.path);
-    this.socket.on('data', (bytes) => {
-      this.shown += bytes.toString('latin1');
-    });
-  }
-  /** Types `text` every 200 ms until `pattern` is shown after what was there before. */
-  async ask(text: string, pattern: RegExp, limitMs = 20_000): Promise<string> {
-    const from = this.shown.length;
-    const typing = setInterval(() => this.socket.write(text), 200);
-    try {
-      await new Promise<void>((resolve, reject) => {
-        const limit = setTimeout(() => reject(new Error(`only shown: ${this.shown.slice(from)}`)), limitMs);
-        this.socket.on('data', () => {
-          if (!pattern.test(this.shown.slice(from))) return;
-          clearTimeout(limit);
-          resolve();
-        });
-      });
-    } finally {
-      clearInterval(typing);
-      this.socket.removeAllListeners('data');
-      this.socket.on('data', (bytes) => {
-        this.shown += bytes.toString('latin1');
-      });
-    }
-    return this.shown.slice(from);
-  }
-}
+const start = (more: Properties = {}, view: Partial<NodeView> = {}) => startNode(bench, more, view);
 
 test('a name is enough: the emulator of this machine, and the established defaults', async () => {
   const node = { nodeId: 'AABBCCDD-0000-4000-8000-000000000000', projectDirectory: bench.projectDirectory };
@@ -155,38 +104,6 @@ test('a missing image is refused, and nothing changed', async () => {
   await assert.rejects(bench.create({ kernel_image: '../../etc/passwd' }), refused('image_missing', /passwd/));
 });
 
-test('prompt, suspend, resume, reset, carrier', async () => {
-  const { emulator } = await start({ adapters: 2 }, { carrier: (adapter) => adapter === 0 });
-  const terminal = new Terminal(emulator);
-  await terminal.ask('\x02', /iPXE>/);
-  // The adapter without a carrier is seen as unplugged from the start; the other follows.
-  assert.match(await terminal.ask('ifstat\r', /net1.*Link:down/s), /net0.*Link:up.*net1/s);
-  await emulator.setCarrier(0, false);
-  await emulator.setCarrier(1, true);
-  await terminal.ask('ifstat\r', /net0.*Link:down.*net1.*Link:up/s);
-  await emulator.suspend();
-  assert.equal(emulator.state, 'suspended');
-  await emulator.resume();
-  assert.equal(emulator.state, 'started');
-  assert.equal(await emulator.reset(), true);
-  await terminal.ask('', /SeaBIOS|iPXE/);
-  terminal.socket.destroy();
-  await emulator.stop();
-  assert.deepEqual(await emulator.ended, { how: 'stopped', reason: '' });
-});
-
-test('a suspended machine is adopted as suspended; its failure is noticed', async () => {
-  const { emulator, view } = await start();
-  await emulator.suspend();
-  emulator.release();
-  const host = contractHost(bench.folder, firstPort);
-  const adopted = await qemuDriver(host).adopt(view, emulator.record);
-  assert.equal(adopted?.state, 'suspended');
-  process.kill(Number(emulator.record.pid), 'SIGKILL');
-  assert.equal((await adopted?.ended)?.how, 'failed');
-  await host.images.close();
-});
-
 test('QEMU that ends at once: its last words are the reason', async () => {
   for (const [more, words] of [
     [{ adapter_type: 'no-such-card' }, /ended with code 1.*no-such-card/s],
@@ -218,51 +135,8 @@ test('what contradicts itself, is unsafe or lacks a tool is refused before anyth
   }
 });
 
-test('the power button; after the limit it is switched off all the same', async () => {
-  bench = makeBench({ limits: { shutdownMs: 300 } });
-  const { emulator } = await start({ on_close: 'shutdown_signal' });
-  // iPXE does not know the button.
-  const started = performance.now();
-  await emulator.stop();
-  assert.ok(performance.now() - started >= 290);
-  assert.equal((await emulator.ended).how, 'stopped');
-});
-
-test('a linked clone leaves its image alone; a state is saved and restored, once', async () => {
-  const base = join(folder, 'base.qcow2');
-  assert.equal((await runTool('qemu-img', ['create', '-q', '-f', 'qcow2', base, '16M'], { timeoutMs: 10_000 })).code, 0);
-  const before = await readFile(base);
-  const disk = { hda_disk_image: base, hda_disk_interface: 'virtio', on_close: 'save_vm_state', adapters: 0 };
-  const first = await start(disk);
-  assert.match(first.emulator.commandLine, /hda_disk\.qcow2,format=qcow2,if=virtio/);
-  await first.emulator.stop();
-  assert.deepEqual(bench.warnings, []);
-  const second = await start(disk);
-  assert.match(second.emulator.commandLine, /-loadvm GNS3_SAVED_STATE/);
-  await second.emulator.stop({ now: true });
-  const third = await start(disk);
-  assert.doesNotMatch(third.emulator.commandLine, /-loadvm/);
-  await third.emulator.stop();
-  const fourth = await start({ ...disk, on_close: 'power_off' });
-  assert.doesNotMatch(fourth.emulator.commandLine, /-loadvm/);
-  await fourth.emulator.stop();
-  assert.deepEqual(await readFile(base), before);
-  assert.match(String(bench.driver.present(await bench.create(disk)).hda_disk_image_md5sum), /^[0-9a-f]{32}$/);
-});
-
-test('a CD-ROM is changed while it runs', async () => {
-  await writeFile(join(folder, 'one, two.iso'), Buffer.alloc(65_536));
-  const { emulator, view } = await start({ cdrom_image: join(folder, 'one, two.iso') });
-  await emulator.changed({ ...view.properties, cdrom_image: '' });
-  await emulator.changed({ ...view.properties, cdrom_image: join(folder, 'one, two.iso') });
-  assert.deepEqual(bench.warnings, []);
-  await emulator.changed({ ...view.properties, cdrom_image: join(folder, 'gone.iso') });
-  assert.equal(bench.warnings.length, 1);
-  await emulator.stop();
-});
-
 test('QEMU before 7.2: a pair of datagram ports for each adapter', async () => {
-  bench = makeBench({ datagrams: true });
+  bench = qemuBench(folder, firstPort, { datagrams: true });
   const { emulator } = await start({ adapters: 2 });
   const spec = emulator.port(1, 0);
   assert.ok(spec?.type === 'udp');

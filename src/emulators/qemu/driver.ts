@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { Driver, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host.ts';
+import type { ImageFolder } from '../images.ts';
 import { Acceleration } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 import { prepareDisk } from './disks.ts';
@@ -57,13 +58,13 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     async create(input, node) {
       const selection = await selectEmulator(input, where());
       const properties = merge({ ...defaults, ...selection }, input, node.nodeId);
-      return Object.freeze({ ...properties, ...(await acceptedImages(properties, {}, node.projectDirectory)) });
+      return Object.freeze({ ...properties, ...(await acceptImages(images, properties, {}, node.projectDirectory)) });
     },
     async update(current, changes, node) {
       const before = asQemu(current);
       const selection = await reselectEmulator(before, changes, where());
       const properties = merge({ ...before, ...selection }, changes, node.nodeId);
-      return Object.freeze({ ...properties, ...(await acceptedImages(properties, current, node.projectDirectory)) });
+      return Object.freeze({ ...properties, ...(await acceptImages(images, properties, current, node.projectDirectory)) });
     },
     present(properties) {
       const { linked_clone: _, custom_adapters: __, ...shown } = asQemu(properties);
@@ -88,19 +89,19 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     routes: (nodes) => qemuRoutes(driver, host, nodes),
   };
   return driver;
+}
 
-  /** Images that changed are looked for, and kept in the form that is shown. */
-  async function acceptedImages(
-    wanted: Properties | object,
-    current: Properties,
-    projectDirectory: string,
-  ): Promise<Record<string, string>> {
-    const accepted: Record<string, string> = {};
-    for (const key of imageKeys) {
-      const reference = (wanted as Properties)[key];
-      if (typeof reference !== 'string' || reference === '' || reference === current[key]) continue;
-      accepted[key] = await images.accept(reference, projectDirectory);
-    }
-    return accepted;
+/** Images that changed are looked for, and kept in the form that is shown. */
+async function acceptImages(
+  images: ImageFolder,
+  wanted: Readonly<Record<(typeof imageKeys)[number], string>>,
+  current: Properties,
+  projectDirectory: string,
+): Promise<Record<string, string>> {
+  const accepted: Record<string, string> = {};
+  for (const key of imageKeys) {
+    const reference = wanted[key];
+    if (reference !== '' && reference !== current[key]) accepted[key] = await images.accept(reference, projectDirectory);
   }
+  return accepted;
 }

@@ -69,8 +69,10 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   get record(): Readonly<Record<string, unknown>> {
+    // What an adopted record says of it may have changed since.
+    const { throttle: _, ...lasting } = this.#parts.record;
     const throttle = this.#parts.throttle.record;
-    return { ...this.#parts.record, ...(throttle && { throttle }) };
+    return { ...lasting, ...(throttle && { throttle }) };
   }
 
   get commandLine(): string {

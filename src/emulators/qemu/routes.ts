@@ -2,13 +2,10 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import { fault, isFault } from '../../api/faults.ts';
 import { type Route, route, Stream } from '../../api/route.ts';
-import { writeStream } from '../../lib/stream-file.ts';
 import { oneOf, strict } from '../../schema/common.ts';
 import type { NodeAccess } from '../driver.ts';
 import type { Host } from '../host.ts';
-import { quickSumBytes } from '../images.ts';
 import type { QemuDriver } from './driver.ts';
 import { ImgCreate, ImgUpdate, imageFolder, ResizeDisk } from './img.ts';
 import { platforms } from './platforms.ts';
@@ -42,13 +39,9 @@ function imageRoutes(host: Host): Route[] {
   const upload = { summary: 'Upload an image', raw: true, status: 204 };
   return [
     route('GET /v2/compute/qemu/images', { summary: 'List the QEMU images of this host' }, () => images.list()),
-    route('POST /v2/compute/qemu/images/{filename:.+}', upload, async ({ path, stream }) => {
-      const target = await images.uploadTarget(path.filename);
-      await writeStream(target, stream ?? Readable.from([]), 0o744).catch((cause: Error) => {
-        throw isFault(cause) ? cause : fault('storage_failed', { reason: cause.message }, { cause });
-      });
-      await host.images.checksums.get(target, quickSumBytes);
-    }),
+    route('POST /v2/compute/qemu/images/{filename:.+}', upload, ({ path, stream }) =>
+      images.upload(path.filename, stream ?? Readable.from([])),
+    ),
     route('GET /v2/compute/qemu/images/{filename:.+}', { summary: 'Download an image' }, async ({ path }) => {
       const source = await images.downloadSource(path.filename);
       return new Stream('application/octet-stream', createReadStream(source));

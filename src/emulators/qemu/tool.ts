@@ -21,8 +21,10 @@ export function runTool(program: string, args: readonly string[], { timeoutMs, c
     const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 4 << 20, ...(cwd !== undefined && { cwd }) } as const;
     const child = execFile(program, [...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : undefined;
-      const words = stderr.trim() || (error?.killed ? `it did not end within ${timeoutMs / 1000} s` : error?.message);
-      resolve({ code, stdout, stderr, reason: code === 0 ? '' : words || `it ended with code ${code}` });
+      const late = error?.killed ? `it did not end within ${timeoutMs / 1000} s` : '';
+      const words =
+        [late, stderr.trim()].filter((part) => part !== '').join('; ') || error?.message || `it ended with code ${code}`;
+      resolve({ code, stdout, stderr, reason: code === 0 ? '' : words });
     });
     child.stdin?.end();
   });

@@ -28,6 +28,8 @@ export class RemoteCompute {
   private constructor(child: ChildProcess) {
     this.#child = child;
     this.ended = new Promise((resolve) => child.once('exit', () => resolve()));
+    // Nobody waits for answers of a process that is gone.
+    child.once('exit', () => this.#hangUp());
   }
 
   static async start(dataDirectory: string): Promise<RemoteCompute> {
@@ -47,6 +49,7 @@ export class RemoteCompute {
 
   /** Rejects with an error that has the fault's code. */
   async call<T = Record<string, unknown>>(key: string, path: object = {}, body: unknown = {}): Promise<T> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) throw new Error(`the compute has ended: ${this.stderr}`);
     const id = ++this.#count;
     const reply = await new Promise<Reply>((resolve) => {
       this.#waiting.set(id, resolve);
@@ -79,6 +82,11 @@ export class RemoteCompute {
   async stop(stopNodes: boolean): Promise<void> {
     await this.call('stop', {}, { stopNodes });
     await this.ended;
+  }
+
+  #hangUp(): void {
+    for (const [id, resolve] of this.#waiting) resolve({ id, error: { code: 'ended', message: 'the compute has ended' } });
+    this.#waiting.clear();
   }
 
   #hear(line: { ready?: true; event?: Event } & Partial<Reply>, ready: () => void): void {

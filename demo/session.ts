@@ -1,0 +1,89 @@
+/** What the steps of the demo share: a server, its API, the project, and its nodes' consoles. */
+import { Api } from './api.ts';
+import { Console } from './console.ts';
+import type { Guest } from './guest/guest.ts';
+import { Server } from './server.ts';
+import type { Topology } from './topology.ts';
+
+export interface Consoles {
+  readonly vm1: Console;
+  readonly vm2: Console;
+  readonly pc: Console;
+}
+
+export class Session {
+  readonly dataDirectory: string;
+  readonly guest: Guest;
+  /** Quickest round trip from VM1 to VM2 without filters, ms. */
+  plainMs = 0;
+  #server: Server | undefined;
+  #topology: Topology | undefined;
+  #consoles: Consoles | undefined;
+  #stopped = false;
+
+  constructor(dataDirectory: string, guest: Guest) {
+    this.dataDirectory = dataDirectory;
+    this.guest = guest;
+  }
+
+  get server(): Server {
+    return required(this.#server, 'server');
+  }
+
+  get api(): Api {
+    return new Api(this.server.url);
+  }
+
+  get topology(): Topology {
+    return required(this.#topology, 'project');
+  }
+
+  set topology(topology: Topology) {
+    this.#topology = topology;
+  }
+
+  get consoles(): Consoles {
+    return required(this.#consoles, 'consoles');
+  }
+
+  async startServer(port = 0): Promise<void> {
+    const server = await Server.start(this.dataDirectory, port);
+    if (this.#stopped) await server.stop();
+    this.#server = server;
+  }
+
+  async openConsoles(): Promise<Consoles> {
+    const [vm1, vm2, pc] = await Promise.all(
+      [this.topology.vm1, this.topology.vm2, this.topology.pc].map((node) => Console.open(node.console)),
+    );
+    this.#consoles = { vm1: required(vm1, 'VM1'), vm2: required(vm2, 'VM2'), pc: required(pc, 'PC1') };
+    return this.#consoles;
+  }
+
+  closeConsoles(): void {
+    for (const console of Object.values(this.#consoles ?? {})) console.close();
+    this.#consoles = undefined;
+  }
+
+  /** Changes the link from VM1 to VM2. */
+  async change(change: object): Promise<void> {
+    await this.api.put(`${this.topology.path}/links/${this.topology.link.link_id}`, change);
+  }
+
+  /**
+   * Ends the server with its nodes. Nothing is begun afterwards, and who waits for a console learns that it is closed.
+   * Resolves to the server's exit code; undefined when there was none or it had to be killed.
+   */
+  async stop(): Promise<number | undefined> {
+    this.#stopped = true;
+    this.closeConsoles();
+    const server = this.#server;
+    this.#server = undefined;
+    return server?.stop();
+  }
+}
+
+function required<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`There is no ${what} yet, or no more`);
+  return value;
+}

@@ -1,0 +1,68 @@
+/**
+ * For tests: the guest that needs no image. iPXE sits in QEMU's own network ROMs; with `graphics=off` its console is the first
+ * serial port, Ctrl-B brings a prompt, and 32 MiB are plenty. Always under TCG.
+ */
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { isFault } from '../../api/faults.ts';
+import { Bench } from '../contract-bench.ts';
+import type { Emulator, NodeView, Properties } from '../driver.ts';
+import type { Host } from '../host.ts';
+import { type QemuDriverOptions, qemuDriver } from './driver.ts';
+import { qemuKind } from './kind.ts';
+
+export const ipxe: Properties = { ram: 32, boot_priority: 'n', options: '-machine accel=tcg,graphics=off' };
+
+export function qemuBench(folder: string, firstPort: number, options: QemuDriverOptions = {}): Bench {
+  return new Bench({ kind: qemuKind, makeDriver: (host: Host) => qemuDriver(host, options), properties: ipxe, firstPort }, folder);
+}
+
+/** A started node; the bench's folders belong to it alone. */
+export async function startNode(
+  bench: Bench,
+  more: Properties = {},
+  view: Partial<NodeView> = {},
+): Promise<{ emulator: Emulator; view: NodeView }> {
+  const made = { ...(await bench.view(await bench.create(more))), ...view };
+  return { emulator: await bench.driver.start(made), view: made };
+}
+
+/** For `assert.rejects`: the fault, with these words in its sentence. */
+export const refused = (code: Parameters<typeof isFault>[1], words: RegExp) => (error: unknown) =>
+  isFault(error, code) && words.test(error.message);
+
+/** The serial console: types until something is shown. */
+export class Terminal {
+  readonly socket: Socket;
+  shown = '';
+  constructor(emulator: Emulator) {
+    const source = emulator.console();
+    assert.ok(source?.type === 'unix');
+    this.socket = connect(source.path);
+    this.socket.on('data', (bytes) => {
+      this.shown += bytes.toString('latin1');
+    });
+  }
+  /** Types `text` every 200 ms until `pattern` is shown after what was there before. */
+  async ask(text: string, pattern: RegExp, limitMs = 20_000): Promise<string> {
+    const from = this.shown.length;
+    const typing = setInterval(() => this.socket.write(text), 200);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const limit = setTimeout(() => reject(new Error(`only shown: ${this.shown.slice(from)}`)), limitMs);
+        this.socket.on('data', () => {
+          if (!pattern.test(this.shown.slice(from))) return;
+          clearTimeout(limit);
+          resolve();
+        });
+      });
+    } finally {
+      clearInterval(typing);
+      this.socket.removeAllListeners('data');
+      this.socket.on('data', (bytes) => {
+        this.shown += bytes.toString('latin1');
+      });
+    }
+    return this.shown.slice(from);
+  }
+}

@@ -1,0 +1,177 @@
+/** Bodies that are no JSON, no UTF-8, or far too large, on every route that reads one. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
+import { expectFault, type Reply } from '../support/raw-http.ts';
+import { withServer } from '../support/with-server.ts';
+import { allRoutes } from './all-routes.ts';
+import { withFixture, worldOf } from './fixture.ts';
+import { fill } from './json-routes.ts';
+
+const bench = await withServer();
+const fixture = await withFixture(bench);
+
+const rawRoutes = /\/files\/|\/images\/|\/import$|\/ws$|\/pcap$|\{action\}|notifications/;
+const lines = (await allRoutes())
+  .filter(({ method, template }) => method !== 'DELETE' && !rawRoutes.test(template))
+  .map(({ method, template }) => `${method} ${template}`);
+const target = (line: string) =>
+  fill(line, {
+    ...fixture.ids,
+    adapter_number: '0',
+    port_number: '0',
+    emulator: 'qemu',
+    ...(line.includes('/qemu/nodes') ? { node_id: fixture.ids.vm_id as string } : {}),
+  });
+
+const malformed: (string | Uint8Array)[] = [
+  '{',
+  '}',
+  '{"name": }',
+  '{"name": "x",}',
+  "{'name': 'x'}",
+  '{name: "x"}',
+  '{"name": "x"} trailing',
+  '{"name": "x"}{"name": "y"}',
+  'nul',
+  'NaN',
+  'undefined',
+  '{"name": "\u0001"}',
+  '{"name": "x',
+  '\ufeff{"name": "x"}',
+  ' ',
+  '\0',
+  '<xml/>',
+  '--boundary\r\nContent-Disposition: form-data; name="x"\r\n\r\ny\r\n--boundary--',
+  '['.repeat(100_000),
+  '{"a":'.repeat(50_000),
+  Uint8Array.of(0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00),
+  Buffer.concat([Buffer.from('{"name": "'), Uint8Array.of(0xc3, 0x28), Buffer.from('"}')]),
+  Buffer.concat([Buffer.from('{"name": "'), Uint8Array.of(0xed, 0xa0, 0x80), Buffer.from('"}')]),
+  Uint8Array.of(0x80),
+];
+
+describe('bodies that are no JSON', () => {
+  for (const line of lines) {
+    test(`${line}: 400, nothing changes`, async () => {
+      for (const raw of malformed) {
+        const reply = await bench.client.send(target(line), { raw });
+        const { request } = expectFault(reply, 400);
+        assert.ok(JSON.stringify(request ?? {}).length < 20_000);
+      }
+    });
+  }
+  test('and all is as it was', async () => {
+    const world = await worldOf(bench, fixture);
+    assert.equal((world.nodes as unknown[]).length, 5);
+    assert.equal((world.projects as unknown[]).length, 1);
+  });
+});
+
+describe('bodies of 10 MB', () => {
+  const large = Buffer.from(JSON.stringify({ name: 'x'.repeat(10_000_000) }));
+  for (const line of lines) {
+    test(`${line}: 413`, async () => {
+      const reply = await sendLarge(target(line), large);
+      if (reply) expectFault(reply, 413);
+    });
+  }
+  test('in chunks, without a length: 413', async () => {
+    const head = 'POST /v2/projects HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
+    const answer = await talk(head + chunk.repeat(160));
+    assert.match(answer, /^HTTP\/1\.1 413 /);
+  });
+});
+
+/** A server that answers before it has read everything may cut the sender off: then the answer is lost, and that is no fault. */
+async function sendLarge(line: string, raw: Buffer): Promise<Reply | undefined> {
+  try {
+    return await bench.client.send(line, { raw });
+  } catch (error) {
+    assert.match((error as Error).message, /EPIPE|ECONNRESET|socket hang up/);
+    assert.equal((await bench.client.get<{ local: boolean }>('/v2/version')).local, true);
+    return undefined;
+  }
+}
+
+describe('very long names', () => {
+  const long = 'n'.repeat(100_000);
+  const bodies: [string, Record<string, unknown>][] = [
+    ['POST /v2/projects', { name: long }],
+    ['PUT /v2/projects/{project_id}', { name: long }],
+    ['POST /v2/projects/{project_id}/duplicate', { name: long }],
+    ['POST /v2/projects/{project_id}/nodes', { name: long, node_type: 'vpcs', compute_id: 'local' }],
+    ['PUT /v2/projects/{project_id}/nodes/{node_id}', { name: long }],
+    ['POST /v2/compute/projects/{project_id}/qemu/nodes', { name: long }],
+    ['POST /v2/compute/projects/{project_id}/vpcs/nodes', { name: long }],
+    ['POST /v2/compute/projects', { name: long }],
+    ['POST /v2/computes', { name: long, protocol: 'http', host: 'x', port: 1 }],
+    ['POST /v2/computes', { name: 'x', protocol: 'http', host: long, port: 1 }],
+    ['POST /v2/projects/{project_id}/snapshots', { name: long }],
+  ];
+  for (const [line, body] of bodies) {
+    test(`${line}: 400, and the answer does not repeat it`, async () => {
+      const before = await worldOf(bench, fixture);
+      const reply = await bench.client.send(fill(line, fixture.ids), { body });
+      expectFault(reply, 400);
+      assert.ok(reply.bytes.length < 20_000, `${reply.bytes.length} bytes`);
+      assert.deepEqual(await worldOf(bench, fixture), before);
+    });
+  }
+
+  test('an address of 100,000 characters is refused by HTTP', async () => {
+    const answer = await talk(`GET /v2/projects/${long} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    assert.match(answer, /^HTTP\/1\.1 4\d\d /);
+  });
+});
+
+describe('requests that are no HTTP', () => {
+  const texts = [
+    'nonsense\r\n\r\n',
+    'GET /v2/version\r\n\r\n',
+    'GET  /v2/version HTTP/9.9\r\n\r\n',
+    'POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n',
+    'POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nx',
+    `GET /v2/version HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
+    'GET /v2/\0version HTTP/1.1\r\nHost: x\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  ];
+  for (const text of texts) {
+    test(`${JSON.stringify(text.slice(0, 60))}: refused, the server lives`, async () => {
+      assert.match(await talk(text), /^HTTP\/1\.1 4\d\d |^$/);
+      await bench.client.get('/v2/version');
+    });
+  }
+
+  test('a body shorter than announced, then the client goes away: nothing is made', async () => {
+    const before = await worldOf(bench, fixture);
+    const socket = connect(bench.server.port, '127.0.0.1');
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write('POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{"name": "half');
+    socket.destroySoon();
+    await new Promise((resolve) => socket.once('close', resolve));
+    assert.deepEqual(await worldOf(bench, fixture), before);
+  });
+});
+
+/** Sends bytes on a connection of their own; what came back until the server ended it, or had answered with a status line. */
+function talk(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(bench.server.port, '127.0.0.1');
+    let answer = '';
+    const done = () => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setEncoding('latin1');
+    socket.setTimeout(5000, done);
+    socket.on('data', (data: string) => {
+      answer += data;
+      if (/^HTTP\/1\.1 \d{3} [\s\S]*?\r\n\r\n/.test(answer)) done();
+    });
+    socket.on('close', done);
+    socket.on('error', done);
+    socket.write(text, 'latin1');
+  });
+}

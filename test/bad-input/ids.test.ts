@@ -1,0 +1,131 @@
+/** Ids that are not known or no ids at all, in every parameter of every route. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { expectFault } from '../support/raw-http.ts';
+import { withServer } from '../support/with-server.ts';
+import { allRoutes, type RouteLine } from './all-routes.ts';
+import { withFixture, worldOf } from './fixture.ts';
+import { fill, jsonRoutes } from './json-routes.ts';
+
+const bench = await withServer();
+const fixture = await withFixture(bench);
+const routes = await allRoutes();
+
+const strange = [
+  randomUUID(),
+  'nope',
+  '0',
+  '-1',
+  '%20',
+  '..',
+  '%2e%2e',
+  '%2e%2e%2f%2e%2e%2fetc%2fpasswd',
+  '%00',
+  'a%00b',
+  '%0d%0aX-Injected:%201',
+  '%ff%fe',
+  '%c3%28',
+  '%',
+  '%zz',
+  '%F0%9F%A6%80',
+  '__proto__',
+  'constructor',
+  'toString',
+  "'%22%3Cscript%3E",
+  '{project_id}',
+  'x'.repeat(5000),
+];
+/** What a request that cannot be meant may be answered with; 204 is what deleting an unknown compute is answered with. */
+const refusals = [400, 403, 404, 405, 409, 414];
+
+const known: Record<string, string> = {
+  adapter_number: '0',
+  port_number: '0',
+  emulator: 'qemu',
+  action: 'nothing',
+  path: 'none.txt',
+  filename: 'none.img',
+};
+
+function bodyFor(line: string): string {
+  const route = jsonRoutes.find(
+    (each) =>
+      fill(each.line, { remote_id: '{compute_id}', vm_id: '{node_id}' }).replaceAll('/0/', '/{n}/') ===
+      line.replaceAll(/\/\{(adapter|port)_number\}\//g, '/{n}/'),
+  );
+  return JSON.stringify(route?.good(fixture.ids) ?? {});
+}
+
+async function tryRoute({ method, template }: RouteLine, parameter: string): Promise<string[]> {
+  const bad: string[] = [];
+  const isFile = ['path', 'filename', 'action'].includes(parameter);
+  for (const value of strange) {
+    const ids = { ...fixture.ids, ...known, ...(template.includes('/qemu/nodes') ? { node_id: fixture.ids.vm_id as string } : {}) };
+    const path = fill(template, { ...ids, [parameter]: value });
+    const reply = await bench.client.send(`${method} ${path}`, { raw: bodyFor(`${method} ${template}`), limitMs: 10_000 });
+    const allowed = isFile || /DELETE \/v2\/computes/.test(`${method} ${template}`) ? [200, 201, 204, ...refusals] : refusals;
+    const isListed = parameter === 'emulator' || allowed.includes(reply.status);
+    if (!isListed || reply.status >= 500) bad.push(`${value.slice(0, 40)}: ${reply.status} ${reply.text().slice(0, 200)}`);
+    else if (reply.status >= 400 && reply.headers['content-type'] === 'application/json') expectFault(reply, reply.status);
+    assert.equal(reply.headers['x-injected'], undefined);
+  }
+  return bad;
+}
+
+test('the routes were found', () => {
+  const lines = routes.map(({ method, template }) => `${method} ${template}`);
+  for (const line of [
+    'GET /v2/projects/{project_id}/links',
+    'POST /v2/compute/projects/{project_id}/qemu/nodes',
+    'GET /v2/compute/qemu/binaries',
+  ]) {
+    assert.ok(lines.includes(line), line);
+  }
+  assert.ok(lines.length >= 80, `${lines.length} routes`);
+});
+
+describe('every parameter of every route', () => {
+  for (const line of routes) {
+    const parameters = [...line.template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+    for (const parameter of parameters) {
+      test(`${line.method} ${line.template}: ${parameter}`, async () => {
+        assert.deepEqual(await tryRoute(line, parameter), []);
+      });
+    }
+  }
+
+  test('and all is as it was', async () => {
+    const world = await worldOf(bench, fixture);
+    assert.equal((world.nodes as unknown[]).length, 5);
+    assert.equal((world.links as unknown[]).length, 1);
+  });
+});
+
+describe('ids in bodies', () => {
+  test('a link to nodes that are not there', async () => {
+    const end = (node_id: string) => ({ node_id, adapter_number: 0, port_number: 0 });
+    const before = await worldOf(bench, fixture);
+    for (const id of [randomUUID(), fixture.ids.project_id as string, fixture.ids.link_id as string]) {
+      const body = { nodes: [end(fixture.ids.node_id as string), end(id)] };
+      expectFault(await bench.client.send(`POST ${fixture.project.path}/links`, { body }), 404, /Node ID/);
+    }
+    assert.deepEqual(await worldOf(bench, fixture), before);
+  });
+
+  test('a node on a compute that is not there', async () => {
+    for (const compute_id of [randomUUID(), '..', '__proto__', 'x'.repeat(4000)]) {
+      const body = { name: 'x', node_type: 'vpcs', compute_id };
+      expectFault(await bench.client.send(`POST ${fixture.project.path}/nodes`, { body }), 404, /Compute ID/);
+    }
+  });
+
+  test('a node of a kind that cannot be made here: 409 that says so', async () => {
+    const before = await worldOf(bench, fixture);
+    for (const node_type of ['docker', 'dynamips', 'iou', 'virtualbox', 'vmware', 'traceng']) {
+      const body = { name: 'x', node_type, compute_id: 'local' };
+      expectFault(await bench.client.send(`POST ${fixture.project.path}/nodes`, { body }), [404, 409]);
+    }
+    assert.deepEqual(await worldOf(bench, fixture), before);
+  });
+});
