@@ -32,7 +32,8 @@ export class Server {
     });
     const url = await Promise.race([firstUrl(child), ended.then(() => undefined), limit(startLimitMs)]);
     if (url === undefined) {
-      const what = child.exitCode === null ? `did not answer within ${startLimitMs / 1000} s` : `ended with code ${child.exitCode}`;
+      const end = child.exitCode ?? child.signalCode;
+      const what = end === null ? `did not answer within ${startLimitMs / 1000} s` : `ended (${end})`;
       child.kill('SIGKILL');
       throw new Error(`The server ${what}. Its last words: ${said.trim() || 'none'}`);
     }

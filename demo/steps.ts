@@ -1,9 +1,10 @@
 /** What the demo does and measures: one step for each row of the table, in order. Each relies on those before it. */
-import { dropEvery, frequencyDrop, latency, latencyMs, resume, suspend } from './impairing.ts';
+
 import type { Outcome } from './outcome.ts';
 import type { Session } from './session.ts';
-import { bootNodes, makeProject, pingPlain, pingThroughVm, startServer } from './setting-up.ts';
-import { duplicate, killServer, lookAround } from './surviving.ts';
+import { dropEvery, frequencyDrop, latency, latencyMs, resume, suspend } from './steps-impair.ts';
+import { bootNodes, makeProject, pingPlain, pingThroughVm, startServer } from './steps-set-up.ts';
+import { duplicate, killServer, lookAround } from './steps-survive.ts';
 
 export const steps: readonly [name: string, run: (session: Session) => Promise<Outcome>][] = [
   ['start a server', startServer],

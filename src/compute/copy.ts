@@ -2,7 +2,7 @@
  * Copies of what nodes keep on disk. Running machines are held for the instant of the copy, so that what is copied is what a power
  * cut would have left. `cp` shares blocks where the file system can, and keeps holes elsewhere; nothing is read into memory.
  *
- * All or nothing: a copy grows in a folder of its own and gets its name when it is complete and on disk. The folder is noted in the
+ * All or nothing: a copy grows in a folder of its own and gets its name when it is complete. The folder is noted in the
  * store first, so that a server that dies in between removes it when it starts again.
  */
 import { randomBytes } from 'node:crypto';
@@ -96,14 +96,16 @@ async function whileHeld(nodes: readonly ComputeNode[], context: Context, fn: ()
   }
 }
 
-/** Fills a folder beside the target, brings it to disk and puts it in the target's place. */
+/**
+ * Fills a folder beside the target and puts it in the target's place. Disks of gigabytes are not synced: like anything else that
+ * machines write, they reach the disk when the kernel sees fit; what this protects from is the death of the server.
+ */
 async function grow(context: Context, target: string, fill: (folder: string) => Promise<void>): Promise<void> {
   const growing = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}`);
   await context.store.beginCopy(growing);
   try {
     await mkdir(growing, { recursive: true });
     await fill(growing);
-    await run(context, 'sync', ['-f', growing]);
     await rm(target, { recursive: true, force: true });
     await rename(growing, target);
     await syncFolder(dirname(target));

@@ -1,7 +1,8 @@
 /** One compute as the controller knows it: where it is, whether it is connected, how busy it is. */
-import { canonical } from './canonical.ts';
+
 import type { Transport } from '../api/transport.ts';
 import type { Compute as ComputeObject } from '../schema/compute.ts';
+import { canonical } from './canonical.ts';
 import type { ComputeEntry } from './topology.ts';
 import type { Usage } from './usage.ts';
 

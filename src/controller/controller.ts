@@ -113,7 +113,12 @@ export class Controller {
     const { local } = this.computes;
     const { hostname: host, port, protocol } = new URL(url);
     const bare = host.replace(/^\[|\]$/g, '');
-    const record: ComputeRecord = { ...local.record, host: bare, port: Number(port), protocol: protocol === 'https:' ? 'https' : 'http' };
+    const record: ComputeRecord = {
+      ...local.record,
+      host: bare,
+      port: Number(port),
+      protocol: protocol === 'https:' ? 'https' : 'http',
+    };
     local.replace(canonical(record), local.transport);
     this.computes.changed(local);
   }

@@ -69,7 +69,8 @@ export class Feeds {
   }
 
   #textOf(notice: Notice): string {
-    if (this.#last?.notice !== notice) this.#last = { notice, text: JSON.stringify({ action: notice.action, event: notice.event }) };
+    if (this.#last?.notice !== notice)
+      this.#last = { notice, text: JSON.stringify({ action: notice.action, event: notice.event }) };
     return this.#last.text;
   }
 }

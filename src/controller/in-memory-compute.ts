@@ -50,7 +50,10 @@ export class InMemoryCompute {
     const node = `${nodes}/{node_id}` as const;
     const nio = `${node}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio` as const;
     const end = (path: Path) => `${path.node_id}/${path.adapter_number}/${path.port_number}`;
-    const setStatus = (path: Path, status: string) => this.tell(String(path.node_id), { status });
+    const setStatus = (path: Path, status: string) => {
+      this.#get(path);
+      this.tell(String(path.node_id), { status });
+    };
     return [
       this.#route(`POST ${nodes}`, (path, body) => this.#create(path, body)),
       this.#route(`GET ${node}`, (path) => this.#get(path)),
@@ -82,7 +85,13 @@ export class InMemoryCompute {
     const nodeId = String(body.node_id);
     const known = this.nodes.get(nodeId);
     if (known) return known;
-    const node = { console: this.#console++, command_line: '', node_directory: `/x/${nodeId}`, project_id: path.project_id, status: 'stopped' };
+    const node = {
+      console: this.#console++,
+      command_line: '',
+      node_directory: `/x/${nodeId}`,
+      project_id: path.project_id,
+      status: 'stopped',
+    };
     this.nodes.set(nodeId, { ...node, console_type: 'telnet', ...body });
     return this.#get({ node_id: nodeId });
   }

@@ -27,7 +27,9 @@ export async function linkAddresses(one: Compute, other: Compute): Promise<Two<s
 /** The compute's own address first. */
 async function interfacesOf(compute: Compute): Promise<Interface[]> {
   const { body } = await compute.transport.call<Interface[]>('GET /v2/compute/network/interfaces');
-  const usable = body.filter(({ ip_address, netmask }) => ip_address !== '' && netmask !== '' && !ip_address.startsWith('169.254.'));
+  const usable = body.filter(
+    ({ ip_address, netmask }) => ip_address !== '' && netmask !== '' && !ip_address.startsWith('169.254.'),
+  );
   const isOwn = ({ ip_address }: Interface) => Number(ip_address !== compute.record.host);
   return usable.filter(({ ip_address }) => !unusable.has(ip_address)).sort((a, b) => isOwn(a) - isOwn(b));
 }

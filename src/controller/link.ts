@@ -2,8 +2,8 @@
 import { fault } from '../api/faults.ts';
 import { type Filters, filterTable, normaliseFilters } from '../schema/filter.ts';
 import type { Link, LinkEnd } from '../schema/link.ts';
-import type { Label, Port } from '../schema/node.ts';
 import type { NioUdp } from '../schema/nio.ts';
+import type { Label, Port } from '../schema/node.ts';
 import { assemble, canonical } from './canonical.ts';
 import { findKind } from './node.ts';
 import type { OpenNode } from './open-node.ts';

@@ -69,7 +69,8 @@ export class LiveProject implements ProjectHost {
   /** Reads the project and makes what it holds on the computes. @throws when file or log cannot be read */
   static async open(options: LiveProjectOptions): Promise<LiveProject> {
     const file = join(options.folder, options.filename);
-    const onSnapshotFailed = (error: unknown) => options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
+    const onSnapshotFailed = (error: unknown) =>
+      options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
     const { log, state } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
     // Other programs may still want to read the file as it was.
     if (state.upgradedFrom !== undefined) await copyFile(file, `${file}.backup${state.upgradedFrom}`);
@@ -101,8 +102,11 @@ export class LiveProject implements ProjectHost {
     return [...new Set(this.nodes.entries().map((entry) => entry.compute_id))].flatMap((id) => this.computes.find(id) ?? []);
   }
 
-  commit(change: Change, apply: () => object): Promise<void> {
-    return this.#log.append(change, () => this.notify(change.action, apply()));
+  commit(change: Change, apply: () => object | undefined): Promise<void> {
+    return this.#log.append(change, () => {
+      const event = apply();
+      if (event) this.notify(change.action, event);
+    });
   }
 
   notify(action: string, event: object): void {
@@ -127,7 +131,10 @@ export class LiveProject implements ProjectHost {
     const { variables } = entry;
     if (variables === was.variables) return;
     await forEachBounded(this.usedComputes(), concurrency, (compute) =>
-      compute.transport.call('PUT /v2/compute/projects/{project_id}', { path: { project_id: this.projectId }, body: { variables } }),
+      compute.transport.call('PUT /v2/compute/projects/{project_id}', {
+        path: { project_id: this.projectId },
+        body: { variables },
+      }),
     );
   }
 
@@ -154,7 +161,9 @@ export class LiveProject implements ProjectHost {
 
   /** Lets go of the files and leaves everything running: the server ends. */
   async release(): Promise<void> {
-    await this.#log.writeSnapshot().catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
+    await this.#log
+      .writeSnapshot()
+      .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
     await this.#log.close();
   }
 
@@ -168,7 +177,8 @@ export class LiveProject implements ProjectHost {
 
   #addLink(linkId: string, add: () => boolean): boolean {
     const isAdded = add();
-    if (!isAdded) this.notify('log.warning', { message: `The link ${linkId} was left out: its ends are not there, or have another link` });
+    if (!isAdded)
+      this.notify('log.warning', { message: `The link ${linkId} was left out: its ends are not there, or have another link` });
     return isAdded;
   }
 

@@ -6,7 +6,10 @@ import { Names } from './names.ts';
 describe('node names', () => {
   it('keeps a free name, without its spaces', () => {
     const names = new Names();
-    assert.deepEqual([names.allocate('PC1'), names.allocate('my pc'), names.allocate('x{1}'), names.allocate('x{')], ['PC1', 'mypc', 'x{1}', 'x{']);
+    assert.deepEqual(
+      [names.allocate('PC1'), names.allocate('my pc'), names.allocate('x{1}'), names.allocate('x{')],
+      ['PC1', 'mypc', 'x{1}', 'x{'],
+    );
   });
 
   it('counts placeholders from 1 and fills gaps', () => {
@@ -19,18 +22,28 @@ describe('node names', () => {
   it('replaces the number at the end of a name that is taken', () => {
     const names = new Names();
     assert.deepEqual([names.allocate('PC1'), names.allocate('PC1'), names.allocate('PC1')], ['PC1', 'PC2', 'PC3']);
-    assert.deepEqual([names.allocate('foo'), names.allocate('foo'), names.allocate('lab-01'), names.allocate('lab-01')], ['foo', 'foo1', 'lab-01', 'lab-1']);
+    assert.deepEqual(
+      [names.allocate('foo'), names.allocate('foo'), names.allocate('lab-01'), names.allocate('lab-01')],
+      ['foo', 'foo1', 'lab-01', 'lab-1'],
+    );
   });
 
   it('knows widths, doubled braces and {name}', () => {
     const names = new Names();
-    assert.deepEqual([names.allocate('{name}-{0}'), names.allocate('{{{0:03d}}}'), names.allocate('{0:02d}')], ['Node-1', '{001}', '01']);
+    assert.deepEqual(
+      [names.allocate('{name}-{0}'), names.allocate('{{{0:03d}}}'), names.allocate('{0:02d}')],
+      ['Node-1', '{001}', '01'],
+    );
   });
 
   it('refuses formats it does not know, and no name at all', () => {
     const names = new Names();
     for (const format of ['{0}{foo}', '{0}{', '{0:x}', '  ']) {
-      assert.throws(() => names.allocate(format), (error) => isFault(error, 'node_name_format'), format);
+      assert.throws(
+        () => names.allocate(format),
+        (error) => isFault(error, 'node_name_format'),
+        format,
+      );
     }
   });
 

@@ -83,5 +83,8 @@ function parseField(format: string, field: string, spec: string): string | ((num
   const width = /^(0?)(\d{0,2})d?$/.exec(spec);
   if (!width) throw fault('node_name_format', { format, reason: `"${spec}" is not a width` });
   const [, zero, length] = width;
-  return (number) => String(number).padStart(Number(length), zero ? '0' : ' ').replaceAll(' ', '');
+  return (number) =>
+    String(number)
+      .padStart(Number(length), zero ? '0' : ' ')
+      .replaceAll(' ', '');
 }

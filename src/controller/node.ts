@@ -1,8 +1,8 @@
 /** A node's data: what is stored, what is known only while the project is open, and what a compute is told. Nothing here does I/O. */
 import { isDeepStrictEqual } from 'node:util';
-import { kinds } from '../emulators/kinds.ts';
-import type { Kind } from '../emulators/kind.ts';
 import { fault } from '../api/faults.ts';
+import type { Kind } from '../emulators/kind.ts';
+import { kinds } from '../emulators/kinds.ts';
 import type { ConsoleType, Label, Node, NodeCreate, NodeStatus, NodeType, NodeUpdate, Port } from '../schema/node.ts';
 import { canonical } from './canonical.ts';
 import { labelOffset, symbolOf, symbolSize } from './symbols.ts';
@@ -59,7 +59,12 @@ function defaultLabel(name: string, height: number): Label {
 }
 
 function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#x27;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#x27;');
 }
 
 /** The node after a client's change, as far as the controller decides it; properties are the compute's. */
@@ -138,7 +143,11 @@ export function createBody(entry: NodeEntry, extra: Readonly<Record<string, unkn
 }
 
 /** What the compute is told of a change; undefined when the change is none of its business. */
-export function updateBody(before: NodeEntry, after: NodeEntry, properties: Record<string, unknown>): Record<string, unknown> | undefined {
+export function updateBody(
+  before: NodeEntry,
+  after: NodeEntry,
+  properties: Record<string, unknown>,
+): Record<string, unknown> | undefined {
   const isOther = (key: keyof NodeEntry) => !isDeepStrictEqual(before[key], after[key]);
   const body: Record<string, unknown> = {
     ...sendable(properties),

@@ -120,7 +120,12 @@ export class OpenNode {
   }
 
   /** A request about one of its ports. */
-  async portCall(method: 'POST' | 'PUT' | 'DELETE', verb: string, end: { adapter: number; port: number }, body: unknown = {}): Promise<void> {
+  async portCall(
+    method: 'POST' | 'PUT' | 'DELETE',
+    verb: string,
+    end: { adapter: number; port: number },
+    body: unknown = {},
+  ): Promise<void> {
     const way = `/adapters/{adapter_number}/ports/{port_number}/${verb}`;
     const path = { ...this.#path(), adapter_number: end.adapter, port_number: end.port };
     await this.#transport().call(`${method} ${this.#base()}${way}`, { path, body });

@@ -16,12 +16,22 @@ export interface ProjectHost {
   readonly configsPath: string;
   readonly computes: Computes;
   /**
-   * Makes a change durable, then has it take effect (`apply` returns what listeners are sent) and tells listeners.
+   * Makes a change durable, then has it take effect (`apply` returns what listeners are sent, if anything) and tells listeners.
    * @throws `storage_failed`; nothing changed then
    */
-  commit(change: Change, apply: () => object): Promise<void>;
+  commit(change: Change, apply: () => object | undefined): Promise<void>;
   /** Tells listeners what is not a change of the project. */
   notify(action: string, event: object): void;
   /** Sees to it that the project exists on a compute before its nodes do. */
   ensureOn(compute: Compute): Promise<void>;
+}
+
+/** What nodes need to know of the links on them. */
+export interface LinksOfNodes {
+  /** Ends of links on this node. */
+  endsOn(nodeId: string): { adapter: number; port: number }[];
+  /** Deletes the links on a node that goes; errors are left aside. */
+  deleteOn(nodeId: string): Promise<void>;
+  /** The node exists on its compute now, and may not have before. */
+  rewire(nodeId: string): Promise<void>;
 }

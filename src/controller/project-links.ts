@@ -16,8 +16,8 @@ import {
   withLabel,
 } from './link.ts';
 import type { OpenNode } from './open-node.ts';
-import type { ProjectHost } from './project-host.ts';
-import type { LinksOfNodes, ProjectNodes } from './project-nodes.ts';
+import type { LinksOfNodes, ProjectHost } from './project-host.ts';
+import type { ProjectNodes } from './project-nodes.ts';
 import type { UdpPorts } from './project-state.ts';
 import type { LinkEntry } from './topology.ts';
 import { UdpPortsOfProject } from './udp-ports.ts';

@@ -36,7 +36,9 @@ async function open(file: string, changed = {}): Promise<Opened> {
   log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
   const put = (entry: NodeEntry) => {
     const was = state.nodes.get(entry.node_id) ?? null;
-    return log.append({ action: was ? 'node.updated' : 'node.created', event: entry, was }, () => state.nodes.set(entry.node_id, entry));
+    return log.append({ action: was ? 'node.updated' : 'node.created', event: entry, was }, () =>
+      state.nodes.set(entry.node_id, entry),
+    );
   };
   return { log, state, put };
 }

@@ -12,7 +12,16 @@ import { basename } from 'node:path';
 import { type Fault, fault, isFault } from '../api/faults.ts';
 import { writeFileAtomic } from '../lib/atomic-file.ts';
 import { Journal } from '../lib/journal.ts';
-import { damaged, type LogRecord, logPath, type ProjectState, replay, snapshotAction, stateOf, type UdpPorts } from './project-state.ts';
+import {
+  damaged,
+  type LogRecord,
+  logPath,
+  type ProjectState,
+  replay,
+  snapshotAction,
+  stateOf,
+  type UdpPorts,
+} from './project-state.ts';
 import { readTopology, type Topology } from './topology.ts';
 import { topologyText } from './topology-text.ts';
 
@@ -156,7 +165,14 @@ export class ProjectLog {
     const seq = this.#applied;
     const { topology, udpPorts } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
-    const header = { seq, at: new Date().toISOString(), by: null, action: snapshotAction, event: { udp_ports: udpPorts }, was: null };
+    const header = {
+      seq,
+      at: new Date().toISOString(),
+      by: null,
+      action: snapshotAction,
+      event: { udp_ports: udpPorts },
+      was: null,
+    };
     await this.#journal.restart(() => [header, ...this.#kept.filter((record) => record.seq > seq)]);
     this.#kept = this.#kept.filter((record) => record.seq > seq);
     this.#enough = this.#options.maxRecords ?? 2000;
@@ -164,8 +180,8 @@ export class ProjectLog {
 
   #schedule(): void {
     if (this.#closed) return;
-    if (this.#kept.length >= this.#enough) return this.#start();
-    if (this.#quiet) this.#quiet.refresh();
+    if (this.#kept.length >= this.#enough) this.#start();
+    else if (this.#quiet) this.#quiet.refresh();
     else this.#quiet = setTimeout(() => this.#start(), this.#options.quietMs ?? 1000).unref();
   }
 

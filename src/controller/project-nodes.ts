@@ -6,10 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault, isFault } from '../api/faults.ts';
 import { KeyedMutex } from '../lib/mutex.ts';
 import type { NodeCreate, NodeUpdate } from '../schema/node.ts';
-import { concurrency, forEachBounded } from './bounded.ts';
 import { canonical } from './canonical.ts';
-import { Names } from './names.ts';
 import { readNamedFiles } from './named-files.ts';
+import { Names } from './names.ts';
 import {
   type ComputeNode,
   changedEntry,
@@ -17,27 +16,17 @@ import {
   createBody,
   findKind,
   kindOf,
-  newNodeEntry,
   type NodeObject,
+  newNodeEntry,
   portsOf,
   updateBody,
 } from './node.ts';
 import { OpenNode } from './open-node.ts';
-import type { ProjectHost } from './project-host.ts';
+import type { LinksOfNodes, ProjectHost } from './project-host.ts';
 import { deletingAction } from './project-state.ts';
 import type { NodeEntry } from './topology.ts';
 
 export type NodeAction = 'start' | 'stop' | 'suspend' | 'reload';
-
-/** What nodes need to know of the links on them. */
-export interface LinksOfNodes {
-  /** Ends of links on this node. */
-  endsOn(nodeId: string): { adapter: number; port: number }[];
-  /** Deletes the links on a node that goes; errors are left aside. */
-  deleteOn(nodeId: string): Promise<void>;
-  /** The node exists on its compute now, and may not have before. */
-  rewire(nodeId: string): Promise<void>;
-}
 
 export class ProjectNodes {
   readonly #host: ProjectHost;
@@ -67,6 +56,10 @@ export class ProjectNodes {
 
   all(): Iterable<OpenNode> {
     return this.#nodes.values();
+  }
+
+  ids(): string[] {
+    return [...this.#nodes.keys()];
   }
 
   find(nodeId: string): OpenNode | undefined {
@@ -148,7 +141,7 @@ export class ProjectNodes {
   delete(nodeId: string): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
-      await this.#host.commit({ action: deletingAction, event: { node_id: nodeId }, was: null }, () => ({ node_id: nodeId }));
+      await this.#host.commit({ action: deletingAction, event: { node_id: nodeId }, was: null }, () => undefined);
       await this.#links?.deleteOn(nodeId);
       if (node.compute) {
         await node.deleteOnCompute().catch((error: unknown) => {
@@ -189,15 +182,6 @@ export class ProjectNodes {
     });
   }
 
-  /** The action for every node; each is attempted, then one of the errors is thrown. */
-  async actAll(action: NodeAction): Promise<void> {
-    const actions: NodeAction[] = action === 'reload' ? ['stop', 'start'] : [action];
-    for (const each of actions) {
-      const [error] = await forEachBounded([...this.#nodes.keys()], concurrency, (nodeId) => this.act(nodeId, each));
-      if (error !== undefined) throw error;
-    }
-  }
-
   resetConsole(nodeId: string): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       if (!kindOf(node.entry.node_type).can.resetConsole) {
@@ -205,14 +189,6 @@ export class ProjectNodes {
       }
       await node.act('console/reset');
     });
-  }
-
-  async resetConsoles(): Promise<void> {
-    const nodes = [...this.#nodes.values()].filter(
-      ({ entry }) => entry.console !== null && entry.console_type === 'telnet' && findKind(entry.node_type)?.can.resetConsole,
-    );
-    const [error] = await forEachBounded(nodes, concurrency, (node) => this.resetConsole(node.id));
-    if (error !== undefined) throw error;
   }
 
   /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are told why. */
@@ -243,7 +219,8 @@ export class ProjectNodes {
     if (node.mergeLive(answer)) this.#told(node);
     if (node.merged(answer).entry === node.entry) return;
     const reconcile = async () => {
-      if (this.#nodes.get(node.id) === node && node.isPresent && node.merged(answer).entry !== node.entry) await this.#refresh(node);
+      if (this.#nodes.get(node.id) === node && node.isPresent && node.merged(answer).entry !== node.entry)
+        await this.#refresh(node);
     };
     this.locks.run(node.id, reconcile).catch(() => undefined);
   }

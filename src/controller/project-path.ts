@@ -13,7 +13,8 @@ export function projectFileName(name: string): string {
   if (name === '.' || name === '..') throw refuse(`"${name}" names a folder`);
   if (/[/\\\0]/.test(name)) throw refuse('it must not contain / or \\ or NUL: it becomes a file name');
   const filename = `${name}.gns3`;
-  if (Buffer.byteLength(filename) > maxFileNameBytes) throw refuse(`it is too long: the file name may have ${maxFileNameBytes} bytes`);
+  if (Buffer.byteLength(filename) > maxFileNameBytes)
+    throw refuse(`it is too long: the file name may have ${maxFileNameBytes} bytes`);
   return filename;
 }
 
@@ -26,7 +27,8 @@ export async function projectFolder(path: string, projectsPath: string, local: b
   if (path.includes('"') || path.includes('\0')) throw refuse('it contains a quotation mark or NUL');
   if (!isAbsolute(path)) throw refuse('it is not absolute');
   const folder = resolve(path);
-  if (!local && !(await isInside(projectsPath, folder).catch(() => false))) throw refuse('it is not inside the projects folder, and the server is not local');
+  if (!local && !(await isInside(projectsPath, folder).catch(() => false)))
+    throw refuse('it is not inside the projects folder, and the server is not local');
   return folder;
 }
 

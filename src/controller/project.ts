@@ -12,6 +12,7 @@ import type { Computes } from './computes.ts';
 import { LiveProject } from './live-project.ts';
 import type { Log } from './log.ts';
 import type { ComputeNode } from './node.ts';
+import { actOnAll } from './node-batch.ts';
 import type { Notice } from './project-host.ts';
 import { ProjectLog } from './project-log.ts';
 import { projectFileName } from './project-path.ts';
@@ -238,7 +239,9 @@ export class Project {
     });
     this.#changed();
     // Without it the project would be opened again at the next start, which loses nothing.
-    await this.#register(false).catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end of a project was not noted'));
+    await this.#register(false).catch((error: unknown) =>
+      this.#environment.log.warn({ err: error }, 'the end of a project was not noted'),
+    );
     return true;
   }
 
@@ -254,7 +257,8 @@ export class Project {
 
   async #updateClosed(entry: ProjectEntry, object: object): Promise<void> {
     const { version, log: serverLog } = this.#environment;
-    const onSnapshotFailed = (error: unknown) => serverLog.warn({ err: error }, `${this.file} could not be written; its log has all`);
+    const onSnapshotFailed = (error: unknown) =>
+      serverLog.warn({ err: error }, `${this.file} could not be written; its log has all`);
     const { log, state } = await ProjectLog.open(this.file, { version, onSnapshotFailed });
     try {
       log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: {} }));
@@ -268,7 +272,7 @@ export class Project {
   }
 
   #startAll(live: LiveProject): void {
-    this.change(() => live.nodes.actAll('start')).catch((error: unknown) => {
+    this.change(() => actOnAll(live.nodes, 'start')).catch((error: unknown) => {
       this.notices.emit({ action: 'log.error', event: { message: `Not all nodes could be started: ${(error as Error).message}` } });
       if (!isFault(error)) this.#environment.log.error({ err: error }, 'auto_start failed');
     });

@@ -149,7 +149,8 @@ export class Projects {
     const file = resolve(path);
     const { project: entry } = await readProject(file);
     const known = this.#projects.get(entry.project_id);
-    const project = known ?? (await this.withName(entry.name, () => this.register(entry, { path: dirname(file), filename: basename(file) })));
+    const project =
+      known ?? (await this.withName(entry.name, () => this.register(entry, { path: dirname(file), filename: basename(file) })));
     if (project.file !== file) throw fault('project_id_taken', { project_id: entry.project_id });
     await project.open();
     return project;
@@ -214,7 +215,8 @@ export class Projects {
       return { folder, made };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code !== undefined && impossiblePath.has(code)) throw fault('path_forbidden', { path: folder, reason: (error as Error).message });
+      if (code !== undefined && impossiblePath.has(code))
+        throw fault('path_forbidden', { path: folder, reason: (error as Error).message });
       throw storageFailed(error);
     }
   }

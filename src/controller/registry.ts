@@ -77,7 +77,8 @@ export class Registry {
     try {
       const { project } = await readProject(file);
       const known = this.#map.get(project.project_id);
-      if (known && join(known.path, known.filename) !== file) throw new Error(`its id ${project.project_id} is that of ${known.path}`);
+      if (known && join(known.path, known.filename) !== file)
+        throw new Error(`its id ${project.project_id} is that of ${known.path}`);
       const other = found.get(project.project_id);
       if (other) throw new Error(`its id ${project.project_id} is that of ${other.path}`);
       found.set(project.project_id, { ...entry, project });

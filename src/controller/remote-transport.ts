@@ -79,7 +79,10 @@ export class RemoteTransport implements Transport {
     const what = `${method} ${path.replace(/^\/v2\/compute/, '')}`;
     const encoded = path.split('/').map(encodeURIComponent).join('/');
     const answer = await this.#request(method, encoded, { body: body ?? null, timeoutMs: 0, what });
-    const headers = Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]);
+    const headers = Object.entries(answer.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]);
     return { status: answer.statusCode, headers: Object.fromEntries(headers), body: answer.body };
   }
 
@@ -101,7 +104,11 @@ export class RemoteTransport implements Transport {
   async #connect(): Promise<void> {
     clearTimeout(this.#timer);
     try {
-      const answer = await this.#request('GET', '/v2/compute/capabilities', { body: null, timeoutMs: retryMs, what: 'GET /capabilities' });
+      const answer = await this.#request('GET', '/v2/compute/capabilities', {
+        body: null,
+        timeoutMs: retryMs,
+        what: 'GET /capabilities',
+      });
       const capabilities = this.#check(await answer.body.text());
       await this.#listen();
       this.#set({ connected: true, capabilities, lastError: null });
@@ -130,7 +137,8 @@ export class RemoteTransport implements Transport {
       throw refuse('it is not a server of this API');
     }
     if (typeof given.version !== 'string') throw refuse('it does not say its version');
-    if (stable(given.version) !== stable(this.#version)) throw refuse(`its version is ${given.version}, this server has ${this.#version}`);
+    if (stable(given.version) !== stable(this.#version))
+      throw refuse(`its version is ${given.version}, this server has ${this.#version}`);
     return Object.freeze({ ...given, version: given.version, node_types: given.node_types ?? [] });
   }
 

@@ -7,7 +7,13 @@ const sliceMs = 5;
 /** `topology` holds canonical values only (sorted keys), as everything of a project does. */
 export async function topologyText(topology: Topology, version: string): Promise<Buffer> {
   const writer = new SlicedWriter();
-  const fields: Record<string, unknown> = { ...topology.project, revision: topologyRevision, type: 'topology', version, topology: null };
+  const fields: Record<string, unknown> = {
+    ...topology.project,
+    revision: topologyRevision,
+    type: 'topology',
+    version,
+    topology: null,
+  };
   writer.add('{');
   for (const [index, key] of Object.keys(fields).sort().entries()) {
     writer.add(`${index === 0 ? '' : ','}\n    ${JSON.stringify(key)}: `);

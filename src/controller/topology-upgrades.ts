@@ -32,7 +32,9 @@ const steps: readonly { readonly from: number; readonly apply: (project: Raw) =>
       ...eachNode(project, (node) => ({
         ...node,
         ...(node.console_type === null && { console_type: 'none' }),
-        properties: ['qemu', 'vmware', 'virtualbox'].includes(String(node.node_type)) ? withOnClose(node.properties) : node.properties,
+        properties: ['qemu', 'vmware', 'virtualbox'].includes(String(node.node_type))
+          ? withOnClose(node.properties)
+          : node.properties,
       })),
       ...('grid_size' in project && { drawing_grid_size: project.grid_size }),
     }),

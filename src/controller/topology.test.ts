@@ -5,11 +5,25 @@ import { parseTopology, toNodeEntry } from './topology.ts';
 import { topologyText } from './topology-text.ts';
 
 const projectId = 'c6992992-ac72-47dc-833b-54aa334bcd05';
-const node = { compute_id: 'local', name: 'PC1', node_id: '0b6fb567-431d-4e8d-88d3-6c390daed734', node_type: 'vpcs', properties: {} };
+const node = {
+  compute_id: 'local',
+  name: 'PC1',
+  node_id: '0b6fb567-431d-4e8d-88d3-6c390daed734',
+  node_type: 'vpcs',
+  properties: {},
+};
 const empty = { computes: [], drawings: [], links: [], nodes: [] };
 
 function fileWith(changes: Record<string, unknown>): string {
-  return JSON.stringify({ name: 'x', project_id: projectId, revision: 9, topology: empty, type: 'topology', version: '2.2.0', ...changes });
+  return JSON.stringify({
+    name: 'x',
+    project_id: projectId,
+    revision: 9,
+    topology: empty,
+    type: 'topology',
+    version: '2.2.0',
+    ...changes,
+  });
 }
 const read = (changes: Record<string, unknown>) => parseTopology(fileWith(changes), 'x.gns3');
 
@@ -18,7 +32,10 @@ describe('project files', () => {
     const { topology, upgradedFrom } = read({ topology: { ...empty, nodes: [node] } });
     assert.equal(upgradedFrom, undefined);
     assert.deepEqual([topology.project.auto_close, topology.project.zoom, topology.project.variables], [true, 100, null]);
-    assert.deepEqual([topology.nodes[0]?.port_name_format, topology.nodes[0]?.z, topology.nodes[0]?.console_type], ['Ethernet{0}', 1, null]);
+    assert.deepEqual(
+      [topology.nodes[0]?.port_name_format, topology.nodes[0]?.z, topology.nodes[0]?.console_type],
+      ['Ethernet{0}', 1, null],
+    );
   });
 
   it('tolerates what existing files have', () => {
@@ -47,9 +64,18 @@ describe('project files', () => {
 
   it('refuses what is no JSON, newer and older files', () => {
     assert.throws(() => parseTopology('{', 'x'), damaged);
-    assert.throws(() => read({ revision: 10 }), (error) => isFault(error, 'project_newer'));
-    assert.throws(() => read({ revision: 4 }), (error) => isFault(error, 'project_older'));
-    assert.throws(() => read({ revision: undefined }), (error) => isFault(error, 'project_older'));
+    assert.throws(
+      () => read({ revision: 10 }),
+      (error) => isFault(error, 'project_newer'),
+    );
+    assert.throws(
+      () => read({ revision: 4 }),
+      (error) => isFault(error, 'project_older'),
+    );
+    assert.throws(
+      () => read({ revision: undefined }),
+      (error) => isFault(error, 'project_older'),
+    );
   });
 
   it('upgrades from revision 8: grid, console type, behaviour at closing', () => {
@@ -76,7 +102,10 @@ describe('project files', () => {
   });
 
   it('is written with sorted keys and four spaces, and read back the same', async () => {
-    const { topology } = read({ topology: { ...empty, nodes: [{ ...node, console_type: 'telnet' }] }, supplier: { url: 'u', logo: 'l' } });
+    const { topology } = read({
+      topology: { ...empty, nodes: [{ ...node, console_type: 'telnet' }] },
+      supplier: { url: 'u', logo: 'l' },
+    });
     const many = { ...topology, nodes: Array.from({ length: 2000 }, (_, x) => toNodeEntry({ ...topology.nodes[0], x } as never)) };
     const text = (await topologyText(many, '2.2.60')).toString('utf8');
     assert.equal(text, `${JSON.stringify(sorted(JSON.parse(text)), null, 4)}\n`);

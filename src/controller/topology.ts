@@ -135,7 +135,8 @@ export function parseTopology(text: string, name: string): ReadTopology {
   } catch (error) {
     throw fault('project_damaged', { name, reason: (error as Error).message }, { cause: error });
   }
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) throw fault('project_damaged', { name, reason: 'it is not an object' });
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    throw fault('project_damaged', { name, reason: 'it is not an object' });
   const given = (raw as { revision?: unknown }).revision ?? 1;
   if (typeof given !== 'number') throw fault('project_damaged', { name, reason: 'its revision is not a number' });
   if (given > topologyRevision) throw fault('project_newer', { name, revision: given, known: topologyRevision });

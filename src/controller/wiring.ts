@@ -21,20 +21,15 @@ export class Wiring {
     const addresses = await addressesOf(nodes);
     const ports = await this.#takePorts(nodes);
     const nios = niosOf(entry, nodes, ports, addresses);
-    try {
-      await nodes[0].portCall('POST', 'nio', at(entry, 0), nios[0]);
-    } catch (error) {
-      this.#keep(nodes, ports, [0, 1]);
-      throw error;
+    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('POST', 'nio', at(entry, end), nios[end])));
+    const refused = results.find((result) => result.status === 'rejected');
+    if (!refused) return ports;
+    for (const end of ends) {
+      // A NIO that goes takes its UDP port along; one that never was leaves it to us.
+      if (results[end]?.status === 'rejected') this.#ports.keep(computeOf(nodes[end]), ports[end]);
+      else await nodes[end].portCall('DELETE', 'nio', at(entry, end)).catch(() => undefined);
     }
-    try {
-      await nodes[1].portCall('POST', 'nio', at(entry, 1), nios[1]);
-    } catch (error) {
-      await nodes[0].portCall('DELETE', 'nio', at(entry, 0)).catch(() => undefined);
-      this.#keep(nodes, ports, [1]);
-      throw error;
-    }
-    return ports;
+    throw refused.reason;
   }
 
   /** As `join`, for a link that may still be there: saying again what is so changes nothing, and frames go on flowing. */
@@ -91,10 +86,6 @@ export class Wiring {
       if (result.status === 'fulfilled' && compute) this.#ports.keep(compute, result.value);
     }
     throw taken.find((result) => result.status === 'rejected')?.reason;
-  }
-
-  #keep(nodes: Two<OpenNode>, ports: UdpPorts, which: readonly (0 | 1)[]): void {
-    for (const end of which) this.#ports.keep(computeOf(nodes[end]), ports[end]);
   }
 }
 

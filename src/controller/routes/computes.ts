@@ -17,7 +17,11 @@ export function computeRoutes(controller: Controller): Route[] {
       async ({ body }) => (await computes.create(body)).object,
     ),
     route('GET /v2/computes', { summary: 'List the computes', reply: Type.Array(Compute) }, () => computes.list()),
-    route('GET /v2/computes/{compute_id}', { summary: 'Get a compute', reply: Compute }, ({ path }) => computes.get(path.compute_id).object),
+    route(
+      'GET /v2/computes/{compute_id}',
+      { summary: 'Get a compute', reply: Compute },
+      ({ path }) => computes.get(path.compute_id).object,
+    ),
     route(
       'PUT /v2/computes/{compute_id}',
       { summary: 'Change a compute; it is connected anew', body: ComputeUpdate, reply: Compute },
@@ -59,17 +63,25 @@ function proxyRoutes({ computes }: Controller): Route[] {
     return text === '' ? {} : JSON.parse(text);
   };
   return [
-    route('GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}', { summary: 'Where to reach a compute directly' }, ({ path }) => {
-      const { protocol, host, port } = computes.get(path.compute_id).record;
-      const shown = host.includes(':') ? `[${host}]` : host;
-      return { endpoint: `${protocol}://${shown}:${port}${computePath(path.emulator, path.action)}` };
-    }),
-    route('GET /v2/computes/{compute_id}/{emulator}/images', { summary: 'List the images of a compute, sorted' }, async ({ path }) => {
-      const { transport } = computes.get(path.compute_id);
-      const { body } = await transport.raw('GET', computePath(path.emulator, 'images'));
-      const text = (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
-      return (JSON.parse(text) as Image[]).sort((one, other) => compare(nameOf(one), nameOf(other)));
-    }),
+    route(
+      'GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}',
+      { summary: 'Where to reach a compute directly' },
+      ({ path }) => {
+        const { protocol, host, port } = computes.get(path.compute_id).record;
+        const shown = host.includes(':') ? `[${host}]` : host;
+        return { endpoint: `${protocol}://${shown}:${port}${computePath(path.emulator, path.action)}` };
+      },
+    ),
+    route(
+      'GET /v2/computes/{compute_id}/{emulator}/images',
+      { summary: 'List the images of a compute, sorted' },
+      async ({ path }) => {
+        const { transport } = computes.get(path.compute_id);
+        const { body } = await transport.raw('GET', computePath(path.emulator, 'images'));
+        const text = (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
+        return (JSON.parse(text) as Image[]).sort((one, other) => compare(nameOf(one), nameOf(other)));
+      },
+    ),
     route(
       'GET /v2/computes/{compute_id}/{emulator}/{action:.+}',
       { summary: 'Ask a compute; a body is passed on', raw: true },
@@ -104,6 +116,7 @@ function compare(one: string, other: string): number {
 /** @throws `compute_route_missing` for a path that leads elsewhere */
 function computePath(emulator: string, action: string): string {
   const path = `${emulator}/${action}`;
-  if (path.split('/').some((part) => part === '.' || part === '..' || part === '')) throw fault('compute_route_missing', { request: `/${path}` });
+  if (path.split('/').some((part) => part === '.' || part === '..' || part === ''))
+    throw fault('compute_route_missing', { request: `/${path}` });
   return `/v2/compute/${path}`;
 }

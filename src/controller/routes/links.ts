@@ -5,10 +5,14 @@ import type { Controller } from '../controller.ts';
 export function linkRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
-    route('GET /v2/projects/{project_id}/links', { summary: 'List the links; of a closed project as they are stored' }, async ({ path }) => {
-      const live = await project(path).findLive();
-      return live ? live.links.list() : [...(await project(path).stored()).links.values()];
-    }),
+    route(
+      'GET /v2/projects/{project_id}/links',
+      { summary: 'List the links; of a closed project as they are stored' },
+      async ({ path }) => {
+        const live = await project(path).findLive();
+        return live ? live.links.list() : [...(await project(path).stored()).links.values()];
+      },
+    ),
     route(
       'POST /v2/projects/{project_id}/links',
       { summary: 'Join two ports of two nodes', body: LinkInput, status: 201 },

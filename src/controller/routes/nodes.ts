@@ -1,6 +1,7 @@
 import { type Route, type RouteKey, route } from '../../api/route.ts';
 import { NodeCreate, NodeUpdate } from '../../schema/node.ts';
 import type { Controller } from '../controller.ts';
+import { actOnAll, resetAllConsoles } from '../node-batch.ts';
 import type { NodeAction } from '../project-nodes.ts';
 
 const actions: readonly { action: NodeAction; summary: string }[] = [
@@ -13,18 +14,18 @@ const actions: readonly { action: NodeAction; summary: string }[] = [
 export function nodeRoutes({ projects, computes }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
-    route('GET /v2/projects/{project_id}/nodes', { summary: 'List the nodes; of a closed project as they are stored' }, async ({ path }) => {
-      const live = await project(path).findLive();
-      return live ? live.nodes.list() : [...(await project(path).stored()).nodes.values()];
-    }),
     route(
-      'POST /v2/projects/{project_id}/nodes',
-      { summary: 'Create a node', body: NodeCreate, status: 201 },
-      ({ path, body }) => {
-        computes.get(body.compute_id);
-        return project(path).change((live) => live.nodes.create(body));
+      'GET /v2/projects/{project_id}/nodes',
+      { summary: 'List the nodes; of a closed project as they are stored' },
+      async ({ path }) => {
+        const live = await project(path).findLive();
+        return live ? live.nodes.list() : [...(await project(path).stored()).nodes.values()];
       },
     ),
+    route('POST /v2/projects/{project_id}/nodes', { summary: 'Create a node', body: NodeCreate, status: 201 }, ({ path, body }) => {
+      computes.get(body.compute_id);
+      return project(path).change((live) => live.nodes.create(body));
+    }),
     route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node' }, async ({ path }) => {
       const live = await project(path).live();
       return live.nodes.get(path.node_id).object;
@@ -34,8 +35,10 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
       { summary: 'Change a node; properties that are not given stay', body: NodeUpdate },
       ({ path, body }) => project(path).change((live) => live.nodes.update(path.node_id, body)),
     ),
-    route('DELETE /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Delete a node, its links and its files', status: 204 }, ({ path }) =>
-      project(path).change((live) => live.nodes.delete(path.node_id)),
+    route(
+      'DELETE /v2/projects/{project_id}/nodes/{node_id}',
+      { summary: 'Delete a node, its links and its files', status: 204 },
+      ({ path }) => project(path).change((live) => live.nodes.delete(path.node_id)),
     ),
     route('GET /v2/projects/{project_id}/nodes/{node_id}/links', { summary: 'List the links of a node' }, async ({ path }) => {
       const live = await project(path).live();
@@ -46,8 +49,10 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
       { summary: 'Disconnect the clients of a console', status: 204 },
       ({ path }) => project(path).change((live) => live.nodes.resetConsole(path.node_id)),
     ),
-    route('POST /v2/projects/{project_id}/nodes/console/reset', { summary: 'The same for all telnet consoles', status: 204 }, ({ path }) =>
-      project(path).change((live) => live.nodes.resetConsoles()),
+    route(
+      'POST /v2/projects/{project_id}/nodes/console/reset',
+      { summary: 'The same for all telnet consoles', status: 204 },
+      ({ path }) => project(path).change((live) => resetAllConsoles(live.nodes)),
     ),
     ...actions.flatMap(({ action, summary }) => {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
@@ -57,7 +62,7 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
           project(path).change((live) => live.nodes.act(path.node_id, action, body)),
         ),
         route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
-          project(path).change((live) => live.nodes.actAll(action)),
+          project(path).change((live) => actOnAll(live.nodes, action)),
         ),
       ];
     }),

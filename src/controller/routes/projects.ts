@@ -20,7 +20,11 @@ export function projectRoutes(controller: Controller): Route[] {
       { summary: 'Open a project by its file; local servers only', body: Load, status: 201, reply: Project },
       async ({ body }) => (await projects.loadFile(body.path)).object,
     ),
-    route('GET /v2/projects/{project_id}', { summary: 'Get a project', reply: Project }, ({ path }) => projects.get(path.project_id).object),
+    route(
+      'GET /v2/projects/{project_id}',
+      { summary: 'Get a project', reply: Project },
+      ({ path }) => projects.get(path.project_id).object,
+    ),
     route(
       'PUT /v2/projects/{project_id}',
       { summary: 'Change a project, open or closed', body: ProjectUpdate, reply: Project },
@@ -41,8 +45,10 @@ export function projectRoutes(controller: Controller): Route[] {
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, ({ path }) =>
       projects.get(path.project_id).open(),
     ),
-    route('POST /v2/projects/{project_id}/close', { summary: 'Stop the nodes of a project and close it', status: 204 }, ({ path }) =>
-      projects.get(path.project_id).close(),
+    route(
+      'POST /v2/projects/{project_id}/close',
+      { summary: 'Stop the nodes of a project and close it', status: 204 },
+      ({ path }) => projects.get(path.project_id).close(),
     ),
     route(
       'POST /v2/projects/{project_id}/duplicate',

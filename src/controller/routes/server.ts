@@ -22,7 +22,8 @@ export function serverRoutes({ version, settings, computes, log }: Controller): 
           statistics: (await compute.transport.call('GET /v2/compute/statistics')).body,
         })),
       );
-      for (const answer of answers) if (answer.status === 'rejected') log.info({ err: answer.reason }, 'a compute was left out of the statistics');
+      for (const answer of answers)
+        if (answer.status === 'rejected') log.info({ err: answer.reason }, 'a compute was left out of the statistics');
       return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     }),
   ];

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { contractHost } from '../contract-bench.ts';
 import { Acceleration, probe, probeSector } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 
@@ -17,41 +18,42 @@ const emulator = async () => (await new Binaries().inPath('qemu-system-x86_64'))
 test('the probe guest is a boot sector, and answers where a guest truly runs', async () => {
   assert.equal(probeSector().length, 512);
   assert.equal(probeSector().readUInt16LE(510), 0xaa55);
-  const verdict = await probe(await emulator(), 'tcg', 10_000);
+  const verdict = await probe(await emulator(), 'tcg', { limitMs: 10_000 });
   assert.deepEqual(verdict.usable, true, verdict.reason);
 });
 
 test('a guest that does not answer in time is no acceleration; nor is an emulator that fails', async () => {
-  const late = await probe(await emulator(), 'tcg', 1);
+  const late = await probe(await emulator(), 'tcg', { limitMs: 1 });
   assert.equal(late.usable, false);
   assert.match(late.reason, /within 0.001 s/);
   assert.equal((await probe('/bin/false', 'kvm')).usable, false);
 });
 
 test('the verdict is found out once per boot', async () => {
+  const { settings } = contractHost(folder, 31_900);
   const stateFile = join(folder, 'state', 'acceleration.json');
   let asked = 0;
   const find = async () => {
     asked += 1;
     return '/bin/false';
   };
-  const first = new Acceleration(() => stateFile, find);
+  const first = new Acceleration(() => settings, find);
   const verdicts = await Promise.all([first.verdict(), first.verdict()]);
   assert.equal(verdicts[0].usable, false);
   assert.ok(asked <= 1);
   const kept = JSON.parse(await readFile(stateFile, 'utf8'));
   assert.deepEqual({ usable: kept.usable, reason: kept.reason }, verdicts[0]);
   await writeFile(stateFile, JSON.stringify({ ...kept, usable: true, reason: 'kept' }));
-  assert.deepEqual(await new Acceleration(() => stateFile, find).verdict(), { usable: true, reason: 'kept' });
+  assert.deepEqual(await new Acceleration(() => settings, find).verdict(), { usable: true, reason: 'kept' });
   await writeFile(stateFile, JSON.stringify({ ...kept, boot_id: 'an earlier one', usable: true }));
-  assert.equal((await new Acceleration(() => stateFile, find).verdict()).usable, false);
+  assert.equal((await new Acceleration(() => settings, find).verdict()).usable, false);
   await writeFile(stateFile, 'damaged');
-  assert.equal((await new Acceleration(() => stateFile, find).verdict()).usable, false);
+  assert.equal((await new Acceleration(() => settings, find).verdict()).usable, false);
 });
 
 test('a verdict comes soon, whatever /dev/kvm is', async () => {
   const started = performance.now();
-  const verdict = await new Acceleration(() => join(folder, 'other.json'), emulator).verdict();
+  const verdict = await new Acceleration(() => contractHost(join(folder, 'other'), 31_900).settings, emulator).verdict();
   assert.ok(performance.now() - started < 5000);
   assert.ok(verdict.reason.length > 10);
 });

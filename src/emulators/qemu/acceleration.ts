@@ -10,6 +10,7 @@ import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import type { Settings } from '../../schema/settings.ts';
 import { hostPlatform } from './platforms.ts';
 import { runTool } from './tool.ts';
 
@@ -63,13 +64,17 @@ export function probeArguments(sectorFile: string, accelerator: 'kvm' | 'tcg'): 
 }
 
 /** Runs the probe guest. */
-export async function probe(emulator: string, accelerator: 'kvm' | 'tcg', limitMs = probeLimitMs): Promise<Verdict> {
+export async function probe(
+  emulator: string,
+  accelerator: 'kvm' | 'tcg',
+  { limitMs = probeLimitMs, runDirectory = tmpdir() }: { limitMs?: number; runDirectory?: string } = {},
+): Promise<Verdict> {
   const folder = await mkdtemp(join(tmpdir(), 'pb-probe-'));
   try {
     const sectorFile = join(folder, 'sector');
     await writeFile(sectorFile, probeSector());
     const started = performance.now();
-    const { code, reason } = await runTool(emulator, probeArguments(sectorFile, accelerator), { timeoutMs: limitMs });
+    const { code, reason } = await runTool(emulator, probeArguments(sectorFile, accelerator), { timeoutMs: limitMs, runDirectory });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     if (code === successCode) return { usable: true, reason: `a probe guest answered under ${accelerator} in ${seconds} s` };
     return { usable: false, reason: `a probe guest did not answer under ${accelerator}: ${reason}` };
@@ -79,13 +84,13 @@ export async function probe(emulator: string, accelerator: 'kvm' | 'tcg', limitM
 }
 
 export class Acceleration {
-  readonly #stateFile: () => string;
+  readonly #settings: () => Settings;
   readonly #findEmulator: () => Promise<string | undefined>;
   #verdict: Promise<Verdict> | undefined;
 
   /** `findEmulator` finds the emulator of the host's own architecture. */
-  constructor(stateFile: () => string, findEmulator: () => Promise<string | undefined>) {
-    this.#stateFile = stateFile;
+  constructor(settings: () => Settings, findEmulator: () => Promise<string | undefined>) {
+    this.#settings = settings;
     this.#findEmulator = findEmulator;
   }
 
@@ -95,6 +100,10 @@ export class Acceleration {
     return this.#verdict;
   }
 
+  get #stateFile(): string {
+    return join(this.#settings().dataDirectory, 'state', 'acceleration.json');
+  }
+
   async #findOut(): Promise<Verdict> {
     const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
     const kept = bootId === '' ? undefined : await this.#kept(bootId);
@@ -102,7 +111,7 @@ export class Acceleration {
     const verdict = await this.#ask();
     if (bootId !== '') {
       // Not kept only means that the next server asks again.
-      const file = this.#stateFile();
+      const file = this.#stateFile;
       await mkdir(dirname(file), { recursive: true }).catch(() => {});
       await writeFileAtomic(file, `${JSON.stringify({ boot_id: bootId, ...verdict })}\n`).catch(() => {});
     }
@@ -111,7 +120,7 @@ export class Acceleration {
 
   async #kept(bootId: string): Promise<Verdict | undefined> {
     try {
-      const kept = JSON.parse(await readFile(this.#stateFile(), 'utf8')) as Partial<Verdict> & { boot_id?: string };
+      const kept = JSON.parse(await readFile(this.#stateFile, 'utf8')) as Partial<Verdict> & { boot_id?: string };
       if (kept.boot_id !== bootId || typeof kept.usable !== 'boolean') return undefined;
       return { usable: kept.usable, reason: String(kept.reason ?? '') };
     } catch {
@@ -134,6 +143,6 @@ export class Acceleration {
     }
     const emulator = await this.#findEmulator();
     if (emulator === undefined) return { usable: false, reason: 'no emulator of the host’s architecture is installed' };
-    return probe(emulator, 'kvm');
+    return probe(emulator, 'kvm', { runDirectory: this.#settings().runtimeDirectory });
   }
 }

@@ -1,5 +1,4 @@
 /** The driver of the kind "qemu": checks, starts and takes over virtual machines. */
-import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { Driver, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host.ts';
@@ -12,7 +11,7 @@ import { ImageMaker, imageFolder } from './img.ts';
 import { qemuKind } from './kind.ts';
 import { adopt, launch } from './launch.ts';
 import { diskNode, imgFor } from './plan.ts';
-import { nativePlatforms } from './platforms.ts';
+import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge, type Slot } from './properties.ts';
 import { qemuRoutes } from './routes.ts';
 import { reselectEmulator, selectEmulator } from './selection.ts';
@@ -40,9 +39,11 @@ export interface QemuDriverOptions {
 
 export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDriver {
   const binaries = options.binaries ?? new Binaries();
-  const stateFile = () => join(host.settings.dataDirectory, 'state', 'acceleration.json');
   const native = `qemu-system-${nativePlatforms()[0]}`;
-  const acceleration = new Acceleration(stateFile, () => binaries.inPath(native));
+  const acceleration = new Acceleration(
+    () => host.settings,
+    () => binaries.inPath(native),
+  );
   const launcher = {
     facilities: { host, binaries, acceleration, datagrams: options.datagrams ?? false },
     limits: { ...standardLimits, ...options.limits },
@@ -58,7 +59,10 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     async create(input, node) {
       const selection = await selectEmulator(input, where());
       const properties = merge({ ...defaults, ...selection }, input, node.nodeId);
-      return Object.freeze({ ...properties, ...(await acceptImages(images, properties, {}, node.projectDirectory)) });
+      const accepted = await acceptImages(images, properties, {}, node.projectDirectory);
+      // Found out in the background, once, so that the first start does not wait for it.
+      if (mayAccelerate(host, properties)) void acceleration.verdict();
+      return Object.freeze({ ...properties, ...accepted });
     },
     async update(current, changes, node) {
       const before = asQemu(current);
@@ -89,6 +93,13 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     routes: (nodes) => qemuRoutes(driver, host, nodes),
   };
   return driver;
+}
+
+/** Whether the probe guest's verdict will be asked for. */
+function mayAccelerate({ settings }: Host, { platform, options }: { platform: Platform; options: string }): boolean {
+  const { enable_hardware_acceleration, acceleration } = settings.Qemu;
+  const isOpen = enable_hardware_acceleration && acceleration === 'auto' && nativePlatforms().includes(platform);
+  return isOpen && !options.includes('accel');
 }
 
 /** Images that changed are looked for, and kept in the form that is shown. */

@@ -47,7 +47,7 @@ test('prompt, suspend, resume, reset, carrier', async () => {
   await emulator.resume();
   assert.equal(emulator.state, 'started');
   assert.equal(await emulator.reset(), true);
-  await terminal.ask('', /SeaBIOS|iPXE/);
+  await terminal.ask('\x02', /iPXE>/);
   terminal.socket.destroy();
   await emulator.stop();
   assert.deepEqual(await emulator.ended, { how: 'stopped', reason: '' });
@@ -160,7 +160,7 @@ test('an internal error of QEMU ends the machine as failed, with the reason', as
   assert.match(reason, /internal error/);
 });
 
-test('a guest that switches off, and one that stops itself', async () => {
+test('a guest whose machine QEMU stops, and one whose machine QEMU ends', async () => {
   const { emulator, view } = await start({ options: `${ipxe.options} -no-reboot -no-shutdown` });
   const seen: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -170,8 +170,7 @@ test('a guest that switches off, and one that stops itself', async () => {
   });
   const terminal = new Terminal(emulator);
   await terminal.ask('\x02', /iPXE>/);
-  terminal.socket.write('poweroff\rreboot\r');
-  await promise;
+  await terminal.typeUntil('reboot\r', promise);
   assert.deepEqual([seen, emulator.state], [['suspended'], 'suspended']);
   terminal.socket.destroy();
   await emulator.stop();
@@ -179,6 +178,6 @@ test('a guest that switches off, and one that stops itself', async () => {
   const second = await bench.driver.start({ ...view, properties: await bench.create({ options: `${ipxe.options} -no-reboot` }) });
   const other = new Terminal(second);
   await other.ask('\x02', /iPXE>/);
-  other.socket.write('reboot\r');
+  await other.typeUntil('reboot\r', second.ended);
   assert.equal((await second.ended).how, 'exited');
 });

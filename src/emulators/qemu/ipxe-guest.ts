@@ -31,7 +31,7 @@ export async function startNode(
 export const refused = (code: Parameters<typeof isFault>[1], words: RegExp) => (error: unknown) =>
   isFault(error, code) && words.test(error.message);
 
-/** The serial console: types until something is shown. */
+/** The serial console: types until something is shown or done. */
 export class Terminal {
   readonly socket: Socket;
   shown = '';
@@ -39,30 +39,33 @@ export class Terminal {
     const source = emulator.console();
     assert.ok(source?.type === 'unix');
     this.socket = connect(source.path);
+    // The machine may end while something is typed.
+    this.socket.on('error', () => {});
     this.socket.on('data', (bytes) => {
       this.shown += bytes.toString('latin1');
     });
   }
-  /** Types `text` every 200 ms until `pattern` is shown after what was there before. */
-  async ask(text: string, pattern: RegExp, limitMs = 20_000): Promise<string> {
+  /** Types `text` every 200 ms until `pattern` is shown after what was there before: typed characters may get lost. */
+  async ask(text: string, pattern: RegExp): Promise<string> {
     const from = this.shown.length;
+    const seen = Promise.withResolvers<void>();
+    const look = () => pattern.test(this.shown.slice(from)) && seen.resolve();
+    this.socket.on('data', look);
+    await this.typeUntil(text, seen.promise).finally(() => this.socket.off('data', look));
+    return this.shown.slice(from);
+  }
+
+  /** Types `text` every 200 ms until `done`, for at most 20 s. */
+  async typeUntil(text: string, done: Promise<unknown>): Promise<void> {
+    const from = this.shown.length;
+    const late = Promise.withResolvers<never>();
     const typing = setInterval(() => this.socket.write(text), 200);
+    const limit = setTimeout(() => late.reject(new Error(`only shown: ${this.shown.slice(from)}`)), 20_000);
     try {
-      await new Promise<void>((resolve, reject) => {
-        const limit = setTimeout(() => reject(new Error(`only shown: ${this.shown.slice(from)}`)), limitMs);
-        this.socket.on('data', () => {
-          if (!pattern.test(this.shown.slice(from))) return;
-          clearTimeout(limit);
-          resolve();
-        });
-      });
+      await Promise.race([done, late.promise]);
     } finally {
       clearInterval(typing);
-      this.socket.removeAllListeners('data');
-      this.socket.on('data', (bytes) => {
-        this.shown += bytes.toString('latin1');
-      });
+      clearTimeout(limit);
     }
-    return this.shown.slice(from);
   }
 }

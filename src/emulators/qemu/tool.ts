@@ -1,5 +1,6 @@
 /** Small programs that run to their end: `qemu-img`, and emulators asked for their version. */
 import { execFile } from 'node:child_process';
+import { runMarker } from '../../process/child.ts';
 
 export interface ToolResult {
   /** Exit code; undefined when it could not be run, was killed or took too long. */
@@ -13,19 +14,35 @@ export interface ToolResult {
 export interface ToolOptions {
   readonly timeoutMs: number;
   readonly cwd?: string;
+  /** For what might not end by itself: it ends with this process, and carries the server's marker in case that one is killed. */
+  readonly runDirectory?: string;
 }
 
 /** Never rejects. Arguments are passed as they are: there is no shell in between. */
-export function runTool(program: string, args: readonly string[], { timeoutMs, cwd }: ToolOptions): Promise<ToolResult> {
+export function runTool(
+  program: string,
+  args: readonly string[],
+  { timeoutMs, cwd, runDirectory }: ToolOptions,
+): Promise<ToolResult> {
   return new Promise((resolve) => {
-    const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 4 << 20, ...(cwd !== undefined && { cwd }) } as const;
+    const env = runDirectory === undefined ? {} : { env: { ...process.env, [runMarker]: runDirectory } };
+    const options = {
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      maxBuffer: 4 << 20,
+      ...(cwd !== undefined && { cwd }),
+      ...env,
+    } as const;
+    const end = () => child.kill('SIGKILL');
     const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+      process.off('exit', end);
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : undefined;
       const late = error?.killed ? `it did not end within ${timeoutMs / 1000} s` : '';
       const words =
         [late, stderr.trim()].filter((part) => part !== '').join('; ') || error?.message || `it ended with code ${code}`;
       resolve({ code, stdout, stderr, reason: code === 0 ? '' : words });
     });
+    if (runDirectory !== undefined) process.once('exit', end);
     child.stdin?.end();
   });
 }

@@ -1,8 +1,9 @@
 /** The steps in which the server dies and comes back, and a running project is copied. */
-import { latencyMs } from './impairing.ts';
+
 import { type Outcome, round, seconds } from './outcome.ts';
 import { ping, readPing } from './ping.ts';
 import type { Session } from './session.ts';
+import { latencyMs } from './steps-impair.ts';
 import { addresses, type Link, type Node } from './topology.ts';
 
 /** How long the ping runs without a server. */
@@ -11,7 +12,7 @@ const downMs = 1500;
 const goesOnUntil = 50;
 
 export async function killServer(session: Session): Promise<Outcome> {
-  const { server, topology, consoles } = session;
+  const { server, consoles } = session;
   consoles.vm1.send(`ping -i 0.1 ${addresses.vm2}\r`);
   await consoles.vm1.expect(/seq=5 /, 20_000);
   await server.kill();

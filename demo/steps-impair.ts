@@ -2,7 +2,7 @@
 import { ms, type Outcome, round, seconds } from './outcome.ts';
 import { ping } from './ping.ts';
 import type { Session } from './session.ts';
-import { manyPings } from './setting-up.ts';
+import { manyPings } from './steps-set-up.ts';
 import { addresses } from './topology.ts';
 
 export const latencyMs = 25;
