@@ -72,7 +72,7 @@ export class LocalTransport implements Transport {
   async close(): Promise<void> {}
 
   async #handle(route: Route, given: Pick<Call, 'path' | 'body' | 'stream'>): Promise<{ status: number; body: unknown }> {
-    if (!route.spec.raw) validateBody(route, given.body);
+    if (!route.spec.raw) await validateBody(route, given.body);
     const call: Call = { ...given, query: {}, signal: new AbortController().signal };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };

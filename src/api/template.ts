@@ -31,14 +31,6 @@ export function compileTemplate(template: string): Template {
   };
 }
 
-/** The path of a template with its parameters filled in, each percent-encoded; `{name:.+}` keeps its slashes. */
-export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(parameter, (_, name: string, expression?: string) => {
-    const value = values[name] ?? '';
-    return expression === '.+' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
-  });
-}
-
 /** The form in which the router takes it: `:name`, `:name(^regex$)`, and `*` for a last `{name:.+}`. */
 export function routerPath(template: string): string {
   return template.replace(parameter, (whole, name: string, expression?: string) => {

@@ -1,27 +1,35 @@
-/** Checks a request's body against its route's schema. Validators are made at first use, so that starting costs nothing for them. */
+/**
+ * Checks a request's body against its route's schema. Validators are made at first use, and the compiler that makes them is loaded
+ * then: a server that starts answers before it needs either.
+ */
 import type { TSchema } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import type { Validator } from 'typebox/compile';
 import { fault } from './faults.ts';
 import type { Route } from './route.ts';
 
 const validators = new WeakMap<TSchema, Validator>();
 
 /** Body of a request that was already parsed; query parameters are merged in by HTTP. @throws fault invalid_request */
-export function validateBody(route: Route, body: unknown): unknown {
-  const schema = route.spec.body;
-  if (!schema) return body;
-  checkValue(schema, body);
+export async function validateBody(route: Route, body: unknown): Promise<unknown> {
+  if (route.spec.body) await checkValue(route.spec.body, body);
   return body;
 }
 
 /** @throws fault invalid_request, naming the first things that are wrong */
-export function checkValue(schema: TSchema, value: unknown): void {
+export async function checkValue(schema: TSchema, value: unknown): Promise<void> {
+  const reason = await problemsOf(schema, value);
+  if (reason !== undefined) throw fault('invalid_request', { reason });
+}
+
+/** What is wrong with a value, in words; undefined when nothing is. */
+export async function problemsOf(schema: TSchema, value: unknown): Promise<string | undefined> {
   let validator = validators.get(schema);
   if (!validator) {
+    const { Compile } = await import('typebox/compile');
     validator = Compile(schema);
     validators.set(schema, validator);
   }
-  if (!validator.Check(value)) throw fault('invalid_request', { reason: explain(validator.Errors(value)) });
+  return validator.Check(value) ? undefined : explain(validator.Errors(value));
 }
 
 interface Problem {

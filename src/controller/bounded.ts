@@ -17,3 +17,26 @@ export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (
 
 /** How many nodes or links are worked on at once. */
 export const concurrency = 8;
+
+/** At most so many at once; others wait for their turn, in order. */
+export class Limit {
+  readonly #limit: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  async run<T>(fn: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#limit) await new Promise<void>((turn) => this.#waiting.push(turn));
+    else this.#running += 1;
+    try {
+      return await fn();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}

@@ -4,6 +4,7 @@
  */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isFault } from '../api/faults.ts';
 import type { EventStream } from '../lib/event-stream.ts';
 import { concurrency, forEachBounded } from './bounded.ts';
@@ -76,7 +77,10 @@ export class LiveProject implements ProjectHost {
     if (state.upgradedFrom !== undefined) await copyFile(file, `${file}.backup${state.upgradedFrom}`);
     const live = new LiveProject(log, state, options);
     await live.#restore(state);
-    if (state.upgradedFrom !== undefined || log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
+    // Where frames of links go now must be known after a crash, or links of running nodes would be interrupted.
+    if (!isDeepStrictEqual(live.links.udpPorts(), Object.fromEntries(state.udpPorts)))
+      await live.writeSnapshot().catch(onSnapshotFailed);
+    else if (state.upgradedFrom !== undefined || log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
     return live;
   }
 

@@ -1,6 +1,6 @@
 /** Links: both ends or none, also when a compute or the disk refuses. */
 import assert from 'node:assert/strict';
-import { rm, symlink } from 'node:fs/promises';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import { type FaultCode, isFault } from '../api/faults.ts';
@@ -101,6 +101,22 @@ describe('links', () => {
     await bench.restart();
     const nodes = await bench.inProject<NodeObject[]>('GET /nodes');
     assert.deepEqual([nodes[0]?.status, [...bench.compute.nios], bench.compute.udpPort], ['started', before, ports]);
+  });
+
+  it('are the same after a crash that follows an opening', async () => {
+    await bench.addLink(one, other);
+    await bench.inProject('POST /close');
+    await bench.inProject('POST /open');
+    const before = structuredClone([...bench.compute.nios]);
+    const file = join(bench.project.path, bench.project.filename);
+    // As it is on disk while the project is open, which is what is found after SIGKILL.
+    const kept = [await readFile(file), await readFile(`${file}.log`)] as const;
+    await bench.restart(async () => {
+      await writeFile(file, kept[0]);
+      await writeFile(`${file}.log`, kept[1]);
+    });
+    await bench.inProject('GET /links');
+    assert.deepEqual([...bench.compute.nios], before);
   });
 
   it('come back with filters and suspension when the project is closed and opened', async () => {

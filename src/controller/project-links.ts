@@ -173,7 +173,10 @@ export class ProjectLinks implements LinksOfNodes {
     return true;
   }
 
-  /** Makes a link that was taken up on its computes; listeners are told why it cannot be. `udpPorts`: those it had. */
+  /**
+   * Makes a link that was taken up on its computes; listeners are told why it cannot be. `udpPorts`: those it had. Those it has now
+   * are for the caller to make durable.
+   */
   restore(linkId: string, udpPorts?: UdpPorts): Promise<void> {
     return this.#locks.run(linkId, async () => {
       const link = this.#links.get(linkId);
@@ -190,7 +193,12 @@ export class ProjectLinks implements LinksOfNodes {
   }
 
   async rewire(nodeId: string): Promise<void> {
-    for (const linkId of [...(this.#byNode.get(nodeId) ?? [])]) await this.restore(linkId);
+    for (const linkId of [...(this.#byNode.get(nodeId) ?? [])]) {
+      if (this.#get(linkId).udpPorts) continue;
+      await this.restore(linkId);
+      const { entry, object, udpPorts } = this.#get(linkId);
+      if (udpPorts) await this.#host.commit({ action: 'link.updated', event: object, was: entry, udpPorts }, () => undefined);
+    }
   }
 
   async #delete(link: OpenLink, evenIfUnreachable: boolean): Promise<void> {

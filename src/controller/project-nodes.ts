@@ -169,6 +169,7 @@ export class ProjectNodes {
       if (action === 'reload' && !kindOf(node.entry.node_type).can.reload) {
         throw fault('compute_route_missing', { request: `POST …/nodes/${nodeId}/reload` });
       }
+      if (!node.isPresent && action === 'stop') return node.object;
       if (!node.isPresent) await this.#place(node);
       let answer: ComputeNode | undefined;
       try {

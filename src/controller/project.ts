@@ -7,6 +7,7 @@ import { fault, isFault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { Mutex } from '../lib/mutex.ts';
 import type { Project as ProjectObject, ProjectUpdate } from '../schema/project.ts';
+import type { Limit } from './bounded.ts';
 import { assemble } from './canonical.ts';
 import type { Computes } from './computes.ts';
 import { LiveProject } from './live-project.ts';
@@ -26,6 +27,8 @@ export interface ProjectEnvironment {
   readonly configsPath: string;
   readonly version: string;
   readonly log: Log;
+  /** A server that starts again opens many projects. */
+  readonly openings: Limit;
   /** Tells listeners of the controller. */
   readonly announce: (action: string, project: Project) => void;
   /** The object of a project is another one. */
@@ -177,8 +180,13 @@ export class Project {
   /** Closes it and has the files removed by `remove`. */
   delete(remove: () => Promise<void>): Promise<void> {
     return this.#life.run(async () => {
-      await this.#close();
-      await remove();
+      const wasOpen = await this.#close();
+      try {
+        await remove();
+      } catch (error) {
+        if (wasOpen) this.#environment.announce('project.closed', this);
+        throw error;
+      }
       this.#environment.announce('project.deleted', this);
     });
   }
@@ -219,7 +227,8 @@ export class Project {
 
   async #open(): Promise<LiveProject> {
     const { registry: _registry, ...environment } = this.#environment;
-    const live = await LiveProject.open({ ...environment, folder: this.path, filename: this.filename, notices: this.notices });
+    const options = { ...environment, folder: this.path, filename: this.filename, notices: this.notices };
+    const live = await environment.openings.run(() => LiveProject.open(options));
     try {
       await this.#register(true);
     } catch (error) {

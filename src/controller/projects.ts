@@ -5,6 +5,7 @@ import { fault } from '../api/faults.ts';
 import { syncFolder } from '../lib/atomic-file.ts';
 import { KeyedMutex } from '../lib/mutex.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../schema/project.ts';
+import { concurrency, Limit } from './bounded.ts';
 import { canonical } from './canonical.ts';
 import { Project, type ProjectEnvironment, type ProjectPlace } from './project.ts';
 import { ProjectLog, storageFailed } from './project-log.ts';
@@ -13,7 +14,7 @@ import { readProject } from './project-state.ts';
 import { passingPrefix } from './registry.ts';
 import { type ProjectEntry, projectDefaults } from './topology.ts';
 
-export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange'> {
+export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
   readonly projectsPath: string;
   readonly local: boolean;
 }
@@ -32,7 +33,7 @@ export class Projects {
     const onChange = () => {
       this.#list = undefined;
     };
-    this.#environment = { ...options, onChange };
+    this.#environment = { ...options, onChange, openings: new Limit(concurrency) };
   }
 
   /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
@@ -147,6 +148,7 @@ export class Projects {
     if (!this.#options.local) throw fault('not_local', { what: 'loading a project from a path' });
     if (!isAbsolute(path) || path.includes('\0')) throw fault('path_forbidden', { path, reason: 'it is not an absolute path' });
     const file = resolve(path);
+    if (!file.endsWith('.gns3')) throw fault('path_forbidden', { path, reason: 'project files end in .gns3' });
     const { project: entry } = await readProject(file);
     const known = this.#projects.get(entry.project_id);
     const project =

@@ -6,7 +6,7 @@
  * A compute that answers but cannot be used (version, credentials) is not asked again in the background.
  */
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request, WebSocket } from 'undici';
+import type { Agent, Dispatcher, request, WebSocket } from 'undici';
 import { type Fault, fault, isFault } from '../api/faults.ts';
 import { fill, requestOf } from '../api/local-transport.ts';
 import type { Method, RouteKey } from '../api/route.ts';
@@ -30,11 +30,23 @@ const reconnectMs = 1_000;
 /** Computes say something every second; one that is silent this long is gone. */
 const silenceMs = 15_000;
 
+/** Loaded with the first call to another compute: most servers have none, and it is a tenth of their start. */
+interface Library {
+  readonly agent: Agent;
+  readonly request: typeof request;
+  readonly WebSocket: typeof WebSocket;
+}
+
+async function loadLibrary(): Promise<Library> {
+  const { Agent, request, WebSocket } = await import('undici');
+  return { agent: new Agent({ connect: { timeout: connectTimeoutMs } }), request, WebSocket };
+}
+
 export class RemoteTransport implements Transport {
   #state: TransportState = Object.freeze({ connected: false, capabilities: { version: null, node_types: [] }, lastError: null });
   readonly #address: RemoteAddress;
   readonly #version: string;
-  readonly #agent = new Agent({ connect: { timeout: connectTimeoutMs } });
+  #loading: Promise<Library> | undefined;
   readonly #events = new EventStream<ComputeEvent>();
   readonly #states = new EventStream<TransportState>();
   #connecting: Promise<void> | undefined;
@@ -98,7 +110,7 @@ export class RemoteTransport implements Transport {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#socket?.close();
-    await this.#agent.destroy();
+    await (await this.#loading)?.agent.destroy();
   }
 
   async #connect(): Promise<void> {
@@ -142,10 +154,11 @@ export class RemoteTransport implements Transport {
     return Object.freeze({ ...given, version: given.version, node_types: given.node_types ?? [] });
   }
 
-  #listen(): Promise<void> {
+  async #listen(): Promise<void> {
+    const { agent, WebSocket } = await this.#library();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const url = `${this.#origin().replace(/^http/, 'ws')}/v2/compute/notifications/ws`;
-    const socket = new WebSocket(url, { dispatcher: this.#agent, headers: this.#headers() });
+    const socket = new WebSocket(url, { dispatcher: agent, headers: this.#headers() });
     const silence = setTimeout(() => socket.close(), silenceMs).unref();
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
@@ -162,7 +175,7 @@ export class RemoteTransport implements Transport {
       this.#later(reconnectMs);
     });
     this.#socket = socket;
-    return promise;
+    await promise;
   }
 
   #receive(text: string): void {
@@ -172,6 +185,11 @@ export class RemoteTransport implements Transport {
     } catch {
       // What is not JSON is no event.
     }
+  }
+
+  #library(): Promise<Library> {
+    this.#loading ??= loadLibrary();
+    return this.#loading;
   }
 
   #later(delayMs: number): void {
@@ -191,12 +209,13 @@ export class RemoteTransport implements Transport {
     path: string,
     { body, timeoutMs, what }: { body: string | Readable | Uint8Array | null; timeoutMs: number; what: string },
   ): Promise<Dispatcher.ResponseData> {
+    const { agent, request } = await this.#library();
     let answer: Dispatcher.ResponseData;
     try {
       answer = await request(`${this.#origin()}${path}`, {
         method,
         body,
-        dispatcher: this.#agent,
+        dispatcher: agent,
         headers: { ...this.#headers(), ...(body !== null && { 'content-type': contentType(body) }) },
         headersTimeout: 0,
         bodyTimeout: 0,

@@ -28,8 +28,8 @@ function fileWith(changes: Record<string, unknown>): string {
 const read = (changes: Record<string, unknown>) => parseTopology(fileWith(changes), 'x.gns3');
 
 describe('project files', () => {
-  it('fills in what is missing', () => {
-    const { topology, upgradedFrom } = read({ topology: { ...empty, nodes: [node] } });
+  it('fills in what is missing', async () => {
+    const { topology, upgradedFrom } = await read({ topology: { ...empty, nodes: [node] } });
     assert.equal(upgradedFrom, undefined);
     assert.deepEqual([topology.project.auto_close, topology.project.zoom, topology.project.variables], [true, 100, null]);
     assert.deepEqual(
@@ -38,8 +38,8 @@ describe('project files', () => {
     );
   });
 
-  it('tolerates what existing files have', () => {
-    const { topology } = read({
+  it('tolerates what existing files have', async () => {
+    const { topology } = await read({
       topology: { ...empty, nodes: [{ ...node, appliance_id: projectId, console_type: null }] },
       variables: [{ name: '' }, { name: 'a', value: 'b' }],
     });
@@ -47,9 +47,9 @@ describe('project files', () => {
     assert.deepEqual(topology.project.variables, [{ name: 'a', value: 'b' }]);
   });
 
-  it('leaves out links that never were complete', () => {
+  it('leaves out links that never were complete', async () => {
     const links = [{ nodes: [] }, { link_id: projectId, nodes: [{ node_id: node.node_id, adapter_number: 0, port_number: 0 }] }];
-    assert.deepEqual(read({ topology: { ...empty, links } }).topology.links, []);
+    assert.deepEqual((await read({ topology: { ...empty, links } })).topology.links, []);
   });
 
   const damaged = (error: unknown) => isFault(error, 'project_damaged');
@@ -59,31 +59,22 @@ describe('project files', () => {
     'no lists': { topology: { nodes: [] } },
     'an id that is none': { project_id: '../../etc' },
   })) {
-    it(`refuses ${what}`, () => assert.throws(() => read(changes), damaged));
+    it(`refuses ${what}`, () => assert.rejects(read(changes), damaged));
   }
 
-  it('refuses what is no JSON, newer and older files', () => {
-    assert.throws(() => parseTopology('{', 'x'), damaged);
-    assert.throws(
-      () => read({ revision: 10 }),
-      (error) => isFault(error, 'project_newer'),
-    );
-    assert.throws(
-      () => read({ revision: 4 }),
-      (error) => isFault(error, 'project_older'),
-    );
-    assert.throws(
-      () => read({ revision: undefined }),
-      (error) => isFault(error, 'project_older'),
-    );
+  it('refuses what is no JSON, newer and older files', async () => {
+    await assert.rejects(parseTopology('{', 'x'), damaged);
+    await assert.rejects(read({ revision: 10 }), (error) => isFault(error, 'project_newer'));
+    await assert.rejects(read({ revision: 4 }), (error) => isFault(error, 'project_older'));
+    await assert.rejects(read({ revision: undefined }), (error) => isFault(error, 'project_older'));
   });
 
-  it('upgrades from revision 8: grid, console type, behaviour at closing', () => {
+  it('upgrades from revision 8: grid, console type, behaviour at closing', async () => {
     const machines = [
       { ...node, node_type: 'qemu', console_type: null, properties: { acpi_shutdown: false, save_vm_state: true, ram: 1 } },
       { ...node, node_type: 'qemu', properties: { acpi_shutdown: true } },
     ];
-    const { topology, upgradedFrom } = read({ revision: 8, grid_size: 10, topology: { ...empty, nodes: machines } });
+    const { topology, upgradedFrom } = await read({ revision: 8, grid_size: 10, topology: { ...empty, nodes: machines } });
     assert.equal(upgradedFrom, 8);
     assert.equal(topology.project.drawing_grid_size, 10);
     assert.deepEqual(topology.nodes[0]?.properties, { on_close: 'save_vm_state', ram: 1 });
@@ -91,25 +82,25 @@ describe('project files', () => {
     assert.equal(topology.nodes[0]?.console_type, 'none');
   });
 
-  it('upgrades from revision 5: serial consoles, obsolete properties', () => {
+  it('upgrades from revision 5: serial consoles, obsolete properties', async () => {
     const nodes = [
       { ...node, console_type: 'serial', properties: { startup_script: 'x', startup_script_path: 'y' } },
       { ...node, node_type: 'vmware', properties: { enable_remote_console: true, ram: 2 } },
     ];
-    const { topology } = read({ revision: 5, topology: { ...empty, nodes } });
+    const { topology } = await read({ revision: 5, topology: { ...empty, nodes } });
     assert.deepEqual([topology.nodes[0]?.console_type, topology.nodes[0]?.properties], ['telnet', {}]);
     assert.deepEqual(topology.nodes[1]?.properties, { on_close: 'power_off', ram: 2 });
   });
 
   it('is written with sorted keys and four spaces, and read back the same', async () => {
-    const { topology } = read({
+    const { topology } = await read({
       topology: { ...empty, nodes: [{ ...node, console_type: 'telnet' }] },
       supplier: { url: 'u', logo: 'l' },
     });
     const many = { ...topology, nodes: Array.from({ length: 2000 }, (_, x) => toNodeEntry({ ...topology.nodes[0], x } as never)) };
     const text = (await topologyText(many, '2.2.60')).toString('utf8');
     assert.equal(text, `${JSON.stringify(sorted(JSON.parse(text)), null, 4)}\n`);
-    assert.deepEqual(parseTopology(text, 'x').topology, many);
+    assert.deepEqual((await parseTopology(text, 'x')).topology, many);
   });
 });
 

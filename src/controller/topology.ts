@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { fault } from '../api/faults.ts';
+import { problemsOf } from '../api/validate.ts';
 import { Name, nullable, oneOf, strict, Uuid } from '../schema/common.ts';
 import { DrawingInput } from '../schema/drawing.ts';
 import type { Filters } from '../schema/filter.ts';
@@ -108,7 +108,6 @@ const TopologyFile = Type.Object(
   strict,
 );
 export type TopologyFile = Static<typeof TopologyFile>;
-const file = Compile(TopologyFile);
 
 export interface ReadTopology {
   readonly topology: Topology;
@@ -128,7 +127,7 @@ export async function readTopology(path: string): Promise<ReadTopology> {
 }
 
 /** @throws as `readTopology`; `name` is what people know the file by */
-export function parseTopology(text: string, name: string): ReadTopology {
+export async function parseTopology(text: string, name: string): Promise<ReadTopology> {
   let raw: unknown;
   try {
     raw = JSON.parse(text);
@@ -142,8 +141,9 @@ export function parseTopology(text: string, name: string): ReadTopology {
   if (given > topologyRevision) throw fault('project_newer', { name, revision: given, known: topologyRevision });
   if (given < oldestRevision) throw fault('project_older', { name, revision: given, known: oldestRevision });
   const tolerated = tolerate(upgrade(raw as Record<string, unknown>, given));
-  if (!file.Check(tolerated)) throw fault('project_damaged', { name, reason: describe(tolerated) });
-  return { topology: toTopology(tolerated), ...(given < topologyRevision && { upgradedFrom: given }) };
+  const reason = await problemsOf(TopologyFile, tolerated);
+  if (reason !== undefined) throw fault('project_damaged', { name, reason });
+  return { topology: toTopology(tolerated as TopologyFile), ...(given < topologyRevision && { upgradedFrom: given }) };
 }
 
 /** Deviations that existing files have and that no program minds. */
@@ -161,11 +161,6 @@ function tolerateNode(node: unknown): unknown {
   if (appliance_id !== undefined && rest.template_id === undefined) rest.template_id = appliance_id;
   if (rest.console_type === null) rest.console_type = 'none';
   return rest;
-}
-
-function describe(value: unknown): string {
-  const [error] = file.Errors(value).filter((found) => found.keyword !== 'boolean');
-  return error ? `${error.instancePath || '/'} ${error.message}` : 'it does not have the expected form';
 }
 
 function toTopology(raw: TopologyFile): Topology {

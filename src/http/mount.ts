@@ -35,7 +35,7 @@ function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
     handler: async (request, reply) => {
       // The router takes `/links/` for a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
-      const value = await route.handle(callOf(route, request));
+      const value = await route.handle(await callOf(route, request));
       return send(reply, route.spec.status ?? 200, value, texts);
     },
   });
@@ -48,7 +48,7 @@ function mountSocket(app: FastifyInstance, route: Route): void {
     config: { template: route.template },
     preHandler: async (request) => {
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw fault('upgrade_required', {});
-      const call = callOf(route, request);
+      const call = await callOf(route, request);
       request.accepted = { call, value: await route.handle(call) };
     },
     handler: () => Promise.reject(fault('upgrade_required', {})),
@@ -73,18 +73,19 @@ export function send(reply: FastifyReply, status: number, value: unknown, texts:
   return reply.header('Content-Type', 'application/json').send(texts.encode(value));
 }
 
-function callOf(route: Route, request: FastifyRequest): Call {
+async function callOf(route: Route, request: FastifyRequest): Promise<Call> {
   const query = firstValues(request.query);
   const call = {
     path: pathOf(route, request),
-    body: route.spec.raw ? undefined : bodyOf(route, request.body, query),
+    body: route.spec.raw ? undefined : await bodyOf(route, request.body, query),
     query,
     host: request.headers.host,
+    ...(route.spec.raw && { stream: streamOf(request.body) }),
     get signal(): AbortSignal {
       return signalOf(request);
     },
   };
-  return (route.spec.raw ? { ...call, stream: streamOf(request.body), signal: signalOf(request) } : call) as Call;
+  return call as Call;
 }
 
 /** The router names the rest of a path `*`. */
@@ -95,7 +96,7 @@ function pathOf(route: Route, request: FastifyRequest): Record<string, string> {
   return rest === undefined || name === undefined ? params : { ...params, [name]: rest };
 }
 
-function bodyOf(route: Route, parsed: unknown, query: Record<string, string>): unknown {
+async function bodyOf(route: Route, parsed: unknown, query: Record<string, string>): Promise<unknown> {
   const body = parsed ?? {};
   if (!route.spec.body) return body;
   const isObject = typeof body === 'object' && !Array.isArray(body);

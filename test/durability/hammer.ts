@@ -161,7 +161,7 @@ export class NodeHammer {
   #filter(key: string): Promise<boolean> {
     const { project, chance } = this.#situation;
     const filters =
-      chance.pick([{ latency: [chance.between(1, 99)] }, { packet_loss: [chance.between(1, 99)], corrupt: [1] }, {}]) ?? {};
+      chance.pick([{ latency: [chance.between(1, 99)] }, { corrupt: [1], packet_loss: [chance.between(1, 99)] }, {}]) ?? {};
     const suspend = chance.next() < 0.3;
     return this.#send(
       `PUT ${project}/links/${this.#links.get(key)}`,

@@ -6,7 +6,7 @@
  * The verdict is kept for as long as the machine is up (Linux's boot id), in memory and in a file.
  */
 import { constants } from 'node:fs';
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
@@ -141,8 +141,15 @@ export class Acceleration {
         reason: 'there is no probe guest for this architecture: set acceleration = on in [Qemu] if KVM works',
       };
     }
+    if (await isSoftwareKvm()) return { usable: false, reason: 'the KVM of this machine (kvm_pvm) runs guests in software' };
     const emulator = await this.#findEmulator();
     if (emulator === undefined) return { usable: false, reason: 'no emulator of the host’s architecture is installed' };
     return probe(emulator, 'kvm', { runDirectory: this.#settings().runtimeDirectory });
   }
+}
+
+/** A KVM without the processor's help, known by its kernel module: ordinary guests crawl or stop under it. Saves the probe's time. */
+async function isSoftwareKvm(): Promise<boolean> {
+  const loaded = async (module: string) => (await stat(`/sys/module/${module}`).catch(() => undefined)) !== undefined;
+  return (await loaded('kvm_pvm')) && !(await loaded('kvm_intel')) && !(await loaded('kvm_amd'));
 }

@@ -14,7 +14,15 @@ import { qemuKind } from './kind.ts';
 export const ipxe: Properties = { ram: 32, boot_priority: 'n', options: '-machine accel=tcg,graphics=off' };
 
 export function qemuBench(folder: string, firstPort: number, options: QemuDriverOptions = {}): Bench {
-  return new Bench({ kind: qemuKind, makeDriver: (host: Host) => qemuDriver(host, options), properties: ipxe, firstPort }, folder);
+  return new Bench(
+    { kind: qemuKind, makeDriver: (host: Host) => qemuDriver(unaccelerated(host), options), properties: ipxe, firstPort },
+    folder,
+  );
+}
+
+/** No probe guest in the background of these tests. */
+function unaccelerated(host: Host): Host {
+  return { ...host, settings: { ...host.settings, Qemu: { ...host.settings.Qemu, acceleration: 'off' } } };
 }
 
 /** A started node; the bench's folders belong to it alone. */
