@@ -74,8 +74,16 @@ function parse(argv: readonly string[]) {
     return parseArgs({
       args: [...argv],
       options: {
-        host: text, port: text, 'data-dir': text, config: text, 'log-level': text,
-        local: flag, 'no-local': flag, 'stop-nodes': flag, version: flag, help: flag,
+        host: text,
+        port: text,
+        'data-dir': text,
+        config: text,
+        'log-level': text,
+        local: flag,
+        'no-local': flag,
+        'stop-nodes': flag,
+        version: flag,
+        help: flag,
       },
     });
   } catch (error) {

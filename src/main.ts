@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The program: the only file that knows all the parts. */
 import { enableCompileCache } from 'node:module';
-import { UsageError, help, parseCommandLine } from './command-line.ts';
+import { help, parseCommandLine, UsageError } from './command-line.ts';
 import { SettingsError } from './settings.ts';
 import { version } from './version.ts';
 

@@ -23,7 +23,9 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const lock = await lockInstance(await realpath(settings.dataDirectory));
   if (typeof lock === 'number') {
     const holder = lock > 0 ? `process ${lock}` : 'another process';
-    throw new UsageError(`The data directory ${settings.dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`);
+    throw new UsageError(
+      `The data directory ${settings.dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`,
+    );
   }
   const compute = await Compute.open({ settings, log, version: apiVersion });
   const controller = await Controller.open({ settings, log, version: apiVersion, compute });
@@ -31,7 +33,9 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     routes: [...controller.routes(), ...compute.routes()],
     log,
     serverHeader: `Patchbay/${version} GNS3/${apiVersion}`,
-    ...(settings.Server.auth ? { credentials: { user: settings.Server.user.trim(), password: settings.Server.password.trim() } } : {}),
+    ...(settings.Server.auth
+      ? { credentials: { user: settings.Server.user.trim(), password: settings.Server.password.trim() } }
+      : {}),
   });
   const url = await listen(app, settings);
   await controller.listening(url);
@@ -46,7 +50,8 @@ async function prepareFolders(settings: Settings): Promise<void> {
   for (const folder of [dataDirectory, Server.projects_path, Server.images_path]) await mkdir(folder, { recursive: true });
   await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
   const { uid } = await stat(runtimeDirectory);
-  if (uid !== userInfo().uid) throw new UsageError(`The folder ${runtimeDirectory} belongs to another user: remove it, or choose a shorter --data-dir`);
+  if (uid !== userInfo().uid)
+    throw new UsageError(`The folder ${runtimeDirectory} belongs to another user: remove it, or choose a shorter --data-dir`);
   await chmod(runtimeDirectory, 0o700);
 }
 
@@ -56,9 +61,14 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
     await app.listen({ host, port });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'EADDRINUSE') throw new UsageError(`Port ${port} on ${host} is in use: end what uses it, or choose another with --port (0 takes a free one)`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new UsageError(`${host} is no address of this machine: correct --host`);
-    if (code === 'EACCES') throw new UsageError(`Port ${port} needs more rights than this user has: choose one above 1023 with --port`);
+    if (code === 'EADDRINUSE')
+      throw new UsageError(
+        `Port ${port} on ${host} is in use: end what uses it, or choose another with --port (0 takes a free one)`,
+      );
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new UsageError(`${host} is no address of this machine: correct --host`);
+    if (code === 'EACCES')
+      throw new UsageError(`Port ${port} needs more rights than this user has: choose one above 1023 with --port`);
     throw error;
   }
   return urlOf(host, (app.server.address() as AddressInfo).port);

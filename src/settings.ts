@@ -1,8 +1,9 @@
 /** Reads the settings: defaults, then the configuration file, then the command line. */
+
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createHash } from 'node:crypto';
 import { parse } from 'ini';
 import { type Settings, type SettingsSections, settingsTable } from './schema/settings.ts';
 
@@ -106,7 +107,9 @@ function checkRanges({ Server: server }: SettingsSections): void {
   ] as const;
   for (const [name, first, last, lowest] of ranges) {
     if (first < lowest || last > 65535 || first >= last) {
-      throw new SettingsError(`[Server] ${name}_start_port_range..${name}_end_port_range must be ascending within ${lowest}..65535`);
+      throw new SettingsError(
+        `[Server] ${name}_start_port_range..${name}_end_port_range must be ascending within ${lowest}..65535`,
+      );
     }
   }
   if (server.port > 65535) throw new SettingsError(`[Server] port ${server.port} is not a port`);

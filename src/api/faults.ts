@@ -41,7 +41,10 @@ const table = {
     status: 409,
     says: 'The project "{name}" was written by a newer program (revision {revision}, this one reads up to {known})',
   },
-  project_older: { status: 409, says: 'The project "{name}" has the file format of revision {revision}, which is too old: this program reads {known} and later' },
+  project_older: {
+    status: 409,
+    says: 'The project "{name}" has the file format of revision {revision}, which is too old: this program reads {known} and later',
+  },
   project_copy_failed: { status: 409, says: 'The project "{name}" could not be copied: {reason}' },
   project_delete_failed: { status: 409, says: 'The project "{name}" could not be deleted: {reason}' },
 
@@ -55,8 +58,16 @@ const table = {
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_busy: { status: 409, says: 'Node {name} is busy: {what}', exception: 'NodeError' },
-  console_unavailable: { status: 409, says: 'The console cannot listen on {host} port {port}: {reason}. Choose another console port, or end what uses it', exception: 'NodeError' },
-  node_console: { status: 409, says: 'Node {name} has no telnet console that could be reached now: {reason}', exception: 'NodeError' },
+  console_unavailable: {
+    status: 409,
+    says: 'The console cannot listen on {host} port {port}: {reason}. Choose another console port, or end what uses it',
+    exception: 'NodeError',
+  },
+  node_console: {
+    status: 409,
+    says: 'Node {name} has no telnet console that could be reached now: {reason}',
+    exception: 'NodeError',
+  },
   node_id_taken: { status: 409, says: 'There is another node with the id {node_id} already', exception: 'NodeError' },
 
   // Links, ports, NIOs

@@ -1,7 +1,7 @@
 /** The compute of this process, reached by its routes without a socket: bodies are validated and faults pass as they are. */
 import { Readable } from 'node:stream';
-import type { Static } from 'typebox';
 import type { Capabilities } from '../schema/compute.ts';
+import type { Static } from '../schema/type.ts';
 import { fault } from './faults.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream } from './route.ts';
 import { compileTemplate, type Template } from './template.ts';

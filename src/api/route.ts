@@ -3,7 +3,7 @@
  * validation, the `X-Route` header and the calls between controller and compute. Nothing here knows how HTTP is served.
  */
 import type { Readable } from 'node:stream';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TSchema } from '../schema/type.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type RouteKey = `${Method} /${string}`;

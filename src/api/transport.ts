@@ -3,8 +3,8 @@
  * process (`local-transport.ts`, no socket) and to one elsewhere (HTTP). Faults are thrown; an answer is always a success.
  */
 import type { Readable } from 'node:stream';
-import type { Static } from 'typebox';
 import type { Capabilities } from '../schema/compute.ts';
+import type { Static } from '../schema/type.ts';
 import type { Method, RouteKey } from './route.ts';
 
 export interface ComputeCall {

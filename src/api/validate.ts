@@ -2,8 +2,9 @@
  * Checks a request's body against its route's schema. Validators are made at first use, and the compiler that makes them is loaded
  * then: a server that starts answers before it needs either.
  */
-import type { TSchema } from 'typebox';
+
 import type { Validator } from 'typebox/compile';
+import type { TSchema } from '../schema/type.ts';
 import { fault } from './faults.ts';
 import type { Route } from './route.ts';
 

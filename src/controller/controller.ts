@@ -3,7 +3,6 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Static } from 'typebox';
 import { LocalTransport } from '../api/local-transport.ts';
 import type { Route } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
@@ -11,6 +10,7 @@ import { EventStream } from '../lib/event-stream.ts';
 import type { Capabilities } from '../schema/compute.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
+import type { Static } from '../schema/type.ts';
 import { canonical } from './canonical.ts';
 import { type Compute, type ComputeRecord, localComputeId } from './compute.ts';
 import { Computes } from './computes.ts';

@@ -54,7 +54,8 @@ interface Copying {
 /** @throws not_local, project_name_invalid, project_id_taken, path_forbidden, project_path_taken, project_copy_failed */
 export async function duplicateProject(source: Project, wanted: ProjectDuplicate, options: DuplicateOptions): Promise<Duplicated> {
   const { settings, isKnown, freeName } = options;
-  if (!settings.Server.local && !settings.Server.remote_duplicate) throw fault('not_local', { what: 'or remote_duplicate = True to allow duplication' });
+  if (!settings.Server.local && !settings.Server.remote_duplicate)
+    throw fault('not_local', { what: 'or remote_duplicate = True to allow duplication' });
   const projectId = wanted.project_id?.toLowerCase() ?? randomUUID();
   if (isKnown(projectId)) throw fault('project_id_taken', { project_id: projectId });
   const name = wanted.name ?? freeName(source.name);
@@ -76,8 +77,11 @@ export async function duplicateProject(source: Project, wanted: ProjectDuplicate
 }
 
 async function placeOf(source: Project, wanted: ProjectDuplicate, projectId: string, { Server }: Settings): Promise<string> {
-  const path = wanted.path ? await projectFolder(wanted.path, Server.projects_path, Server.local) : join(Server.projects_path, projectId);
-  if (wanted.path && (await isInside(source.path, path))) throw fault('path_forbidden', { path, reason: 'it is inside the project that is copied' });
+  const path = wanted.path
+    ? await projectFolder(wanted.path, Server.projects_path, Server.local)
+    : join(Server.projects_path, projectId);
+  if (wanted.path && (await isInside(source.path, path)))
+    throw fault('path_forbidden', { path, reason: 'it is inside the project that is copied' });
   const exists = await access(path).then(
     () => true,
     () => false,
@@ -91,10 +95,18 @@ async function fill(copying: Copying, { topology, live }: FrozenProject, options
   // The project file's ids come first: computes and snapshots are told the same ones.
   const copy = renewed(topology, copying);
   const onComputes = nodesByCompute(topology);
-  await Promise.all([...onComputes].map(([id, nodes]) => copyOnCompute({ compute: options.computes.get(id), nodes, isOpen: live !== undefined }, copying)));
+  await Promise.all(
+    [...onComputes].map(([id, nodes]) =>
+      copyOnCompute({ compute: options.computes.get(id), nodes, isOpen: live !== undefined }, copying),
+    ),
+  );
   for (const entry of await readdir(source.path)) {
     if (!isOwnFile(entry)) continue;
-    await cp(join(source.path, entry), join(growing, entry), { recursive: true, mode: constants.COPYFILE_FICLONE, verbatimSymlinks: true });
+    await cp(join(source.path, entry), join(growing, entry), {
+      recursive: true,
+      mode: constants.COPYFILE_FICLONE,
+      verbatimSymlinks: true,
+    });
   }
   await renewSnapshots(join(growing, 'snapshots'), identity);
   await writeFileAtomic(join(growing, filename), await topologyText(copy, options.version));
@@ -103,7 +115,12 @@ async function fill(copying: Copying, { topology, live }: FrozenProject, options
 
 /** Project files and their logs are written anew; the computes copy `project-files`; `tmp` and folders in passing are nobody's. */
 function isOwnFile(name: string): boolean {
-  return !/\.gns3(?:\.(?:log|log\.tmp|tmp|backup\d*))?$/.test(name) && name !== 'project-files' && name !== 'tmp' && !name.startsWith('.');
+  return (
+    !/\.gns3(?:\.(?:log|log\.tmp|tmp|backup\d*))?$/.test(name) &&
+    name !== 'project-files' &&
+    name !== 'tmp' &&
+    !name.startsWith('.')
+  );
 }
 
 /** Always with the local compute: pictures of drawings are in `project-files` too. */
@@ -129,7 +146,9 @@ interface ComputePart {
 async function copyOnCompute(part: ComputePart, { source, identity, growing }: Copying): Promise<void> {
   const { transport, isLocal } = part.compute;
   const path = { project_id: source.id };
-  await transport.call('POST /v2/compute/projects', { body: { ...path, name: source.name, ...(isLocal && { path: source.path }) } });
+  await transport.call('POST /v2/compute/projects', {
+    body: { ...path, name: source.name, ...(isLocal && { path: source.path }) },
+  });
   try {
     const body = {
       destination_project_id: identity.projectId,
@@ -145,9 +164,17 @@ async function copyOnCompute(part: ComputePart, { source, identity, growing }: C
 /** What the copy holds: the source's content under new ids, with the settings that were asked for. */
 function renewed(topology: Topology, { wanted, identity }: Copying): Topology {
   const { nodes, links, drawings } = topology;
-  const { topology: parts } = withNewIdentity({ topology: { nodes, links, drawings } }, identity) as unknown as { topology: Topology };
+  const { topology: parts } = withNewIdentity({ topology: { nodes, links, drawings } }, identity) as unknown as {
+    topology: Topology;
+  };
   const { name: _name, path: _path, project_id: _id, reset_mac_addresses: _reset, ...settings } = wanted;
   const closed = { auto_start: false, auto_open: false, auto_close: false };
-  const project = { ...topology.project, ...closed, ...settings, name: identity.name, project_id: identity.projectId } as ProjectEntry;
+  const project = {
+    ...topology.project,
+    ...closed,
+    ...settings,
+    name: identity.name,
+    project_id: identity.projectId,
+  } as ProjectEntry;
   return canonical({ ...topology, ...parts, project });
 }

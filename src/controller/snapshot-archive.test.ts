@@ -30,7 +30,8 @@ const project = {
 async function entriesOf(path: string): Promise<Map<string, string>> {
   const entries = new Map<string, string>();
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
-  for await (const entry of zip.eachEntry()) entries.set(entry.fileName, (await buffer(await zip.openReadStreamPromise(entry))).toString());
+  for await (const entry of zip.eachEntry())
+    entries.set(entry.fileName, (await buffer(await zip.openReadStreamPromise(entry))).toString());
   zip.close();
   return entries;
 }
@@ -71,7 +72,11 @@ describe('snapshots of a copy', () => {
     assert.equal(entries.get(`project-files/vpcs/${known}/startup.vpc`), 'script');
     assert.equal(entries.get(`project-files/qemu/${ids.find(gone)}/hda_disk.qcow2`), 'disk');
     assert.equal(entries.size, 3);
-    const index = JSON.parse(await readFile(join(folder, 'snapshots.conf'), 'utf8')) as { snapshot_id: string; project_id: string; name: string }[];
+    const index = JSON.parse(await readFile(join(folder, 'snapshots.conf'), 'utf8')) as {
+      snapshot_id: string;
+      project_id: string;
+      name: string;
+    }[];
     assert.equal(index[0]?.project_id, projectId);
     assert.notEqual(index[0]?.snapshot_id, old);
     assert.equal(index[0]?.name, 'first');

@@ -4,7 +4,6 @@
  */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type Static, Type } from 'typebox';
 import { fault } from '../api/faults.ts';
 import { problemsOf } from '../api/validate.ts';
 import { Name, nullable, oneOf, strict, Uuid } from '../schema/common.ts';
@@ -13,6 +12,7 @@ import type { Filters } from '../schema/filter.ts';
 import { type LinkEnd, LinkInput } from '../schema/link.ts';
 import { type Label, type Node, NodeCreate } from '../schema/node.ts';
 import { type Project, ProjectCreate } from '../schema/project.ts';
+import { type Static, Type } from '../schema/type.ts';
 import { canonical } from './canonical.ts';
 import { oldestRevision, upgrade } from './topology-upgrades.ts';
 

@@ -1,6 +1,7 @@
 /** The facts of a kind of node, as plain data: everything the controller and the shared code need to know about it. */
-import type { TSchema } from 'typebox';
+
 import type { ConsoleType, CustomAdapters, NodeType, Port } from '../schema/node.ts';
+import type { TSchema } from '../schema/type.ts';
 
 export interface PortNaming {
   port_name_format: string;

@@ -4,8 +4,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Pages that existing browser clients are served from. */
 const foreignOrigins = [
-  'http://127.0.0.1:3080', 'http://localhost:3080', 'http://127.0.0.1:4200', 'http://localhost:4200',
-  'http://gns3.github.io', 'https://gns3.github.io',
+  'http://127.0.0.1:3080',
+  'http://localhost:3080',
+  'http://127.0.0.1:4200',
+  'http://localhost:4200',
+  'http://gns3.github.io',
+  'https://gns3.github.io',
 ];
 
 export function addCors(app: FastifyInstance): void {

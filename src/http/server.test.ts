@@ -5,13 +5,16 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { Type } from 'typebox';
 import { request as httpRequest, WebSocket } from 'undici';
 import { fault } from '../api/faults.ts';
 import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
+import { Type } from '../schema/type.ts';
 import { createHttpServer } from './server.ts';
 
-const Body = Type.Object({ name: Type.Optional(Type.String()), count: Type.Optional(Type.Integer()) }, { additionalProperties: false });
+const Body = Type.Object(
+  { name: Type.Optional(Type.String()), count: Type.Optional(Type.Integer()) },
+  { additionalProperties: false },
+);
 
 const routes: Route[] = [
   route('GET /v2/things/{thing_id}', { summary: '', body: Body }, ({ path, body }) => ({ id: path.thing_id, ...body })),
@@ -22,7 +25,10 @@ const routes: Route[] = [
   route('GET /v2/bug', { summary: '' }, () => Promise.reject(new Error('secret cause'))),
   route('GET /v2/answer', { summary: '' }, () => new Answer(202, { a: 1 })),
   route('GET /v2/stream', { summary: '' }, () => new Stream('application/vnd.tcpdump.pcap', Readable.from(['ab', 'cd']))),
-  route('POST /v2/files/{path:.+}', { summary: '', raw: true }, async ({ path, stream }) => ({ path: path.path, text: await text(stream ?? Readable.from([])) })),
+  route('POST /v2/files/{path:.+}', { summary: '', raw: true }, async ({ path, stream }) => ({
+    path: path.path,
+    text: await text(stream ?? Readable.from([])),
+  })),
   route('GET /v2/numbers/{n:\\d+}/x', { summary: '' }, ({ path }) => path),
   socketRoute(
     'GET /v2/echo/{word}/ws',
@@ -48,7 +54,12 @@ describe('HTTP server', () => {
   });
   after(() => app.close());
 
-  async function ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS', path: string, body?: string | Buffer, headers: Record<string, string> = {}) {
+  async function ask(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS',
+    path: string,
+    body?: string | Buffer,
+    headers: Record<string, string> = {},
+  ) {
     const answer = await httpRequest(url + path, { method, headers, ...(body === undefined ? {} : { body }) });
     const content = await answer.body.text();
     const type = answer.headers['content-type'];
@@ -66,7 +77,10 @@ describe('HTTP server', () => {
   it('reads bodies whatever they are called, empty ones too, also on GET', async () => {
     assert.deepEqual((await ask('POST', '/v2/things', '', { 'content-type': 'application/json' })).json, {});
     assert.deepEqual((await ask('POST', '/v2/things')).json, {});
-    assert.deepEqual((await ask('POST', '/v2/things', '{"count":1}', { 'content-type': 'application/x-www-form-urlencoded' })).json, { count: 1 });
+    assert.deepEqual(
+      (await ask('POST', '/v2/things', '{"count":1}', { 'content-type': 'application/x-www-form-urlencoded' })).json,
+      { count: 1 },
+    );
     assert.deepEqual((await ask('POST', '/v2/things', Buffer.from('{"count":1}'))).json, { count: 1 });
     assert.deepEqual((await ask('GET', '/v2/things/7', '{"count":3}')).json, { id: '7', count: 3 });
   });
@@ -74,14 +88,20 @@ describe('HTTP server', () => {
   it('merges the query into the body, as text, and refuses what the schema does not know', async () => {
     assert.deepEqual((await ask('POST', '/v2/things?name=q&name=r', '{"name":"b"}')).json, { name: 'q' });
     const refused = await ask('POST', '/v2/things?count=5');
-    assert.deepEqual([refused.status, refused.json?.status, refused.json?.path, refused.json?.method], [400, 400, '/v2/things', 'POST']);
+    assert.deepEqual(
+      [refused.status, refused.json?.status, refused.json?.path, refused.json?.method],
+      [400, 400, '/v2/things', 'POST'],
+    );
     assert.match(String((await ask('POST', '/v2/things?foo=1')).json?.message), /unknown key "foo"/);
   });
 
   it('tells what is wrong with a body, on every kind of route', async () => {
     for (const body of ['{"a":', Buffer.from([0x7b, 0xff, 0x7d]), '\ufeff{}']) {
       const answer = await ask('POST', '/v2/things', body);
-      assert.deepEqual([answer.status, answer.type, answer.route, answer.json?.status], [400, 'application/json', '/v2/things', 400]);
+      assert.deepEqual(
+        [answer.status, answer.type, answer.route, answer.json?.status],
+        [400, 'application/json', '/v2/things', 400],
+      );
     }
     assert.deepEqual((await ask('POST', '/v2/things', '{"a":')).json?.request, { malformed_json: '{"a":' });
     assert.equal((await ask('POST', '/v2/things', '[]')).status, 400);
@@ -100,7 +120,10 @@ describe('HTTP server', () => {
 
   it('turns faults and bugs into answers, and keeps causes to itself', async () => {
     const known = await ask('GET', '/v2/fails');
-    assert.deepEqual([known.status, known.route, known.json], [404, '/v2/fails', { message: "Project ID x doesn't exist", status: 404 }]);
+    assert.deepEqual(
+      [known.status, known.route, known.json],
+      [404, '/v2/fails', { message: "Project ID x doesn't exist", status: 404 }],
+    );
     const bug = await ask('GET', '/v2/bug');
     assert.equal(bug.status, 500);
     assert.doesNotMatch(bug.content, /secret|\.ts/);
@@ -118,7 +141,10 @@ describe('HTTP server', () => {
 
   it('answers unknown paths and methods in plain text', async () => {
     const unknown = await ask('GET', '/v2/nothing');
-    assert.deepEqual([unknown.status, unknown.type, unknown.content, unknown.route], [404, 'text/plain; charset=utf-8', '404: Not Found', undefined]);
+    assert.deepEqual(
+      [unknown.status, unknown.type, unknown.content, unknown.route],
+      [404, 'text/plain; charset=utf-8', '404: Not Found', undefined],
+    );
     const wrong = await ask('PUT', '/v2/things/1');
     assert.deepEqual([wrong.status, wrong.content, wrong.headers.allow], [405, '405: Method Not Allowed', 'DELETE,GET,OPTIONS']);
     assert.equal((await ask('HEAD', '/v2/answer')).status, 405);
@@ -150,9 +176,17 @@ describe('HTTP server', () => {
 
 describe('HTTP Basic', () => {
   it('refuses everything without the credentials', async () => {
-    const app = await createHttpServer({ routes, log: pino({ level: 'silent' }), serverHeader: 'x', credentials: { user: 'u', password: 'p' } });
+    const app = await createHttpServer({
+      routes,
+      log: pino({ level: 'silent' }),
+      serverHeader: 'x',
+      credentials: { user: 'u', password: 'p' },
+    });
     const refused = await app.inject('/v2/answer');
-    assert.deepEqual([refused.statusCode, refused.body, refused.headers['www-authenticate']], [401, '', 'Basic realm="GNS3 server"']);
+    assert.deepEqual(
+      [refused.statusCode, refused.body, refused.headers['www-authenticate']],
+      [401, '', 'Basic realm="GNS3 server"'],
+    );
     assert.equal(refused.headers['x-route'], '/v2/answer');
     const authorization = `Basic ${Buffer.from('u:p').toString('base64')}`;
     assert.equal((await app.inject({ url: '/v2/answer', headers: { authorization } })).statusCode, 202);

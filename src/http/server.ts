@@ -1,6 +1,12 @@
 /** The HTTP server: how bytes become calls of routes and answers become bytes. Fastify is known in this folder and nowhere else. */
 import websocket from '@fastify/websocket';
-import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import { fault } from '../api/faults.ts';
 import type { Route } from '../api/route.ts';
 import { compileTemplate } from '../api/template.ts';
@@ -48,11 +54,19 @@ export async function createHttpServer({ routes, log, serverHeader, credentials 
   await app.register(websocket, { options: { maxPayload: bodyLimitBytes } });
   await app.register(async (context) => {
     parseJson(context);
-    mount(context, routes.filter((route) => !route.spec.raw), texts);
+    mount(
+      context,
+      routes.filter((route) => !route.spec.raw),
+      texts,
+    );
   });
   await app.register(async (context) => {
     context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, (_request, payload, done) => done(null, payload));
-    mount(context, routes.filter((route) => route.spec.raw), texts);
+    mount(
+      context,
+      routes.filter((route) => route.spec.raw),
+      texts,
+    );
   });
   return app;
 }

@@ -1,5 +1,5 @@
 /** Pieces that several schemas are made of. Sources: `contract.md` (as `docs/contract.md` here) and the established v2 API. */
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from './type.ts';
 
 export const Uuid = Type.String({
   pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',

@@ -1,6 +1,6 @@
-import { type Static, Type } from 'typebox';
 import { Name, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
 import { nodeTypes } from './node.ts';
+import { type Static, Type } from './type.ts';
 
 const fields = {
   compute_id: Type.Optional(Name()),

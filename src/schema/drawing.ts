@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { strict, Uuid } from './common.ts';
+import { type Static, Type } from './type.ts';
 
 /** Body of drawing creation and update; `project_id` is accepted, so that clients may send a drawing back, and ignored. */
 export const DrawingInput = Type.Object(

@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
 import { nullable, oneOf, strict, Uuid } from './common.ts';
 import type { Filters } from './filter.ts';
 import { Label } from './node.ts';
+import { type Static, Type } from './type.ts';
 
 export const LinkEnd = Type.Object(
   {

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { Name, strict, TcpPort } from './common.ts';
+import { type Static, Type } from './type.ts';
 
 /** What joins a node's port to a link: the established shape. Frames travel as UDP payload, one frame per datagram. */
 export const NioUdp = Type.Object(

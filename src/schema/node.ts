@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from './common.ts';
+import { type Static, Type } from './type.ts';
 
 export const nodeTypes = [
   'cloud',

@@ -1,5 +1,5 @@
-import { type Static, Type } from 'typebox';
 import { Name, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+import { type Static, Type } from './type.ts';
 
 export const Supplier = Type.Object({ logo: Type.Optional(Text()), url: Type.Optional(Text()) }, strict);
 export const Variables = Type.Array(Type.Object({ name: Name(), value: Type.Optional(Text()) }, strict));

@@ -1,6 +1,5 @@
 /** The routes of nodes, for every kind that can be made here; which of them a kind has follows from its facts. */
 import { mkdir } from 'node:fs/promises';
-import { type Static, Type } from 'typebox';
 import { fault } from '../../api/faults.ts';
 import { type Route, route, type Socket, socketRoute } from '../../api/route.ts';
 import type { NodeAccess } from '../../emulators/driver.ts';
@@ -8,6 +7,7 @@ import type { Kind } from '../../emulators/kind.ts';
 import { strict, Uuid } from '../../schema/common.ts';
 import { Nio } from '../../schema/nio.ts';
 import type { ConsoleType } from '../../schema/node.ts';
+import { type Static, Type } from '../../schema/type.ts';
 import { copyNode } from '../copy.ts';
 import { presentNio } from '../nio.ts';
 import type { NodeInput } from '../projects.ts';

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { type Route, route } from '../../api/route.ts';
 import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
+import { Type } from '../../schema/type.ts';
 import { copyProject } from '../copy.ts';
 import type { RouteParts } from './routes.ts';
 

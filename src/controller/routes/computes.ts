@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
-import { Type } from 'typebox';
 import { fault } from '../../api/faults.ts';
 import { type Call, type Method, type Route, route, Stream } from '../../api/route.ts';
 import { Name, strict } from '../../schema/common.ts';
 import { Compute, ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
 const AutoIdlePc = Type.Object({ platform: Name(), image: Name(), ram: Type.Integer() }, strict);

@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { type Route, route } from '../../api/route.ts';
 import { Name, strict } from '../../schema/common.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
 const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, strict);

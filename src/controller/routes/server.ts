@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
 import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
 import { strict, Text } from '../../schema/common.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
 const Version = Type.Object({ version: Text(), local: Type.Optional(Type.Boolean()) }, strict);

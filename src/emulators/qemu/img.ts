@@ -1,9 +1,9 @@
 /** Disk images made and grown at a client's request (`/qemu/img`), and the disks of a node (`resize_disk`). */
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
-import { type Static, Type } from 'typebox';
 import { fault } from '../../api/faults.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
+import { type Static, Type } from '../../schema/type.ts';
 import type { Host } from '../host.ts';
 import type { Binaries } from './binaries.ts';
 import { QemuImg } from './qemu-img.ts';

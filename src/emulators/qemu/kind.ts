@@ -1,7 +1,8 @@
 /** Facts of the kind "qemu": a virtual machine. Sources of the constants: README.md beside this file. */
-import { Type } from 'typebox';
+
 import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
 import { CustomAdapters } from '../../schema/node.ts';
+import { Type } from '../../schema/type.ts';
 import type { Kind } from '../kind.ts';
 import { namePorts } from '../port-naming.ts';
 import { platforms } from './platforms.ts';

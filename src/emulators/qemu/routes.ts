@@ -1,9 +1,9 @@
 /** Routes that only this kind has: emulators and tools of the host, images, and the disks of a node. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { type Static, Type } from 'typebox';
 import { type Route, route, Stream } from '../../api/route.ts';
 import { oneOf, strict } from '../../schema/common.ts';
+import { type Static, Type } from '../../schema/type.ts';
 import type { NodeAccess } from '../driver.ts';
 import type { Host } from '../host.ts';
 import type { QemuDriver } from './driver.ts';

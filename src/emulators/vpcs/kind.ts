@@ -1,6 +1,7 @@
 /** Facts of the kind "vpcs": a small simulated PC, good for pings. Sources of the constants: README.md beside this file. */
-import { Type } from 'typebox';
+
 import { Name, nullable, oneOf, strict, TcpPort, Uuid } from '../../schema/common.ts';
+import { Type } from '../../schema/type.ts';
 import type { Kind } from '../kind.ts';
 
 const consoleTypes = ['telnet', 'none'] as const;

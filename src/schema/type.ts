@@ -1,0 +1,44 @@
+/**
+ * The builder of schemas: the part of typebox's that is used here, with typebox's own types, as plain JSON Schema at run time. Loading
+ * typebox takes 370 modules and a third of the server's start; its validator is loaded when the first request needs it (ADR 7).
+ */
+import type { Type as Builder } from 'typebox';
+
+type Schema = Record<string, unknown>;
+
+/** Marks properties that need not be there; not part of the schema's text. */
+const optional = Symbol('optional');
+
+function isOptional(schema: Schema): boolean {
+  return optional in schema;
+}
+
+const plain = {
+  Array: (items: Schema, options: Schema = {}): Schema => ({ ...options, type: 'array', items }),
+  Boolean: (options: Schema = {}): Schema => ({ ...options, type: 'boolean' }),
+  Integer: (options: Schema = {}): Schema => ({ ...options, type: 'integer' }),
+  Literal: (value: string | number | boolean, options: Schema = {}): Schema => ({ ...options, type: typeof value, const: value }),
+  Null: (options: Schema = {}): Schema => ({ ...options, type: 'null' }),
+  Number: (options: Schema = {}): Schema => ({ ...options, type: 'number' }),
+  Object: (properties: Record<string, Schema>, options: Schema = {}): Schema => ({
+    ...options,
+    type: 'object',
+    properties,
+    required: Object.keys(properties).filter((name) => !isOptional(properties[name] as Schema)),
+  }),
+  Optional: (schema: Schema): Schema => Object.defineProperty({ ...schema }, optional, { value: true }),
+  /** Keys are any text. */
+  Record: (_key: Schema, values: Schema, options: Schema = {}): Schema => ({
+    ...options,
+    type: 'object',
+    patternProperties: { '^.*$': values },
+  }),
+  String: (options: Schema = {}): Schema => ({ ...options, type: 'string' }),
+  Union: (anyOf: Schema[], options: Schema = {}): Schema => ({ ...options, anyOf }),
+  Unknown: (options: Schema = {}): Schema => ({ ...options }),
+  /** The schema as it is, with a type of the caller's choice. */
+  Unsafe: (schema: Schema): Schema => ({ ...schema }),
+};
+
+export const Type = plain as unknown as Pick<typeof Builder, keyof typeof plain>;
+export type { Static, TSchema } from 'typebox';
