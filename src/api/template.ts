@@ -12,12 +12,12 @@ export function compileTemplate(template: string): Template {
   let source = '';
   let last = 0;
   for (const found of template.matchAll(parameter)) {
-    source += escape(template.slice(last, found.index));
+    source += escapeExpression(template.slice(last, found.index));
     source += `(${found[2] ?? '[^/]+'})`;
     names.push(found[1] as string);
     last = found.index + found[0].length;
   }
-  const expression = new RegExp(`^${source}${escape(template.slice(last))}$`);
+  const expression = new RegExp(`^${source}${escapeExpression(template.slice(last))}$`);
   return {
     match(path) {
       const found = expression.exec(path);
@@ -40,6 +40,6 @@ export function routerPath(template: string): string {
   });
 }
 
-function escape(text: string): string {
+function escapeExpression(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
