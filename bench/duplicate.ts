@@ -23,7 +23,11 @@ export async function benchDuplicate(say: (text: string) => void): Promise<Row[]
   try {
     const project = (await request(client, { method: 'POST', path: '/v2/projects', body: { name: 'source' } })) as Project;
     const node = { name: 'VM', node_type: 'qemu', compute_id: 'local', properties: { ram: 64 } };
-    const { node_id } = (await request(client, { method: 'POST', path: `/v2/projects/${project.project_id}/nodes`, body: node })) as { node_id: string };
+    const { node_id } = (await request(client, {
+      method: 'POST',
+      path: `/v2/projects/${project.project_id}/nodes`,
+      body: node,
+    })) as { node_id: string };
     const folder = join(project.path, 'project-files', 'qemu', node_id);
     await mkdir(folder, { recursive: true });
     say('a disk of 1 GiB, of which 256 MiB are written');
@@ -35,7 +39,14 @@ export async function benchDuplicate(say: (text: string) => void): Promise<Row[]
       ours.push(await timed(() => duplicate(client, project)));
       baseline.push(await timed(() => copy(project.path, join(server.folder, 'copied'))));
     }
-    return [{ what: 'duplicate a project with 256 MiB on disk, ms', ours: median(ours), baseline: median(baseline), against: '`cp -a --sparse=always` of its folder' }];
+    return [
+      {
+        what: 'duplicate a project with 256 MiB on disk, ms',
+        ours: median(ours),
+        baseline: median(baseline),
+        against: '`cp -a --sparse=always` of its folder',
+      },
+    ];
   } finally {
     await client.close();
     await server.stop();

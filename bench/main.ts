@@ -16,7 +16,10 @@ const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|fabric â
 Measures the named trials (default: all), each against a baseline in the same run, and prints tables in Markdown.
 \`fabric\` is a program of its own with more options: node bench/fabric.ts --help.`;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' }, json: { type: 'string' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { help: { type: 'boolean' }, json: { type: 'string' } },
+});
 const wanted = positionals.length > 0 ? positionals : [...Object.keys(trials), 'fabric'];
 const unknown = wanted.filter((name) => !(name in trials) && name !== 'fabric');
 if (values.help || unknown.length > 0) {

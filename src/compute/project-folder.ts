@@ -2,11 +2,12 @@
  * The folders of projects: where a new one may stand, and how one is removed. A folder that somebody else had filled before it
  * became a project's is never removed as a whole: of it, only what projects keep in a folder goes.
  */
-import { mkdir, readdir, realpath, rm, rmdir } from 'node:fs/promises';
+import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, normalize, resolve } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { isBelow, isReallyBelow } from '../lib/inside.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 import type { Settings } from '../schema/settings.ts';
 
 /**
@@ -29,7 +30,7 @@ export async function placeFor(settings: Settings, projectId: string, wanted?: s
 /** Makes the folder. Resolves to whether it is the project's own to remove. */
 export async function makeFolder(path: string): Promise<boolean> {
   try {
-    await mkdir(path, { recursive: true });
+    await makeFolders(path);
     const names = await readdir(path);
     await rm(join(path, 'tmp'), { recursive: true, force: true });
     return names.every((name) => name === 'tmp') || names.some((name) => name === 'project-files' || name.endsWith('.gns3'));

@@ -10,6 +10,7 @@ import { access, constants, cp, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fault, isFault } from '../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../lib/atomic-file.ts';
+import { isReallyBelow } from '../lib/inside.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import { canonical } from './canonical.ts';
@@ -18,7 +19,7 @@ import type { Computes } from './computes.ts';
 import { FreshIds, type NewIdentity, withNewIdentity } from './fresh-ids.ts';
 import type { PassingFolders } from './passing-folders.ts';
 import type { FrozenProject, Project } from './project.ts';
-import { isInside, projectFileName, projectFolder } from './project-path.ts';
+import { projectFileName, projectFolder } from './project-path.ts';
 import { passingPrefix } from './registry.ts';
 import { renewSnapshots } from './snapshot-archive.ts';
 import type { ProjectEntry, Topology } from './topology.ts';
@@ -80,7 +81,7 @@ async function placeOf(source: Project, wanted: ProjectDuplicate, projectId: str
   const path = wanted.path
     ? await projectFolder(wanted.path, Server.projects_path, Server.local)
     : join(Server.projects_path, projectId);
-  if (wanted.path && (await isInside(source.path, path)))
+  if (wanted.path && (await isReallyBelow(source.path, path)))
     throw fault('path_forbidden', { path, reason: 'it is inside the project that is copied' });
   const exists = await access(path).then(
     () => true,

@@ -1,4 +1,5 @@
 /** A node of an open project. Its object is frozen and replaced on change. */
+import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
 import type { RouteKey } from '../api/route.ts';
 import type { Port } from '../schema/node.ts';
@@ -11,6 +12,9 @@ import type { NodeEntry } from './topology.ts';
 export const actionTimeoutMs = 240_000;
 /** Making a node may copy images. Milliseconds. */
 const createTimeoutMs = 1_200_000;
+
+/** What the ports of a node follow from. */
+const portFields = ['properties', 'custom_adapters', 'first_port_name', 'port_name_format', 'port_segment_size'] as const;
 
 export class OpenNode {
   readonly projectId: string;
@@ -44,19 +48,20 @@ export class OpenNode {
   }
 
   get object(): NodeObject {
-    this.#object ??= this.objectWith(this.#entry);
+    this.#object ??= assemble<NodeObject>({
+      ...this.#entry,
+      ...this.#live,
+      console_host: this.compute?.consoleHost ?? '',
+      ports: this.#ports as Port[],
+      project_id: this.projectId,
+    });
     return this.#object;
   }
 
-  /** The object as it will be with this entry. @throws `node_name_format` when its ports cannot be named */
-  objectWith(entry: NodeEntry): NodeObject {
-    return assemble<NodeObject>({
-      ...entry,
-      ...this.#live,
-      console_host: this.compute?.consoleHost ?? '',
-      ports: (entry === this.#entry ? this.#ports : portsOf(entry)) as Port[],
-      project_id: this.projectId,
-    });
+  /** The ports that it will have with this entry; made anew only when something they follow from is another. @throws `node_name_format` */
+  portsWith(entry: NodeEntry): readonly Port[] {
+    const before = this.#entry;
+    return portFields.every((field) => isDeepStrictEqual(entry[field], before[field])) ? this.#ports : portsOf(entry);
   }
 
   /** @throws `compute_not_found` */
@@ -71,8 +76,8 @@ export class OpenNode {
 
   setEntry(entry: NodeEntry): void {
     if (entry === this.#entry) return;
+    this.#ports = this.portsWith(entry);
     this.#entry = entry;
-    this.#ports = portsOf(entry);
     this.#object = undefined;
   }
 

@@ -1,7 +1,8 @@
 /** Folders that are being filled and do not count yet. They are noted first, so that a server that dies in between removes them later. */
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DurableMap } from '../lib/durable-map.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 
 export class PassingFolders {
   readonly #noted: DurableMap<true>;
@@ -26,7 +27,7 @@ export class PassingFolders {
   async use<T>(path: string, fill: (path: string) => Promise<T>): Promise<T> {
     await this.#noted.set(path, true);
     try {
-      await mkdir(path, { recursive: true });
+      await makeFolders(path);
       return await fill(path);
     } finally {
       await rm(path, { recursive: true, force: true });

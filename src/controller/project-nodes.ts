@@ -18,7 +18,6 @@ import {
   kindOf,
   type NodeObject,
   newNodeEntry,
-  portsOf,
   updateBody,
 } from './node.ts';
 import { OpenNode } from './open-node.ts';
@@ -265,7 +264,7 @@ export class ProjectNodes {
   }
 
   #commitCreated(node: OpenNode): Promise<void> {
-    return this.#host.commit({ action: 'node.created', event: node.object, was: null }, () => {
+    return this.#host.commit({ action: 'node.created', event: node.entry, was: null }, () => {
       this.#nodes.set(node.id, node);
       this.#list = undefined;
       return node.object;
@@ -273,7 +272,7 @@ export class ProjectNodes {
   }
 
   #commitUpdated(node: OpenNode, entry: NodeEntry): Promise<void> {
-    return this.#host.commit({ action: 'node.updated', event: node.objectWith(entry), was: node.entry }, () => {
+    return this.#host.commit({ action: 'node.updated', event: entry, was: node.entry }, () => {
       node.setEntry(entry);
       this.#list = undefined;
       return node.object;
@@ -282,7 +281,7 @@ export class ProjectNodes {
 
   /** Ports that links are on must stay. */
   #checkPorts(node: OpenNode, wanted: NodeEntry): void {
-    const ports = portsOf(wanted);
+    const ports = node.portsWith(wanted);
     for (const end of this.#links?.endsOn(node.id) ?? []) {
       const isThere = ports.some((port) => port.adapter_number === end.adapter && port.port_number === end.port);
       if (!isThere && node.findPort(end.adapter, end.port)) {

@@ -21,7 +21,10 @@ import {
 /** UDP ports of a link's two ends, in the order of the ends. */
 export type UdpPorts = readonly [number, number];
 
-/** One change. `event` is what listeners are sent, `was` what it takes to undo it (in the form of the file). */
+/**
+ * One change. `event` is what listeners are sent; of nodes only what is stored of them, as their ports follow from it and can be many.
+ * `was` is what it takes to undo it (in the form of the file).
+ */
 export interface LogRecord {
   readonly seq: number;
   /** ISO 8601, UTC. */

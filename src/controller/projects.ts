@@ -3,13 +3,15 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { syncFolder } from '../lib/atomic-file.ts';
+import { isReallyBelow } from '../lib/inside.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 import { KeyedMutex } from '../lib/mutex.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../schema/project.ts';
 import { concurrency, Limit } from './bounded.ts';
 import { canonical } from './canonical.ts';
 import { Project, type ProjectEnvironment, type ProjectPlace } from './project.ts';
 import { ProjectLog, storageFailed } from './project-log.ts';
-import { isInside, makeFolders, projectFileName, projectFolder } from './project-path.ts';
+import { projectFileName, projectFolder } from './project-path.ts';
 import { readProject } from './project-state.ts';
 import { passingPrefix } from './registry.ts';
 import { type ProjectEntry, projectDefaults } from './topology.ts';
@@ -163,7 +165,8 @@ export class Projects {
     const project = this.get(projectId);
     const { projectsPath, registry } = this.#options;
     const failed = (reason: string) => fault('project_delete_failed', { name: project.name, reason });
-    if (!(await isInside(projectsPath, project.path))) throw failed(`its folder ${project.path} is not inside the projects folder`);
+    if (!(await isReallyBelow(projectsPath, project.path)))
+      throw failed(`its folder ${project.path} is not inside the projects folder`);
     await project.delete(async () => {
       await this.#deleteElsewhere(project);
       const gone = join(projectsPath, `${passingPrefix}deleted-${projectId}`);

@@ -23,7 +23,11 @@ const arrows: Record<string, readonly string[]> = {
 /** What of the fabric others may use: its client and its protocol, never the data plane itself. */
 const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts'];
 /** Libraries that are known in one folder only. */
-const libraryHomes: Record<string, readonly string[]> = { fastify: ['http', 'serve.ts'], '@fastify/websocket': ['http'], ini: ['settings.ts'] };
+const libraryHomes: Record<string, readonly string[]> = {
+  fastify: ['http', 'serve.ts'],
+  '@fastify/websocket': ['http'],
+  ini: ['settings.ts'],
+};
 
 interface Import {
   readonly from: string;
@@ -32,12 +36,16 @@ interface Import {
 
 async function sourceFiles(): Promise<string[]> {
   const entries = await readdir(src, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).map((entry) => relative(src, join(entry.parentPath, entry.name)));
+  return entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(src, join(entry.parentPath, entry.name)));
 }
 
 async function importsOf(file: string): Promise<Import[]> {
   const text = await readFile(join(src, file), 'utf8');
-  const specifiers = [...text.matchAll(/^(?:import|export)\s[^;]*?from '([^']+)'|import\('([^']+)'\)/gm)].map((found) => found[1] ?? found[2] ?? '');
+  const specifiers = [...text.matchAll(/^(?:import|export)\s[^;]*?from '([^']+)'|import\('([^']+)'\)/gm)].map(
+    (found) => found[1] ?? found[2] ?? '',
+  );
   return specifiers.map((to) => ({ from: file, to: to.startsWith('.') ? relative(src, resolve(src, dirname(file), to)) : to }));
 }
 
@@ -57,16 +65,23 @@ describe('architecture', () => {
 
   it('has no folder without declared arrows', () => {
     const folders = new Set(files.filter((file) => file.includes('/')).map(layerOf));
-    assert.deepEqual([...folders].filter((folder) => !(folder in arrows)), []);
+    assert.deepEqual(
+      [...folders].filter((folder) => !(folder in arrows)),
+      [],
+    );
   });
 
   it('enters the fabric through its doors only', () => {
-    const wrong = imports.filter(({ from, to }) => layerOf(to) === 'fabric' && layerOf(from) !== 'fabric' && !fabricDoors.includes(to));
+    const wrong = imports.filter(
+      ({ from, to }) => layerOf(to) === 'fabric' && layerOf(from) !== 'fabric' && !fabricDoors.includes(to),
+    );
     assert.deepEqual(wrong, []);
   });
 
   it('keeps each library in its home', () => {
-    const wrong = imports.filter(({ from, to }) => to in libraryHomes && ![from, layerOf(from)].some((place) => libraryHomes[to]?.includes(place)));
+    const wrong = imports.filter(
+      ({ from, to }) => to in libraryHomes && ![from, layerOf(from)].some((place) => libraryHomes[to]?.includes(place)),
+    );
     assert.deepEqual(wrong, []);
   });
 

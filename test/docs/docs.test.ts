@@ -21,7 +21,11 @@ describe('documents', () => {
     const scripts = Object.keys((JSON.parse(await read('package.json')) as { scripts: Record<string, string> }).scripts);
     for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'bench/README.md']) {
       const named = [...(await read(path)).matchAll(/npm run ([\w:-]+)/g)].map((found) => found[1] as string);
-      assert.deepEqual(named.filter((name) => !scripts.includes(name)), [], path);
+      assert.deepEqual(
+        named.filter((name) => !scripts.includes(name)),
+        [],
+        path,
+      );
     }
   });
 
@@ -29,6 +33,9 @@ describe('documents', () => {
     const known = new Set([...help.matchAll(/--[\w-]+/g)].map(([option]) => option));
     const text = await read('README.md');
     const named = [...text.matchAll(/npm start -- ([^\n`]*)/g)].flatMap((found) => (found[1] ?? '').match(/--[\w-]+/g) ?? []);
-    assert.deepEqual(named.filter((option) => !known.has(option)), []);
+    assert.deepEqual(
+      named.filter((option) => !known.has(option)),
+      [],
+    );
   });
 });

@@ -139,6 +139,8 @@ export class NodeHammer {
   }
 
   #delete(id: string, links: readonly string[]): Promise<boolean> {
+    // A deletion stops the node first: killed between the two, the node is there and stopped.
+    this.#situation.facts.begin({ [`status:${id}`]: 'stopped' });
     const gone = [`node:${id}`, `status:${id}`, ...links.filter((key) => key.includes(id))];
     return this.#send(`DELETE ${this.#situation.project}/nodes/${id}`, undefined, Object.fromEntries(gone.map((key) => [key, ''])));
   }

@@ -34,6 +34,9 @@ interface Running {
   readonly pinger: Pinger;
 }
 
+const ends: (() => unknown)[] = [];
+after(() => Promise.all(ends.map((finish) => finish())));
+
 const machines = () => {
   const all = processesOf(server.dataDir, server.runtimeDirectory);
   return {
@@ -58,6 +61,7 @@ async function setUp(client: RawClient): Promise<Running> {
     await client.post(`${nodes}/${node_id}/adapters/0/ports/0/nio`, { type: 'nio_udp', lport, rhost: '127.0.0.1', rport });
     return lport;
   });
+  ends.push(() => pinger.finish());
   await client.post(`${nodes}/${node_id}/start`, {}, 200);
   await pinger.find();
   const [process] = machines().qemu;
@@ -81,7 +85,10 @@ async function verify(client: RawClient, { project, vm, vmPid }: Running, facts:
   const known = new Set([...shown.keys()].filter((key) => key.startsWith('project:')).map((key) => key.slice(8)));
   const computeOnly = await client.get<{ project_id: string }[]>('/v2/compute/projects');
   for (const { project_id } of computeOnly) known.add(project_id);
-  for (const folder of folders) if (!known.has(folder)) problems.push(`the folder ${folder} belongs to no project`);
+  for (const folder of folders.filter((name) => !known.has(name))) {
+    const content = await readdir(join(server.dataDir, 'projects', folder));
+    problems.push(`the folder ${folder} belongs to no project: [${content.join()}]`);
+  }
   return problems;
 }
 

@@ -14,6 +14,7 @@ export class Pinger {
   readonly #sentAt = new Map<number, number>();
   #mac: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #finished: Promise<void> | undefined;
   sent = 0;
   answered = 0;
   longestMs = 0;
@@ -48,8 +49,13 @@ export class Pinger {
     this.#timer = setInterval(() => this.#ping(), everyMs);
   }
 
-  /** Stops sending and waits for the last answers, as long as they may take. */
-  async finish(): Promise<void> {
+  /** Stops sending and waits for the last answers, as long as they may take. May be called again. */
+  finish(): Promise<void> {
+    this.#finished ??= this.#finish();
+    return this.#finished;
+  }
+
+  async #finish(): Promise<void> {
     clearInterval(this.#timer);
     await waitFor(() => this.answered === this.sent, { what: 'the last answers', limitMs: 1000 }).catch(() => undefined);
     this.#socket.close();

@@ -1,7 +1,8 @@
 /** Disk images made and grown at a client's request (`/qemu/img`), and the disks of a node (`resize_disk`). */
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { Host } from '../host.ts';
@@ -59,7 +60,9 @@ export class ImageMaker {
     const path = this.#path(input.path);
     if (await isThere(path))
       throw fault('qemu_failed', { reason: `The image "${input.path}" exists already: choose another name` });
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolders(dirname(path)).catch((cause: Error) => {
+      throw fault('path_forbidden', { path: input.path, reason: cause.message }, { cause });
+    });
     const options = Object.entries(input)
       .filter(([key]) => !notOptions.has(key))
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,0 +1,146 @@
+/** How the server ends: politely, with and without its nodes; and that it begins only once on a data directory. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, describe, test } from 'node:test';
+import { listLeftovers, processesOf } from '../support/leftovers.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../support/server.ts';
+import { openTelnet } from '../support/telnet.ts';
+import { createNode, createProject, end, type NodeBody, tinyVm } from '../support/with-server.ts';
+
+const main = resolve(import.meta.dirname, '../../src/main.ts');
+const config = { Qemu: { acceleration: 'off' } };
+
+async function withRunningVm(
+  options: ServerOptions,
+  run: (server: RunningServer, client: RawClient, vm: NodeBody & { path: string }) => Promise<void>,
+) {
+  const server = await startServer({ config, ...options });
+  const client = new RawClient(server.url);
+  try {
+    const project = await createProject(client);
+    const vm = await createNode(client, project, 'qemu', { properties: tinyVm });
+    const peer = await createNode(client, project, 'vpcs');
+    await client.post(`${project.path}/links`, { nodes: [end(vm), end(peer)] });
+    await client.post(`${project.path}/nodes/start`, {}, 204);
+    await run(server, client, { ...vm, path: `${project.path}/nodes/${vm.node_id}` });
+  } finally {
+    client.close();
+    await server.stop();
+  }
+}
+
+const emulators = (server: RunningServer) =>
+  processesOf(server.dataDir, server.runtimeDirectory)
+    .filter(({ commandLine }) => /qemu-system-|^\S*vpcs /.test(commandLine))
+    .map(({ pid }) => pid)
+    .sort();
+
+describe('SIGTERM', () => {
+  test('ends within 2 s with code 0; nodes and links stay, and the next server has them', async () => {
+    await withRunningVm({ stopNodes: false }, async (server, client, vm) => {
+      const before = emulators(server);
+      assert.equal(before.length, 3, 'a QEMU and the two processes of a vpcs');
+      const began = performance.now();
+      assert.equal(await server.terminate(), 0);
+      const tookMs = performance.now() - began;
+      assert.ok(tookMs < 2000, `${tookMs.toFixed(0)} ms`);
+      assert.deepEqual(emulators(server), before);
+      await server.restart();
+      assert.equal((await client.get<NodeBody>(vm.path)).status, 'started');
+      assert.deepEqual(emulators(server), before);
+      const telnet = await openTelnet(vm.console as number);
+      await client.post(`${vm.path}/reload`, {}, 200);
+      await telnet.expect(/iPXE|SeaBIOS/, 20_000);
+      telnet.close();
+    });
+  });
+
+  test('with --stop-nodes everything ends, and nothing is left', async () => {
+    await withRunningVm({ stopNodes: true }, async (server, client, vm) => {
+      assert.equal(await server.terminate(), 0);
+      assert.deepEqual(await listLeftovers(server.dataDir), []);
+      await server.restart();
+      assert.equal((await client.get<NodeBody>(vm.path)).status, 'stopped');
+    });
+  });
+
+  test('while clients listen and requests are on their way: within 2 s all the same', async () => {
+    await withRunningVm({ stopNodes: false }, async (server, client, vm) => {
+      const listening = client.send('GET /v2/notifications').catch(() => undefined);
+      const socket = new WebSocket(`${server.url.replace('http', 'ws')}/v2/notifications/ws`);
+      await once(socket, 'open');
+      const telnet = await openTelnet(vm.console as number);
+      const busy = Array.from({ length: 20 }, (_, x) => client.send(`PUT ${vm.path}`, { body: { x } }).catch(() => undefined));
+      const closed = once(socket, 'close');
+      const began = performance.now();
+      assert.equal(await server.terminate(), 0);
+      assert.ok(performance.now() - began < 2000);
+      await Promise.all([listening, closed, telnet.closed, ...busy]);
+    });
+  });
+});
+
+describe('a second server on the same data directory', () => {
+  const folder = mkdtemp(join(tmpdir(), 'pb-second-')).then((path) => realpath(path));
+  after(async () => rm(await folder, { recursive: true, force: true }));
+  const begin = async (...args: string[]) => {
+    const child = spawn(process.execPath, [main, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number]>]);
+    return { said, code };
+  };
+
+  test('is refused with a message that names the directory and what to do', async () => {
+    const server = await startServer({ config });
+    try {
+      const { said, code } = await begin('--data-dir', server.dataDir);
+      assert.equal(code, 2);
+      assert.match(said, /in use by process \d+.*--data-dir/);
+      assert.ok(said.includes(server.dataDir) && said.includes(String(server.pid)));
+      assert.doesNotMatch(said, /\n\s+at /);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('is refused by way of a link to the directory, too; after the end of the first it starts', async () => {
+    const server = await startServer({ config });
+    const link = join(await folder, 'link');
+    await symlink(server.dataDir, link);
+    try {
+      assert.equal((await begin('--data-dir', link)).code, 2);
+      await server.kill9();
+      await server.restart();
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('a port that is taken, a host that is none, a folder that cannot be made: one sentence each', async () => {
+    const server = await startServer({ config });
+    try {
+      const tries: [string[], RegExp][] = [
+        [['--data-dir', join(await folder, 'a'), '--port', String(server.port)], /Port \d+ .* in use/],
+        [['--data-dir', join(await folder, 'b'), '--host', '203.0.113.77'], /no address of this machine/],
+        [['--data-dir', '/proc/none'], /\/proc\/none/],
+        [['--data-dir', '/dev/null/x'], /\/dev\/null/],
+        [['--nonsense'], /nonsense/],
+        [['--port', 'x'], /port/i],
+        [['--config', '/nowhere.ini'], /nowhere\.ini/],
+      ];
+      for (const [args, words] of tries) {
+        const { said, code } = await begin(...args);
+        assert.notEqual(code, 0, args.join(' '));
+        assert.match(said, words);
+        assert.doesNotMatch(said, /\n\s+at /, said);
+      }
+    } finally {
+      await server.stop();
+    }
+  });
+});
