@@ -1,5 +1,5 @@
 /** Puts the parts together and keeps them until a signal comes. */
-import { chmod, mkdir, realpath, stat } from 'node:fs/promises';
+import { chmod, realpath, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import type { FastifyInstance } from 'fastify';
@@ -9,6 +9,7 @@ import { Compute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { createHttpServer } from './http/server.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
+import { makeFolders } from './lib/make-folders.ts';
 import type { Settings } from './schema/settings.ts';
 import { readSettings } from './settings.ts';
 import { apiVersion, version } from './version.ts';
@@ -37,18 +38,26 @@ export async function serve(invocation: Invocation): Promise<undefined> {
       ? { credentials: { user: settings.Server.user.trim(), password: settings.Server.password.trim() } }
       : {}),
   });
-  const url = await listen(app, settings);
+  const url = await listen(app, settings).catch(async (error: unknown) => {
+    await controller.close();
+    await compute.stop();
+    await lock.release();
+    throw error;
+  });
   await controller.listening(url);
   endOnSignals({ app, compute, controller, lock, stopNodes: invocation.stopNodes });
   process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
   return undefined;
 }
 
-/** @throws UsageError when the runtime folder belongs to somebody else: sockets in it could be theirs */
+/** @throws UsageError when a folder cannot be made, or the runtime folder belongs to somebody else: sockets in it could be theirs */
 async function prepareFolders(settings: Settings): Promise<void> {
   const { dataDirectory, runtimeDirectory, Server } = settings;
-  for (const folder of [dataDirectory, Server.projects_path, Server.images_path]) await mkdir(folder, { recursive: true });
-  await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
+  for (const folder of [dataDirectory, Server.projects_path, Server.images_path, runtimeDirectory]) {
+    await makeFolders(folder).catch((error: Error) => {
+      throw new UsageError(`The folder ${folder} cannot be made: ${error.message}. Choose another with --data-dir`);
+    });
+  }
   const { uid } = await stat(runtimeDirectory);
   if (uid !== userInfo().uid)
     throw new UsageError(`The folder ${runtimeDirectory} belongs to another user: remove it, or choose a shorter --data-dir`);

@@ -128,12 +128,13 @@ export class Compute {
     return this.#routes;
   }
 
-  /** Ends the compute; with `stopNodes` also every emulator and the fabric, otherwise they go on. */
+  /** Ends the compute; with `stopNodes` also every emulator. The fabric goes on for as long as an emulator does. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     const nodes = this.#projects.allNodes();
     if (stopNodes) await Promise.allSettled(nodes.map((node) => node.stop()));
+    const isFabricNeeded = nodes.some((node) => node.emulator !== undefined);
     await Promise.allSettled(nodes.map((node) => node.release()));
-    await this.#fabric.end(stopNodes ? 'quit' : 'close');
+    await this.#fabric.end(isFabricNeeded ? 'close' : 'quit');
     await this.host.images.close();
     await this.#context.store.close();
   }

@@ -6,10 +6,11 @@
  * store first, so that a server that dies in between removes it when it starts again.
  */
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { access, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../api/faults.ts';
 import { syncFolder } from '../lib/atomic-file.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 import { spawnChild } from '../process/child.ts';
 import type { Context } from './context.ts';
 import { type Hold, holdNode } from './hold.ts';
@@ -104,7 +105,7 @@ async function grow(context: Context, target: string, fill: (folder: string) => 
   const growing = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}`);
   await context.store.beginCopy(growing);
   try {
-    await mkdir(growing, { recursive: true });
+    await makeFolders(growing);
     await fill(growing);
     await rm(target, { recursive: true, force: true });
     await rename(growing, target);

@@ -1,7 +1,7 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { fault } from '../api/faults.ts';
+import { fault, isFault } from '../api/faults.ts';
 import { syncFolder } from '../lib/atomic-file.ts';
 import { isReallyBelow } from '../lib/inside.ts';
 import { makeFolders } from '../lib/make-folders.ts';
@@ -21,6 +21,12 @@ export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | '
   readonly local: boolean;
 }
 
+interface MadeFolder {
+  readonly folder: string;
+  readonly made: string | undefined;
+  readonly growing: string | undefined;
+}
+
 export class Projects {
   readonly #options: ProjectsOptions;
   readonly #environment: ProjectEnvironment;
@@ -28,6 +34,8 @@ export class Projects {
   /** Names of projects that are being made. */
   readonly #pending = new Set<string>();
   readonly #making = new KeyedMutex();
+  /** Known projects whose files cannot be read, and why. */
+  #unreadable = new Map<string, unknown>();
   #list: readonly Readonly<ProjectObject>[] | undefined;
 
   constructor(options: ProjectsOptions) {
@@ -40,7 +48,9 @@ export class Projects {
 
   /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
   async load(): Promise<void> {
-    for (const { project, ...place } of (await this.#options.registry.discover()).values()) this.add(project, place);
+    const { found, unreadable } = await this.#options.registry.discover();
+    for (const { project, ...place } of found.values()) this.add(project, place);
+    this.#unreadable = unreadable;
     for (const project of this.#projects.values()) {
       const again = this.#options.registry.get(project.id)?.opened === true;
       if (!again && !project.entry.auto_open) continue;
@@ -83,11 +93,22 @@ export class Projects {
     return this.#projects.get(projectId);
   }
 
-  /** @throws `project_not_found` */
+  /** @throws `project_not_found`, or what is wrong with its files */
   get(projectId: string): Project {
     const project = this.#projects.get(projectId);
+    const damage = this.#unreadable.get(projectId);
+    if (!project && isFault(damage)) throw damage;
     if (!project) throw fault('project_not_found', { project_id: projectId });
     return project;
+  }
+
+  /** As `get`, for opening: a project that could not be read is read again, as somebody may have mended it. */
+  async getMended(projectId: string): Promise<Project> {
+    const place = this.#options.registry.get(projectId);
+    if (!place || this.#projects.has(projectId) || !this.#unreadable.has(projectId)) return this.get(projectId);
+    const { project } = await readProject(join(place.path, place.filename));
+    this.#unreadable.delete(projectId);
+    return this.#projects.get(projectId) ?? this.add(project, place);
   }
 
   isNameTaken(name: string): boolean {
@@ -124,12 +145,13 @@ export class Projects {
       if (existing) return existing;
       const filename = projectFileName(body.name);
       return this.withName(body.name, async () => {
-        const { folder, made } = await this.#makeFolder(body, projectId);
+        const { folder, made, growing } = await this.#makeFolder(body, projectId);
         const { path: _path, ...fields } = body;
         const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
         try {
           const topology = { project: entry, nodes: [], links: [], drawings: [], computes: [] };
-          await ProjectLog.create(join(folder, filename), topology, this.#options.version);
+          await ProjectLog.create(join(growing ?? folder, filename), topology, this.#options.version);
+          if (growing !== undefined) await rename(growing, folder);
           await syncFolder(dirname(folder));
           const project = this.add(entry, { path: folder, filename });
           await project.open({ isNew: true });
@@ -139,6 +161,7 @@ export class Projects {
           this.#projects.delete(projectId);
           this.#list = undefined;
           await rm(made ?? join(folder, filename), { recursive: true, force: true });
+          if (growing !== undefined) await rm(growing, { recursive: true, force: true });
           throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
         }
       });
@@ -204,8 +227,11 @@ export class Projects {
     }
   }
 
-  /** `made`: the outermost folder that had to be made, to be removed when the project does not come to be. */
-  async #makeFolder(body: ProjectCreate, projectId: string): Promise<{ folder: string; made: string | undefined }> {
+  /**
+   * `made`: the outermost folder that had to be made, to be removed when the project does not come to be. `growing`: the folder that
+   * gets the name `folder` when the project is in it, so that a server that dies meanwhile leaves nothing that looks like a project.
+   */
+  async #makeFolder(body: ProjectCreate, projectId: string): Promise<MadeFolder> {
     const { local, projectsPath } = this.#options;
     const folder = body.path ? await projectFolder(body.path, projectsPath, local) : join(projectsPath, projectId);
     const isThere = await stat(folder).then(
@@ -214,10 +240,16 @@ export class Projects {
     );
     if (isThere && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
     try {
+      if (!isThere && !body.path) {
+        const growing = join(projectsPath, `${passingPrefix}${projectId}`);
+        await rm(growing, { recursive: true, force: true });
+        await mkdir(growing);
+        return { folder, made: folder, growing };
+      }
       const made = await makeFolders(folder);
       const hasProject = (await readdir(folder)).some((name) => name.endsWith('.gns3'));
       if (hasProject) throw fault('project_path_taken', { path: folder });
-      return { folder, made };
+      return { folder, made, growing: undefined };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== undefined && impossiblePath.has(code))

@@ -19,6 +19,12 @@ export interface FoundProject extends RegistryEntry {
   readonly project: ProjectState['project'];
 }
 
+/** What lies on the disk: the projects, and by id what is wrong with the known ones that cannot be read. */
+export interface Discovered {
+  readonly found: Map<string, FoundProject>;
+  readonly unreadable: Map<string, unknown>;
+}
+
 /** Folders of the projects folder that are being made or removed; not projects. */
 export const passingPrefix = '.patchbay-';
 /** Files read at once when projects are looked for. */
@@ -58,22 +64,22 @@ export class Registry {
   }
 
   /** Every project that can be read, each id once; a known place wins over a found one. Removes what an interrupted deletion left. */
-  async discover(): Promise<Map<string, FoundProject>> {
+  async discover(): Promise<Discovered> {
     const places = new Map<string, RegistryEntry>();
     for (const [, entry] of this.#map.entries()) places.set(join(entry.path, entry.filename), entry);
     for (const file of await this.#filesOfFolder()) {
       if (!places.has(file)) places.set(file, { path: dirname(file), filename: basename(file), opened: false });
     }
-    const found = new Map<string, FoundProject>();
+    const discovered: Discovered = { found: new Map(), unreadable: new Map() };
     const waiting = [...places];
     const read = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) await this.#read(next[0], next[1], found);
+      for (let next = waiting.shift(); next; next = waiting.shift()) await this.#read(next[0], next[1], discovered);
     };
     await Promise.all(Array.from({ length: readers }, read));
-    return found;
+    return discovered;
   }
 
-  async #read(file: string, entry: RegistryEntry, found: Map<string, FoundProject>): Promise<void> {
+  async #read(file: string, entry: RegistryEntry, { found, unreadable }: Discovered): Promise<void> {
     try {
       const { project } = await readProject(file);
       const known = this.#map.get(project.project_id);
@@ -83,6 +89,7 @@ export class Registry {
       if (other) throw new Error(`its id ${project.project_id} is that of ${other.path}`);
       found.set(project.project_id, { ...entry, project });
     } catch (error) {
+      for (const [id, known] of this.#map.entries()) if (join(known.path, known.filename) === file) unreadable.set(id, error);
       this.#log.warn({ err: error, file }, `project ${file} was left out: ${(error as Error).message}`);
     }
   }

@@ -97,7 +97,7 @@ function pathOf(route: Route, request: FastifyRequest): Record<string, string> {
 }
 
 async function bodyOf(route: Route, parsed: unknown, query: Record<string, string>): Promise<unknown> {
-  const body = parsed ?? {};
+  const body = parsed === undefined ? {} : parsed;
   if (!route.spec.body) return body;
   const isObject = typeof body === 'object' && !Array.isArray(body);
   return validateBody(route, isObject && Object.keys(query).length > 0 ? { ...body, ...query } : body);

@@ -17,13 +17,19 @@ export function replyErrors(texts: JsonText) {
   };
 }
 
+/** `exception` and what belongs to it is said by computes, to controllers; a controller's own answers never had it. */
 function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> {
-  const body: Record<string, unknown> = { message: known.message, status: known.status, ...known.extra };
-  if (known.exception !== undefined) body.exception = known.exception;
+  const template = request.routeOptions.config.template;
+  const { request: understood, ...extra } = known.extra;
+  const body: Record<string, unknown> = { message: known.message, status: known.status };
+  if (template?.startsWith('/v2/compute/')) {
+    Object.assign(body, extra);
+    if (known.exception !== undefined) body.exception = known.exception;
+  }
   if (known.status === 400) {
     body.method = request.method;
-    body.path = request.routeOptions.config.template ?? request.url;
-    body.request ??= redact(request.body);
+    body.path = template ?? request.url;
+    body.request = understood ?? redact(request.body);
   }
   return body;
 }

@@ -42,8 +42,8 @@ export function projectRoutes(controller: Controller): Route[] {
         snapshots: 0,
       };
     }),
-    route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, ({ path }) =>
-      projects.get(path.project_id).open(),
+    route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
+      (await projects.getMended(path.project_id)).open(),
     ),
     route(
       'POST /v2/projects/{project_id}/close',

@@ -1,7 +1,7 @@
 /** Disk images made and grown at a client's request (`/qemu/img`), and the disks of a node (`resize_disk`). */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
@@ -60,14 +60,18 @@ export class ImageMaker {
     const path = this.#path(input.path);
     if (await isThere(path))
       throw fault('qemu_failed', { reason: `The image "${input.path}" exists already: choose another name` });
-    await makeFolders(dirname(path)).catch((cause: Error) => {
-      throw fault('path_forbidden', { path: input.path, reason: cause.message }, { cause });
-    });
     const options = Object.entries(input)
       .filter(([key]) => !notOptions.has(key))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .flatMap(([key, value]) => ['-o', `${key}=${value}`]);
-    await new QemuImg(program).create(path, input.format, options, `${input.size}M`);
+    try {
+      await makeFolders(dirname(path));
+      await new QemuImg(program).create(path, input.format, options, `${input.size}M`);
+    } catch (cause) {
+      if (isFault(cause)) throw cause;
+      // A place where no file can be: a folder, a name that is too long, no rights.
+      throw fault('path_forbidden', { path: input.path, reason: (cause as Error).message }, { cause });
+    }
   }
 
   /** @throws qemu_failed, qemu_binary_missing, path_forbidden */
