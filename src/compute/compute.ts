@@ -132,7 +132,7 @@ export class Compute {
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     const nodes = this.#projects.allNodes();
     if (stopNodes) await Promise.allSettled(nodes.map((node) => node.stop()));
-    const isFabricNeeded = nodes.some((node) => node.emulator !== undefined);
+    const isFabricNeeded = !stopNodes && nodes.some((node) => node.emulator !== undefined);
     await Promise.allSettled(nodes.map((node) => node.release()));
     await this.#fabric.end(isFabricNeeded ? 'close' : 'quit');
     await this.host.images.close();

@@ -18,7 +18,9 @@ import { NodeHammer, ProjectHammer, readFacts, type Situation } from './hammer.t
 import { Pinger } from './pinger.ts';
 import { makeChance } from './random.ts';
 
-const kills = { underLoad: 90, duringStart: 20 };
+/** A quick look needs fewer: `PATCHBAY_TEST_KILLS`. */
+const total = Number(process.env.PATCHBAY_TEST_KILLS) || 110;
+const kills = { underLoad: Math.ceil(total * 0.8), duringStart: Math.floor(total * 0.2) };
 /** Pings every so many ms; one that is lost in 500 would be too many. */
 const pingEveryMs = 20;
 
