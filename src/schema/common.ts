@@ -1,4 +1,4 @@
-/** Pieces that several schemas are made of. Sources: `contract.md` (as `docs/contract.md` here) and the established v2 API. */
+/** Pieces that several schemas are made of. Source: the established v2 API. */
 import { type TSchema, Type } from './type.ts';
 
 export const Uuid = Type.String({
