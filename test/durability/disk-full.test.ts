@@ -132,3 +132,38 @@ describe('a full disk', { skip: mounted ? false : 'a small file system can be mo
     JSON.parse(await readFile(join(path, filename), 'utf8'));
   });
 });
+
+test('a file system that became read-only: refused with the reason, the bytes stay, and it works again afterwards', {
+  skip: mounted ? false : 'a small file system can be mounted by root only',
+}, async () => {
+  const place = await realpath(await mkdtemp(join(tmpdir(), 'pb-readonly-')));
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', place]);
+  const server = await startServer({ config: { Qemu: { acceleration: 'off' } } });
+  const client = new RawClient(server.url);
+  try {
+    const path = join(place, 'project');
+    const project = await createProject(client, { path });
+    const node = await createNode(client, project);
+    await client.post(`${project.path}/close`, {}, 204);
+    const file = join(path, (await client.get<{ filename: string }>(project.path)).filename);
+    const bytes = await readFile(file, 'latin1');
+    await run('mount', ['-o', 'remount,ro', place]);
+    const before = await client.get(project.path);
+    for (const [line, body] of [
+      [`POST ${project.path}/open`, {}],
+      [`PUT ${project.path}`, { zoom: 55 }],
+    ] as const) {
+      expectFault(await client.send(line, { body }), [409, 507], /EROFS|read-only/i);
+    }
+    assert.deepEqual(await client.get(project.path), before);
+    assert.equal(await readFile(file, 'latin1'), bytes);
+    await run('mount', ['-o', 'remount,rw', place]);
+    await client.post(`${project.path}/open`);
+    await client.put(`${project.path}/nodes/${node.node_id}`, { x: 5 });
+  } finally {
+    client.close();
+    await server.stop();
+    await run('umount', ['-l', place]);
+    await rm(place, { recursive: true, force: true });
+  }
+});

@@ -139,6 +139,7 @@ describe('a second server on the same data directory', () => {
         assert.match(said, words);
         assert.doesNotMatch(said, /\n\s+at /, said);
       }
+      for (const name of ['a', 'b']) assert.deepEqual(await listLeftovers(join(await folder, name)), []);
     } finally {
       await server.stop();
     }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
 import { processesOf } from '../support/leftovers.ts';
+import { Pinger } from '../support/pinger.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
@@ -15,7 +16,6 @@ import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
 import { Facts } from './facts.ts';
 import { NodeHammer, ProjectHammer, readFacts, type Situation } from './hammer.ts';
-import { Pinger } from './pinger.ts';
 import { makeChance } from './random.ts';
 
 /** A quick look needs fewer: `PATCHBAY_TEST_KILLS`. */
@@ -146,9 +146,19 @@ test(`${kills.underLoad} kills under load, ${kills.duringStart} during start-up`
       `${sent} pings, ${sent - answered} lost, longest ${longestMs.toFixed(0)} ms; start ${median.toFixed(0)} ms at the median, ${worst.toFixed(0)} ms at most`,
   );
   assert.ok(sent - answered <= sent / 500, `${sent - answered} of ${sent} pings were lost`);
+  await checkCopies(client, running);
   await checkConsole(client, running);
   client.close();
 });
+
+/** Whatever was duplicated and survived is whole: it can be opened. */
+async function checkCopies(client: RawClient, { project }: Running): Promise<void> {
+  for (const { project_id } of await client.get<{ project_id: string }[]>('/v2/projects')) {
+    if (project_id === project.id) continue;
+    await client.post(`/v2/projects/${project_id}/open`);
+    await client.post(`/v2/projects/${project_id}/close`, {}, 204);
+  }
+}
 
 async function killDuringStart(): Promise<void> {
   const pidBefore = server.pid;

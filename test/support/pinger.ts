@@ -1,10 +1,11 @@
 /** Sends pings as Ethernet frames in UDP datagrams and counts the answers: one end of a link that is not the server's. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { waitFor } from '../support/wait-for.ts';
+import { waitFor } from './wait-for.ts';
 
 const ownMac = Buffer.from([0x02, 0, 0, 0, 0, 0x99]);
 const ownAddress = Buffer.from([10, 0, 0, 9]);
+const payload = Buffer.alloc(56, 0x61);
 const arpType = 0x0806;
 const ipType = 0x0800;
 
@@ -15,8 +16,11 @@ export class Pinger {
   #mac: Buffer | undefined;
   #timer: NodeJS.Timeout | undefined;
   #finished: Promise<void> | undefined;
+  #onAnswer: ((tripMs: number) => void) | undefined;
   sent = 0;
   answered = 0;
+  /** Frames that came back and are not what was sent. */
+  damaged = 0;
   longestMs = 0;
 
   private constructor(socket: Socket, target: { port: number; address: Buffer }) {
@@ -43,6 +47,19 @@ export class Pinger {
       },
       { what: 'an answer to ARP', everyMs: 100, limitMs: 10_000 },
     );
+  }
+
+  /** Sends so many pings and gives the round trips of those that were answered, ms, ascending. */
+  async burst(count: number, everyMs = 10): Promise<number[]> {
+    const trips: number[] = [];
+    this.#onAnswer = (tripMs) => trips.push(tripMs);
+    const goal = this.sent + count;
+    this.start(everyMs);
+    await waitFor(() => this.sent >= goal, { what: `${count} pings`, limitMs: 2000 + count * everyMs * 3 });
+    clearInterval(this.#timer);
+    await waitFor(() => trips.length >= count, { what: 'the last answers', limitMs: 400 }).catch(() => undefined);
+    this.#onAnswer = undefined;
+    return trips.sort((a, b) => a - b);
   }
 
   start(everyMs: number): void {
@@ -83,10 +100,16 @@ export class Pinger {
     if (type !== ipType || frame[23] !== 1 || frame[34] !== 0) return;
     const sequence = frame.readUInt16BE(40);
     const at = this.#sentAt.get(sequence);
-    if (at === undefined) return;
+    if (at === undefined) {
+      this.damaged += 1;
+      return;
+    }
     this.#sentAt.delete(sequence);
     this.answered += 1;
-    this.longestMs = Math.max(this.longestMs, performance.now() - at);
+    if (!frame.subarray(42).equals(payload)) this.damaged += 1;
+    const tripMs = performance.now() - at;
+    this.longestMs = Math.max(this.longestMs, tripMs);
+    this.#onAnswer?.(tripMs);
   }
 }
 
@@ -99,8 +122,7 @@ function arp({ operation, toMac, to }: { operation: 1 | 2; toMac: Buffer; to: Bu
 
 /** RFC 792, in an IPv4 packet without options. */
 function echoRequest(mac: Buffer, to: Buffer, sequence: number): Buffer {
-  const icmp = Buffer.alloc(64, 0x61);
-  icmp.set([8, 0, 0, 0, 0x50, 0x42]);
+  const icmp = Buffer.concat([Buffer.from([8, 0, 0, 0, 0x50, 0x42, 0, 0]), payload]);
   icmp.writeUInt16BE(sequence, 6);
   icmp.writeUInt16BE(checksum(icmp), 2);
   const ip = Buffer.alloc(20);
