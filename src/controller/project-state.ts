@@ -11,6 +11,7 @@ import {
   type LinkEntry,
   type NodeEntry,
   type ProjectEntry,
+  readProjectEntry,
   readTopology,
   type Topology,
   toDrawingEntry,
@@ -64,6 +65,15 @@ export async function readProject(projectFile: string): Promise<ProjectState> {
   const state = stateOf(topology, upgradedFrom);
   replay(state, await readLog(projectFile), projectFile);
   return state;
+}
+
+/** What is listed of a project, as the file and its log say. @throws as `readTopology` */
+export async function readListed(projectFile: string): Promise<ProjectEntry> {
+  let entry = await readProjectEntry(projectFile);
+  for (const record of await readLog(projectFile)) {
+    if (record.action === 'project.updated') entry = toProjectEntry(entry, record.event);
+  }
+  return entry;
 }
 
 async function readLog(projectFile: string): Promise<LogRecord[]> {

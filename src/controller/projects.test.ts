@@ -30,14 +30,17 @@ describe('projects', () => {
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
   });
 
-  it('that are damaged are left out and left alone', async () => {
+  it('that are damaged are told as such and left alone, until somebody mends them', async () => {
     const file = join(bench.project.path, bench.project.filename);
     await bench.inProject('POST /close');
+    const content = await readFile(file);
     await bench.restart(() => writeFile(file, '{ not a project'));
-    await assert.rejects(bench.inProject('GET '), refusal('project_not_found'));
+    await assert.rejects(bench.inProject('GET '), refusal('project_damaged'));
     assert.equal(await readFile(file, 'utf8'), '{ not a project');
     const same = { name: 'another', project_id: bench.project.project_id };
     await assert.rejects(bench.ask('POST /projects', same), refusal('project_path_taken'));
+    await writeFile(file, content);
+    await bench.inProject('POST /open');
   });
 
   it('go with their folder', async () => {

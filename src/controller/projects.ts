@@ -12,7 +12,7 @@ import { canonical } from './canonical.ts';
 import { Project, type ProjectEnvironment, type ProjectPlace } from './project.ts';
 import { ProjectLog, storageFailed } from './project-log.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
-import { readProject } from './project-state.ts';
+import { readListed, readProject } from './project-state.ts';
 import { passingPrefix } from './registry.ts';
 import { type ProjectEntry, projectDefaults } from './topology.ts';
 
@@ -106,7 +106,7 @@ export class Projects {
   async getMended(projectId: string): Promise<Project> {
     const place = this.#options.registry.get(projectId);
     if (!place || this.#projects.has(projectId) || !this.#unreadable.has(projectId)) return this.get(projectId);
-    const { project } = await readProject(join(place.path, place.filename));
+    const project = await readListed(join(place.path, place.filename));
     this.#unreadable.delete(projectId);
     return this.#projects.get(projectId) ?? this.add(project, place);
   }

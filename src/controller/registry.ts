@@ -6,7 +6,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DurableMap } from '../lib/durable-map.ts';
 import type { Log } from './log.ts';
-import { type ProjectState, readProject } from './project-state.ts';
+import { type ProjectState, readListed } from './project-state.ts';
 
 export interface RegistryEntry {
   readonly path: string;
@@ -81,7 +81,7 @@ export class Registry {
 
   async #read(file: string, entry: RegistryEntry, { found, unreadable }: Discovered): Promise<void> {
     try {
-      const { project } = await readProject(file);
+      const project = await readListed(file);
       const known = this.#map.get(project.project_id);
       if (known && join(known.path, known.filename) !== file)
         throw new Error(`its id ${project.project_id} is that of ${known.path}`);

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { problemsOf } from '../api/validate.ts';
-import { Name, nullable, oneOf, strict, Uuid } from '../schema/common.ts';
+import { isUuid, Name, nullable, oneOf, strict, Uuid } from '../schema/common.ts';
 import { DrawingInput } from '../schema/drawing.ts';
 import type { Filters } from '../schema/filter.ts';
 import { type LinkEnd, LinkInput } from '../schema/link.ts';
@@ -117,17 +117,45 @@ export interface ReadTopology {
 
 /** @throws `project_damaged`, `project_newer`, `project_older` */
 export async function readTopology(path: string): Promise<ReadTopology> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    throw fault('project_damaged', { name: basename(path), reason: (error as Error).message }, { cause: error });
+  return parseTopology(await readText(path), basename(path));
+}
+
+/**
+ * What is listed of a project, without a look at what it holds: that is checked when it is opened. Fields of a wrong type are taken
+ * for absent. @throws as `readTopology`
+ */
+export async function readProjectEntry(path: string): Promise<ProjectEntry> {
+  const { raw } = parseFile(await readText(path), basename(path));
+  const { name, project_id, ...fields } = raw;
+  if (typeof project_id !== 'string' || !isUuid(project_id) || typeof name !== 'string' || name === '') {
+    throw fault('project_damaged', { name: basename(path), reason: 'it has no name or no id' });
   }
-  return parseTopology(text, basename(path));
+  const settings = Object.entries(projectDefaults).map(([key, standard]) => {
+    const value = fields[key];
+    return [key, standard === null ? (value ?? null) : typeof value === typeof standard ? value : standard];
+  });
+  return canonical({ ...Object.fromEntries(settings), name, project_id }) as ProjectEntry;
 }
 
 /** @throws as `readTopology`; `name` is what people know the file by */
 export async function parseTopology(text: string, name: string): Promise<ReadTopology> {
+  const { raw, revision } = parseFile(text, name);
+  const tolerated = tolerate(upgrade(raw, revision));
+  const reason = await problemsOf(TopologyFile, tolerated);
+  if (reason !== undefined) throw fault('project_damaged', { name, reason });
+  return { topology: toTopology(tolerated as TopologyFile), ...(revision < topologyRevision && { upgradedFrom: revision }) };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw fault('project_damaged', { name: basename(path), reason: (error as Error).message }, { cause: error });
+  }
+}
+
+/** An object of a revision that is read here. */
+function parseFile(text: string, name: string): { raw: Record<string, unknown>; revision: number } {
   let raw: unknown;
   try {
     raw = JSON.parse(text);
@@ -136,14 +164,11 @@ export async function parseTopology(text: string, name: string): Promise<ReadTop
   }
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw fault('project_damaged', { name, reason: 'it is not an object' });
-  const given = (raw as { revision?: unknown }).revision ?? 1;
-  if (typeof given !== 'number') throw fault('project_damaged', { name, reason: 'its revision is not a number' });
-  if (given > topologyRevision) throw fault('project_newer', { name, revision: given, known: topologyRevision });
-  if (given < oldestRevision) throw fault('project_older', { name, revision: given, known: oldestRevision });
-  const tolerated = tolerate(upgrade(raw as Record<string, unknown>, given));
-  const reason = await problemsOf(TopologyFile, tolerated);
-  if (reason !== undefined) throw fault('project_damaged', { name, reason });
-  return { topology: toTopology(tolerated as TopologyFile), ...(given < topologyRevision && { upgradedFrom: given }) };
+  const revision = (raw as { revision?: unknown }).revision ?? 1;
+  if (typeof revision !== 'number') throw fault('project_damaged', { name, reason: 'its revision is not a number' });
+  if (revision > topologyRevision) throw fault('project_newer', { name, revision, known: topologyRevision });
+  if (revision < oldestRevision) throw fault('project_older', { name, revision, known: oldestRevision });
+  return { raw: raw as Record<string, unknown>, revision };
 }
 
 /** Deviations that existing files have and that no program minds. */
