@@ -29,7 +29,8 @@ const niceness: Readonly<Record<QemuProperties['process_priority'], number>> = {
 };
 /** A Unix socket's path, with its final NUL, has to fit into 108 bytes (unix(7)). */
 const maxSocketPath = 107;
-const adoptLimitMs = 5000;
+/** A machine that does not answer within this time is ended, so it is long: on a busy host QEMU may be slow, but it answers. */
+const adoptLimitMs = 20_000;
 const lastWordsMs = 300;
 
 export interface Launcher {
