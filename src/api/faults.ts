@@ -70,6 +70,11 @@ const table = {
   },
   node_id_taken: { status: 409, says: 'There is another node with the id {node_id} already', exception: 'NodeError' },
 
+  // Templates
+  template_not_found: { status: 404, says: "Template ID {template_id} doesn't exist" },
+  template_id_taken: { status: 409, says: 'There is a template with the id {template_id} already' },
+  template_built_in: { status: 409, says: 'The template "{name}" is built in and cannot be {what}' },
+
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },
