@@ -75,6 +75,9 @@ const table = {
   template_id_taken: { status: 409, says: 'There is a template with the id {template_id} already' },
   template_built_in: { status: 409, says: 'The template "{name}" is built in and cannot be {what}' },
 
+  // Symbols
+  symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
+
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },

@@ -25,6 +25,7 @@ import { Projects } from './projects.ts';
 import { Registry } from './registry.ts';
 import { RemoteTransport } from './remote-transport.ts';
 import { controllerRoutes } from './routes/routes.ts';
+import { Symbols } from './symbols.ts';
 import { Templates } from './templates.ts';
 import { UsageMeter } from './usage.ts';
 
@@ -65,6 +66,7 @@ export class Controller {
   readonly computes: Computes;
   readonly projects: Projects;
   readonly templates: Templates;
+  readonly symbols: Symbols;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(options: ControllerOptions, parts: Parts) {
@@ -75,10 +77,12 @@ export class Controller {
     this.computes = parts.computes;
     this.templates = parts.templates;
     const { Server } = options.settings;
+    this.symbols = new Symbols(Server.symbols_path);
     this.projects = new Projects({
       computes: parts.computes,
       registry: parts.registry,
       configsPath: Server.configs_path,
+      symbols: this.symbols,
       projectsPath: Server.projects_path,
       local: Server.local,
       version: options.version,

@@ -7,6 +7,7 @@ import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
 import { projectRoutes } from './projects.ts';
 import { serverRoutes } from './server.ts';
+import { symbolRoutes } from './symbols.ts';
 import { templateRoutes } from './templates.ts';
 
 /** Everything below `/v2` that is not the compute's. */
@@ -18,6 +19,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...nodeRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),
+    ...symbolRoutes(controller),
     ...templateRoutes(controller),
     ...notificationRoutes(controller),
   ];
