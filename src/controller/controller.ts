@@ -11,6 +11,7 @@ import type { Capabilities } from '../schema/compute.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { Static } from '../schema/type.ts';
+import { Appliances } from './appliances.ts';
 import { canonical } from './canonical.ts';
 import { type Compute, type ComputeRecord, localComputeId } from './compute.ts';
 import { Computes } from './computes.ts';
@@ -67,6 +68,7 @@ export class Controller {
   readonly projects: Projects;
   readonly templates: Templates;
   readonly symbols: Symbols;
+  readonly appliances: Appliances;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(options: ControllerOptions, parts: Parts) {
@@ -78,6 +80,7 @@ export class Controller {
     this.templates = parts.templates;
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
+    this.appliances = new Appliances(Server.appliances_path, options.log);
     this.projects = new Projects({
       computes: parts.computes,
       registry: parts.registry,

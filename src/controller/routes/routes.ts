@@ -1,5 +1,6 @@
 import type { Route } from '../../api/route.ts';
 import type { Controller } from '../controller.ts';
+import { applianceRoutes } from './appliances.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
 import { linkRoutes } from './links.ts';
@@ -19,6 +20,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...nodeRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),
+    ...applianceRoutes(controller),
     ...symbolRoutes(controller),
     ...templateRoutes(controller),
     ...notificationRoutes(controller),
