@@ -27,14 +27,15 @@ describe('built-in symbols', () => {
     const themes = symbols.map(({ theme }) => theme);
     assert.deepEqual(themes, themes.toSorted());
     assert.ok(symbols.length > 100);
-    for (const { symbol_id, filename, builtin } of symbols) {
+    const check = async ({ symbol_id, filename, builtin }: SymbolBody) => {
       assert.ok(builtin && symbol_id.endsWith(`/${filename}`));
       const reply = expectStatus(await raw(symbol_id), 200);
       assert.equal(reply.headers['content-type'], 'image/svg+xml');
       assert.equal(reply.headers['x-route'], '/v2/symbols/{symbol_id:.+}/raw');
       const { width, height } = await client.get<{ width: number; height: number }>(`/v2/symbols/${symbol_id}/dimensions`);
       assert.ok(reply.text().startsWith(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"`), symbol_id);
-    }
+    };
+    await Promise.all(symbols.map(check));
     assert.deepEqual(await client.get('/v2/symbols/:/symbols/classic/router.svg/dimensions'), { width: 66, height: 45 });
   });
 
