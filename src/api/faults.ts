@@ -70,6 +70,19 @@ const table = {
   },
   node_id_taken: { status: 409, says: 'There is another node with the id {node_id} already', exception: 'NodeError' },
 
+  // Templates
+  template_not_found: { status: 404, says: "Template ID {template_id} doesn't exist" },
+  template_id_taken: { status: 409, says: 'There is a template with the id {template_id} already' },
+  template_built_in: { status: 409, says: 'The template "{name}" is built in and cannot be {what}' },
+
+  // Symbols and appliances
+  symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
+  theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
+  appliances_not_fetched: {
+    status: 409,
+    says: 'This server does not fetch appliances: put their files (.gns3a) into the folder {folder}',
+  },
+
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },

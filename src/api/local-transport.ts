@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Capabilities } from '../schema/compute.ts';
 import type { Static } from '../schema/type.ts';
 import { fault } from './faults.ts';
-import { Answer, type Call, type Method, type Route, type RouteKey, Stream } from './route.ts';
+import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
 import { compileTemplate, type Template } from './template.ts';
 import type { ComputeAnswer, ComputeCall, ComputeEvent, RawAnswer, Transport, TransportState } from './transport.ts';
 import { validateBody } from './validate.ts';
@@ -76,7 +76,7 @@ export class LocalTransport implements Transport {
     const call: Call = { ...given, query: {}, signal: new AbortController().signal };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };
-    return { status: route.spec.status ?? 200, body: value };
+    return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };
   }
 
   #match(method: Method, path: string): { route: Route; params: Record<string, string> } | undefined {

@@ -49,6 +49,14 @@ export class Answer {
   }
 }
 
+/** A JSON answer with an `ETag` of its text; a client that has this text already is answered 304 without it. */
+export class Tagged {
+  readonly body: unknown;
+  constructor(body: unknown) {
+    this.body = body;
+  }
+}
+
 /** The two directions of a WebSocket, without its library. */
 export interface Socket {
   send(data: string | Uint8Array): void;
@@ -84,7 +92,7 @@ export interface Route {
 }
 
 /**
- * Declares a route. The handler returns the JSON value, a `Stream`, an `Answer`, or nothing (an empty answer); it throws faults.
+ * Declares a route. The handler returns the JSON value, a `Tagged` one, a `Stream`, an `Answer`, or nothing (an empty answer); it throws faults.
  */
 export function route<Key extends RouteKey, B extends TSchema | undefined = undefined>(
   key: Key,

@@ -8,16 +8,8 @@ export interface Template {
 const parameter = /\{(\w+)(?::([^}]+))?\}/g;
 
 export function compileTemplate(template: string): Template {
-  const names: string[] = [];
-  let source = '';
-  let last = 0;
-  for (const found of template.matchAll(parameter)) {
-    source += escapeExpression(template.slice(last, found.index));
-    source += `(${found[2] ?? '[^/]+'})`;
-    names.push(found[1] as string);
-    last = found.index + found[0].length;
-  }
-  const expression = new RegExp(`^${source}${escapeExpression(template.slice(last))}$`);
+  const names = Array.from(template.matchAll(parameter), (found) => found[1] as string);
+  const expression = new RegExp(`^${sourceOf(template, (part) => `(${part})`)}$`);
   return {
     match(path) {
       const found = expression.exec(path);
@@ -31,13 +23,49 @@ export function compileTemplate(template: string): Template {
   };
 }
 
-/** The form in which the router takes it: `:name`, `:name(^regex$)`, and `*` for a last `{name:.+}`. */
+/**
+ * The form in which the router takes it: `:name`, `:name(^regex$)`, and `*` for a last `{name:.+}`. Where something comes after
+ * `{name:.+}` the router cannot match it: `joinSlashes` makes one segment of it before.
+ */
 export function routerPath(template: string): string {
   return template.replace(parameter, (whole, name: string, expression?: string) => {
     if (expression === undefined) return `:${name}`;
-    if (expression === '.+' && template.endsWith(whole)) return '*';
+    if (expression === '.+') return template.endsWith(whole) ? '*' : `:${name}`;
     return `:${name}(^${expression}$)`;
   });
+}
+
+/**
+ * For the templates that have a `{name:.+}` before their end: encodes the slashes of that parameter in an address, so that it is one
+ * segment. Other addresses come back as they are.
+ */
+export function joinSlashes(templates: Iterable<string>): (url: string) => string {
+  const expressions = [...new Set(templates)].flatMap((template) => {
+    const found = /^(.*)\{\w+:\.\+\}(.+)$/.exec(template);
+    if (!found) return [];
+    const [before, after] = [found[1] ?? '', found[2] ?? ''].map((part) => sourceOf(part, (inner) => `(?:${inner})`));
+    return [new RegExp(`^(?<before>${before})(?<value>.+)(?<after>${after})$`)];
+  });
+  return (url) => {
+    const end = url.indexOf('?');
+    const path = end < 0 ? url : url.slice(0, end);
+    for (const expression of expressions) {
+      const found = expression.exec(path)?.groups;
+      if (found) return `${found.before}${found.value?.replaceAll('/', '%2F')}${found.after}${url.slice(path.length)}`;
+    }
+    return url;
+  };
+}
+
+/** A regular expression's text; `write` puts the parameters' own expressions into it. */
+function sourceOf(template: string, write: (expression: string) => string): string {
+  let source = '';
+  let last = 0;
+  for (const found of template.matchAll(parameter)) {
+    source += `${escapeExpression(template.slice(last, found.index))}${write(found[2] ?? '[^/]+')}`;
+    last = found.index + found[0].length;
+  }
+  return source + escapeExpression(template.slice(last));
 }
 
 function escapeExpression(text: string): string {

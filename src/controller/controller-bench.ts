@@ -112,8 +112,13 @@ export function end(node: NodeObject, port = 0) {
 export const refusal = (code: FaultCode) => (error: unknown) => isFault(error, code);
 
 async function open(folder: string, compute: InMemoryCompute): Promise<Pick<Parts, 'api' | 'controller'>> {
-  const paths = { configs_path: folder, projects_path: join(folder, 'projects') };
-  const Server = { host: '127.0.0.1', port: 3080, local: true, user: '', ...paths };
+  const paths = {
+    configs_path: folder,
+    symbols_path: join(folder, 'symbols'),
+    appliances_path: join(folder, 'appliances'),
+    projects_path: join(folder, 'projects'),
+  };
+  const Server = { host: '127.0.0.1', port: 3080, local: true, user: '', enable_builtin_templates: true, ...paths };
   const settings = { Server, dataDirectory: folder } as unknown as Settings;
   const controller = await Controller.open({ settings, log: pino({ level: 'silent' }), version: '2.2.60', compute });
   const capabilities = { version: null, node_types: [] };

@@ -11,6 +11,7 @@ import type { Capabilities } from '../schema/compute.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { Static } from '../schema/type.ts';
+import { Appliances } from './appliances.ts';
 import { canonical } from './canonical.ts';
 import { type Compute, type ComputeRecord, localComputeId } from './compute.ts';
 import { Computes } from './computes.ts';
@@ -25,6 +26,8 @@ import { Projects } from './projects.ts';
 import { Registry } from './registry.ts';
 import { RemoteTransport } from './remote-transport.ts';
 import { controllerRoutes } from './routes/routes.ts';
+import { Symbols } from './symbols.ts';
+import { Templates } from './templates.ts';
 import { UsageMeter } from './usage.ts';
 
 /** What the controller needs of the compute in its process. */
@@ -40,6 +43,13 @@ export interface ControllerOptions {
   readonly compute: LocalCompute;
 }
 
+interface Parts {
+  readonly registry: Registry;
+  readonly passing: PassingFolders;
+  readonly computes: Computes;
+  readonly templates: Templates;
+}
+
 /** Clients ask for the computes every second unless they hear of them. */
 const usageMs = 3_000;
 /** The end of the server waits this long for project files; what is in the logs is safe anyway. */
@@ -51,24 +61,31 @@ export class Controller {
   readonly log: Log;
   /** What listeners of the controller are told. */
   readonly notices = new EventStream<Notice>();
-  readonly #parts: { registry: Registry; passing: PassingFolders };
+  readonly #parts: Parts;
   readonly #usage = new UsageMeter();
   readonly feeds = new Feeds(this.#usage);
   readonly computes: Computes;
   readonly projects: Projects;
+  readonly templates: Templates;
+  readonly symbols: Symbols;
+  readonly appliances: Appliances;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(options: ControllerOptions, parts: { registry: Registry; passing: PassingFolders; computes: Computes }) {
+  private constructor(options: ControllerOptions, parts: Parts) {
     this.settings = options.settings;
     this.version = options.version;
     this.log = options.log;
     this.#parts = parts;
     this.computes = parts.computes;
+    this.templates = parts.templates;
     const { Server } = options.settings;
+    this.symbols = new Symbols(Server.symbols_path);
+    this.appliances = new Appliances(Server.appliances_path, options.log);
     this.projects = new Projects({
       computes: parts.computes,
       registry: parts.registry,
       configsPath: Server.configs_path,
+      symbols: this.symbols,
       projectsPath: Server.projects_path,
       local: Server.local,
       version: options.version,
@@ -97,7 +114,14 @@ export class Controller {
       announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => controller?.heard(compute, event),
     });
-    controller = new Controller(options, { registry, passing, computes });
+    const templates = await Templates.open({
+      stateDirectory,
+      version,
+      log,
+      withBuiltIn: settings.Server.enable_builtin_templates,
+      announce: (action, template) => controller?.notices.emit({ action, event: template }),
+    });
+    controller = new Controller(options, { registry, passing, computes, templates });
     await controller.projects.load();
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
     controller.#tellUsage();

@@ -19,6 +19,7 @@ import { ProjectLinks } from './project-links.ts';
 import { type Captured, type Change, ProjectLog } from './project-log.ts';
 import { ProjectNodes } from './project-nodes.ts';
 import type { ProjectState } from './project-state.ts';
+import type { Symbols } from './symbols.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from './topology.ts';
 
 export interface LiveProjectOptions {
@@ -26,6 +27,7 @@ export interface LiveProjectOptions {
   readonly filename: string;
   readonly computes: Computes;
   readonly configsPath: string;
+  readonly symbols: Symbols;
   readonly version: string;
   readonly log: Log;
   readonly notices: EventStream<Notice>;
@@ -35,6 +37,7 @@ export class LiveProject implements ProjectHost {
   readonly projectId: string;
   readonly folder: string;
   readonly configsPath: string;
+  readonly symbols: Symbols;
   readonly computes: Computes;
   readonly nodes: ProjectNodes;
   readonly links: ProjectLinks;
@@ -54,6 +57,7 @@ export class LiveProject implements ProjectHost {
     this.projectId = state.project.project_id;
     this.folder = options.folder;
     this.configsPath = options.configsPath;
+    this.symbols = options.symbols;
     this.computes = options.computes;
     this.#log = log;
     this.#serverLog = options.log;

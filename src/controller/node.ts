@@ -5,7 +5,8 @@ import type { Kind } from '../emulators/kind.ts';
 import { kinds } from '../emulators/kinds.ts';
 import type { ConsoleType, Label, Node, NodeCreate, NodeStatus, NodeType, NodeUpdate, Port } from '../schema/node.ts';
 import { canonical } from './canonical.ts';
-import { labelOffset, symbolOf, symbolSize } from './symbols.ts';
+import type { Size } from './symbol-set.ts';
+import { labelOffset, symbolOf } from './symbols.ts';
 import { type NodeEntry, toNodeEntry } from './topology.ts';
 
 /** The node object of the API. A label that a client gave is kept as it was given. */
@@ -38,11 +39,10 @@ export function portsOf(entry: NodeEntry): readonly Port[] {
   return canonical(kinds[entry.node_type]?.ports(entry.properties, entry) ?? []);
 }
 
-/** A new node as it is asked for; the compute completes it. */
-export function newNodeEntry(body: NodeCreate, name: string): NodeEntry {
+/** A new node as it is asked for, with the size of its symbol; the compute completes it. */
+export function newNodeEntry(body: NodeCreate, name: string, size: Size): NodeEntry {
   const kind = kindOf(body.node_type);
   const symbol = symbolOf(body.symbol);
-  const size = symbolSize(symbol);
   return toNodeEntry({
     port_name_format: kind.defaults.port_name_format,
     port_segment_size: kind.defaults.port_segment_size,
@@ -50,7 +50,8 @@ export function newNodeEntry(body: NodeCreate, name: string): NodeEntry {
     label: body.label ? { ...body.label, text: name } : defaultLabel(name, size.height),
     name,
     symbol,
-    ...size,
+    width: size.width,
+    height: size.height,
   });
 }
 
@@ -67,8 +68,8 @@ function escapeHtml(text: string): string {
     .replaceAll("'", '&#x27;');
 }
 
-/** The node after a client's change, as far as the controller decides it; properties are the compute's. */
-export function changedEntry(entry: NodeEntry, body: NodeUpdate, name: string): NodeEntry {
+/** The node after a client's change, as far as the controller decides it; properties are the compute's. `size`: of its symbol then. */
+export function changedEntry(entry: NodeEntry, body: NodeUpdate, name: string, size: Size): NodeEntry {
   const symbol = body.symbol === undefined ? entry.symbol : symbolOf(body.symbol);
   const adapters = body.custom_adapters ?? (body.properties?.custom_adapters as NodeEntry['custom_adapters'] | undefined);
   const wanted: Partial<NodeEntry> = {
@@ -84,7 +85,15 @@ export function changedEntry(entry: NodeEntry, body: NodeUpdate, name: string): 
     ...(body.y !== undefined && { y: body.y }),
     ...(body.z !== undefined && { z: body.z }),
   };
-  return canonical({ ...entry, ...wanted, ...symbolSize(symbol), symbol, name, label: changedLabel(entry, body, name) });
+  return canonical({
+    ...entry,
+    ...wanted,
+    width: size.width,
+    height: size.height,
+    symbol,
+    name,
+    label: changedLabel(entry, body, name),
+  });
 }
 
 /** The text follows the name; a new name is centred again. */

@@ -2,6 +2,7 @@
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 import type { Change } from './project-log.ts';
+import type { Symbols } from './symbols.ts';
 
 /** A message to listeners of a project. */
 export interface Notice {
@@ -14,6 +15,7 @@ export interface ProjectHost {
   /** Folder of the project, absolute. */
   readonly folder: string;
   readonly configsPath: string;
+  readonly symbols: Symbols;
   readonly computes: Computes;
   /**
    * Makes a change durable, then has it take effect (`apply` returns what listeners are sent, if anything) and tells listeners.

@@ -23,6 +23,7 @@ import {
 import { OpenNode } from './open-node.ts';
 import type { LinksOfNodes, ProjectHost } from './project-host.ts';
 import { deletingAction } from './project-state.ts';
+import { symbolOf } from './symbols.ts';
 import type { NodeEntry } from './topology.ts';
 
 export type NodeAction = 'start' | 'stop' | 'suspend' | 'reload';
@@ -95,8 +96,9 @@ export class ProjectNodes {
       const name = this.#names.allocate(body.name);
       let node: OpenNode | undefined;
       try {
+        const size = await this.#host.symbols.sizeOfNode(symbolOf(body.symbol));
         const { properties, contents } = await readNamedFiles(body.properties ?? {}, this.#host.configsPath);
-        node = new OpenNode(this.#host.projectId, compute, newNodeEntry({ ...body, node_id: nodeId, properties }, name));
+        node = new OpenNode(this.#host.projectId, compute, newNodeEntry({ ...body, node_id: nodeId, properties }, name, size));
         node.isPresent = false;
         await this.#host.ensureOn(compute);
         this.#take(node, await node.createOnCompute(createBody(node.entry, contents)));
@@ -115,7 +117,8 @@ export class ProjectNodes {
       const name = body.name === undefined ? node.entry.name : this.#names.allocate(body.name, node.entry.name);
       const before = node.entry;
       try {
-        const wanted = changedEntry(before, body, name);
+        const size = body.symbol === undefined ? before : await this.#host.symbols.sizeOfNode(symbolOf(body.symbol));
+        const wanted = changedEntry(before, body, name, size);
         const properties = changedProperties(before, body);
         const completed = canonical<NodeEntry>({ ...wanted, properties: { ...wanted.properties, ...properties } });
         this.#checkPorts(node, completed);

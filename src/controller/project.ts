@@ -19,12 +19,14 @@ import { ProjectLog } from './project-log.ts';
 import { projectFileName } from './project-path.ts';
 import { type ProjectState, readProject, toProjectEntry, topologyOf } from './project-state.ts';
 import type { Registry } from './registry.ts';
+import type { Symbols } from './symbols.ts';
 import type { ProjectEntry, Topology } from './topology.ts';
 
 export interface ProjectEnvironment {
   readonly computes: Computes;
   readonly registry: Registry;
   readonly configsPath: string;
+  readonly symbols: Symbols;
   readonly version: string;
   readonly log: Log;
   /** A server that starts again opens many projects. */

@@ -1,37 +1,153 @@
-/** Sizes of the classic symbols, in pixels: clients lay out labels and links from them. Source: the established set. */
+/**
+ * Symbols: those that are built in and the files that users put into the symbols folder. Files are looked at when they are asked for,
+ * so that one that is changed is seen at once.
+ */
+import { open, readdir } from 'node:fs/promises';
+import { basename, extname, join, normalize, relative } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fault } from '../api/faults.ts';
+import { Stream } from '../api/route.ts';
+import { imageHeadBytes, imageSize } from '../lib/image-size.ts';
+import { isReallyBelow } from '../lib/inside.ts';
+import { writeStream } from '../lib/stream-file.ts';
+import { storageFailed } from './project-log.ts';
+import { type BuiltInSymbol, builtInSymbols, findClassic, type Size } from './symbol-set.ts';
+
 export const defaultSymbol = ':/symbols/computer.svg';
 
-export interface Size {
-  readonly width: number;
-  readonly height: number;
+export interface SymbolEntry {
+  readonly symbol_id: string;
+  readonly filename: string;
+  readonly theme: string;
+  readonly builtin: boolean;
 }
 
-const sizes: readonly (readonly [width: number, height: number, names: string])[] = [
-  [65, 59, 'computer docker_guest qemu_guest vbox_guest vmware_guest vpcs_guest traceng'],
-  [66, 45, 'router router_firewall router_netflow voice_router firewall PIX_firewall edge_label_switch_router'],
-  [66, 56, 'gateway iosv_virl label_switch_router optical_router'],
-  [72, 32, 'ethernet_switch hub access_point atm_bridge lightweight_ap wlan_controller'],
-  [51, 48, 'atm_switch frame_relay_switch multilayer_switch iosv_l2_virl ids PBX access_server voice_access_server'],
-  [159, 71, 'cloud nat'],
-  [52, 60, 'asa'],
-  [75, 47, 'call_manager'],
-  [50, 53, 'dslam'],
-  [40, 25, 'ip_phone'],
-  [68, 67, 'printer'],
-  [51, 66, 'route_switch_processor'],
-  [70, 50, 'router.awp'],
-  [49, 70, 'server'],
-  [40, 60, 'sip_server'],
-];
-const byName: ReadonlyMap<string, Size> = new Map(
-  sizes.flatMap(([width, height, names]) => names.split(' ').map((name) => [name, Object.freeze({ width, height })] as const)),
-);
-const defaultSize: Size = Object.freeze({ width: 65, height: 59 });
+const customTheme = 'Custom symbols';
+/** Anything else is bytes: a browser must not take it for a page. */
+const contentTypes: Readonly<Record<string, string>> = {
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.gif': 'image/gif',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+};
+/** A picture is no page: scripts in it do not run when it is opened by itself. */
+const asPicture = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+};
 
-/** Size of a symbol; that of the default symbol for one that is not known. */
-export function symbolSize(symbol: string): Size {
-  const name = /^:\/symbols\/(?:classic\/)?([^/]+)\.svg$/.exec(symbol)?.[1];
-  return (name === undefined ? undefined : byName.get(name)) ?? defaultSize;
+export class Symbols {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** In order of themes, then of ids. */
+  async list(): Promise<SymbolEntry[]> {
+    const builtIn = Array.from(builtInSymbols, ([symbol_id, { filename, theme }]) => ({
+      symbol_id,
+      filename,
+      theme,
+      builtin: true,
+    }));
+    const entries = await readdir(this.#folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    const custom = entries
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => relative(this.#folder, join(entry.parentPath, entry.name)))
+      .filter((id) => !id.split('/').some((part) => part.startsWith('.')))
+      .map((symbol_id) => ({ symbol_id, filename: basename(symbol_id), theme: customTheme, builtin: false }));
+    return [...builtIn, ...custom].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  }
+
+  /** The picture; an unknown id has that of the classic symbol of its file's name, or of the computer. */
+  async read(symbolId: string): Promise<Stream> {
+    const found = await this.#find(symbolId);
+    if (typeof found !== 'string') return new Stream('image/svg+xml', Buffer.from(found.draw()));
+    const type = contentTypes[extname(found).toLowerCase()] ?? 'application/octet-stream';
+    const file = await open(found, 'r').catch((cause: Error) => {
+      throw unreadable(symbolId, cause);
+    });
+    return new Stream(type, file.createReadStream(), asPicture);
+  }
+
+  /** @throws `symbol_unreadable` */
+  async size(symbolId: string): Promise<Size> {
+    const found = await this.#find(symbolId);
+    if (typeof found !== 'string') return found.size;
+    const head = await readHead(found).catch((cause: Error) => {
+      throw unreadable(symbolId, cause);
+    });
+    const size = imageSize(head);
+    if (!size) throw unreadable(symbolId, new Error('its size could not be found in it'));
+    return size;
+  }
+
+  /** The size of a node: that of the default symbol where a symbol has none. */
+  async sizeOfNode(symbolId: string): Promise<Size> {
+    const size = await this.size(symbolId).catch(() => undefined);
+    return size && size.width > 0 && size.height > 0 ? size : fallback().size;
+  }
+
+  /** Only the file's name counts. @throws `path_forbidden`, `storage_failed` */
+  async write(symbolId: string, source: Readable): Promise<void> {
+    source.on('error', () => undefined);
+    const name = basename(symbolId);
+    const refuse = (reason: string) => fault('path_forbidden', { path: symbolId.replaceAll('\0', '?'), reason });
+    if (name === '' || name.startsWith('.') || name.includes('\0')) throw refuse('it is no name of a symbol');
+    if (Buffer.byteLength(name) > longestName) throw refuse('its name is too long');
+    const path = join(this.#folder, name);
+    if (!(await isReallyBelow(this.#folder, path))) throw refuse('it lies outside the symbols folder');
+    await writeStream(path, source).catch((error: unknown) => {
+      throw storageFailed(error, name);
+    });
+  }
+
+  /** A built-in symbol, or the path of a file. */
+  async #find(symbolId: string): Promise<BuiltInSymbol | string> {
+    const builtIn = builtInSymbols.get(symbolId);
+    if (builtIn) return builtIn;
+    return (await this.#findFile(symbolId)) ?? findClassic(basename(symbolId)) ?? fallback();
+  }
+
+  async #findFile(symbolId: string): Promise<string | undefined> {
+    if (symbolId.startsWith(':') || symbolId.startsWith('/') || symbolId.includes('\0')) return undefined;
+    const path = normalize(join(this.#folder, symbolId));
+    if (!(await isReallyBelow(this.#folder, path))) return undefined;
+    const file = await open(path, 'r').catch(() => undefined);
+    if (!file) return undefined;
+    try {
+      return (await file.stat()).isFile() ? path : undefined;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Of a file, in bytes; writing it needs a little more. */
+const longestName = 230;
+
+function fallback(): BuiltInSymbol {
+  return findClassic(basename(defaultSymbol)) as BuiltInSymbol;
+}
+
+function keyOf({ theme, symbol_id }: SymbolEntry): string {
+  return `${theme}\n${symbol_id}`;
+}
+
+function unreadable(symbolId: string, cause: Error): Error {
+  return fault('symbol_unreadable', { symbol_id: symbolId, reason: cause.message }, { cause });
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(imageHeadBytes), 0, imageHeadBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
 
 /** The symbol as it is stored: the default for none, the file's name for a path of the client's machine. */

@@ -1,9 +1,10 @@
 /** Puts declared routes onto the HTTP server: the only place that knows both. */
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
-import { Answer, type Call, type Route, type Socket, Stream } from '../api/route.ts';
+import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import { routerPath } from '../api/template.ts';
 import { validateBody } from '../api/validate.ts';
 import type { JsonText } from '../lib/json-text.ts';
@@ -63,6 +64,7 @@ function mountSocket(app: FastifyInstance, route: Route): void {
 /** Sends what a handler returned. Exported for answers made elsewhere in this folder. */
 export function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): FastifyReply {
   if (value instanceof Answer) return send(reply, value.status, value.body, texts);
+  if (value instanceof Tagged) return sendTagged(reply, status, value, texts);
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);
     return reply.send(value.source instanceof Uint8Array ? Buffer.from(value.source) : value.source);
@@ -71,6 +73,13 @@ export function send(reply: FastifyReply, status: number, value: unknown, texts:
   if (status === 204 || status === 304) return reply.send();
   if (value === undefined) return reply.type('application/octet-stream').send(Buffer.alloc(0));
   return reply.header('Content-Type', 'application/json').send(texts.encode(value));
+}
+
+function sendTagged(reply: FastifyReply, status: number, { body }: Tagged, texts: JsonText): FastifyReply {
+  const tag = `"${createHash('md5').update(texts.encode(body)).digest('hex')}"`;
+  reply.header('ETag', tag);
+  const known = (reply.request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  return known.includes(tag) || known.includes('*') ? reply.code(304).send() : send(reply, status, body, texts);
 }
 
 async function callOf(route: Route, request: FastifyRequest): Promise<Call> {

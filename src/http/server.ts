@@ -9,7 +9,7 @@ import fastify, {
 } from 'fastify';
 import { fault } from '../api/faults.ts';
 import type { Route } from '../api/route.ts';
-import { compileTemplate } from '../api/template.ts';
+import { compileTemplate, joinSlashes } from '../api/template.ts';
 import { JsonText } from '../lib/json-text.ts';
 import { addBasicAuth, addCors } from './access.ts';
 import { mount } from './mount.ts';
@@ -25,10 +25,12 @@ export interface HttpOptions {
 
 export async function createHttpServer({ routes, log, serverHeader, credentials }: HttpOptions): Promise<FastifyInstance> {
   const texts = new JsonText();
+  const rewrite = joinSlashes(routes.map((route) => route.template));
   const app = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
+    rewriteUrl: (request) => rewrite(request.url ?? '/'),
     bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 8192 },

@@ -11,7 +11,7 @@ import { fill } from './json-routes.ts';
 const bench = await withServer();
 const fixture = await withFixture(bench);
 
-const rawRoutes = /\/files\/|\/images\/|\/import$|\/ws$|\/pcap$|\{action\}|notifications/;
+const rawRoutes = /\/files\/|\/images\/|\/import$|\/raw$|\/ws$|\/pcap$|\{action\}|notifications/;
 const lines = (await allRoutes())
   .filter(({ method, template }) => method !== 'DELETE' && !rawRoutes.test(template))
   .map(({ method, template }) => `${method} ${template}`);

@@ -18,6 +18,7 @@ export async function withFixture({ client }: Bench): Promise<Fixture> {
   const link = await client.post(`${project.path}/links`, { nodes: [end(one), end(two)], filters: { latency: [5] } });
   const drawing = await client.post(`${project.path}/drawings`, {});
   const remote = await client.post('/v2/computes', { protocol: 'http', host: '127.0.0.1', port: 1, name: freshName('remote') });
+  const template = await client.post('/v2/templates', { name: 'T', template_type: 'qemu', compute_id: 'local' });
   const ids = {
     compute_id: 'local',
     drawing_id: String(drawing.drawing_id),
@@ -26,6 +27,7 @@ export async function withFixture({ client }: Bench): Promise<Fixture> {
     other_id: other.node_id,
     project_id: project.id,
     remote_id: String(remote.compute_id),
+    template_id: String(template.template_id),
     unknown_id: randomUUID(),
     vm_id: vm.node_id,
   };
@@ -47,6 +49,7 @@ export async function worldOf(bench: Bench, { project }: Fixture): Promise<Recor
     links: await client.get(`${project.path}/links`),
     drawings: await client.get(`${project.path}/drawings`),
     computes: computes.map(({ compute_id, name }) => [compute_id, name]),
+    templates: await client.get('/v2/templates'),
     computeProjects: await client.get('/v2/compute/projects'),
     ports: await client.get('/v2/compute/network/ports'),
     images: await client.get('/v2/compute/qemu/images'),

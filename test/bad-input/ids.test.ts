@@ -45,6 +45,7 @@ const known: Record<string, string> = {
   emulator: 'qemu',
   action: 'nothing',
   path: 'none.txt',
+  symbol_id: 'none.svg',
   filename: 'none.img',
 };
 
@@ -59,7 +60,7 @@ function bodyFor(line: string): string {
 
 async function tryRoute({ method, template }: RouteLine, parameter: string): Promise<string[]> {
   const bad: string[] = [];
-  const isFile = ['path', 'filename', 'action'].includes(parameter);
+  const isFile = ['path', 'filename', 'action', 'symbol_id'].includes(parameter);
   const isNumber = parameter.endsWith('_number');
   for (const value of strange.filter((each) => !isNumber || each !== '0')) {
     const ids = { ...fixture.ids, ...known, ...(template.includes('/qemu/nodes') ? { node_id: fixture.ids.vm_id as string } : {}) };

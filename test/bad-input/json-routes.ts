@@ -117,6 +117,16 @@ const compute: Record<string, Sort> = {
 const nio: Record<string, Sort> = { type: word, lport: port, rhost: name, rport: port, filters: object, suspend: flag };
 const goodNio = () => ({ type: 'nio_udp', lport: 21000, rhost: '127.0.0.1', rport: 21001 });
 
+const templateFields: Record<string, Sort> = {
+  builtin: flag,
+  default_name_format: name,
+  name,
+  options: text,
+  ram: { is: 'integer', minimum: 0 },
+  symbol: name,
+  tpm: flag,
+};
+
 const controller: JsonRoute[] = [
   { line: 'POST /v2/version', good: () => ({ version: '0' }), fields: { version: text, local: flag } },
   {
@@ -170,6 +180,17 @@ const controller: JsonRoute[] = [
     line: 'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
     good: () => ({ drive_name: 'hda', extend: 1 }),
     fields: { drive_name: word, extend: integer },
+  },
+  {
+    line: 'POST /v2/templates',
+    good: () => ({ name: 'good', template_type: 'qemu', compute_id: 'local' }),
+    fields: { ...templateFields, compute_id: orNull(name), template_id: uuid, template_type: word },
+  },
+  { line: 'PUT /v2/templates/{template_id}', good: () => ({}), fields: templateFields },
+  {
+    line: 'POST /v2/projects/{project_id}/templates/{template_id}',
+    good: () => ({ x: 1, y: 1 }),
+    fields: { compute_id: orNull(text), name: orNull(text), x: integer, y: integer },
   },
   { line: 'POST /v2/computes', good: () => ({ protocol: 'http', host: '127.0.0.1', port: 1 }), fields: compute },
   { line: 'PUT /v2/computes/{remote_id}', good: () => ({}), fields: compute },

@@ -1,5 +1,6 @@
 import type { Route } from '../../api/route.ts';
 import type { Controller } from '../controller.ts';
+import { applianceRoutes } from './appliances.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
 import { linkRoutes } from './links.ts';
@@ -7,6 +8,8 @@ import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
 import { projectRoutes } from './projects.ts';
 import { serverRoutes } from './server.ts';
+import { symbolRoutes } from './symbols.ts';
+import { templateRoutes } from './templates.ts';
 
 /** Everything below `/v2` that is not the compute's. */
 export function controllerRoutes(controller: Controller): Route[] {
@@ -17,6 +20,9 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...nodeRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),
+    ...applianceRoutes(controller),
+    ...symbolRoutes(controller),
+    ...templateRoutes(controller),
     ...notificationRoutes(controller),
   ];
 }

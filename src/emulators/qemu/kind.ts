@@ -2,15 +2,14 @@
 
 import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
 import { CustomAdapters } from '../../schema/node.ts';
+import { bootPriorities, closeActions, platforms, processPriorities } from '../../schema/qemu.ts';
 import { Type } from '../../schema/type.ts';
 import type { Kind } from '../kind.ts';
 import { namePorts } from '../port-naming.ts';
-import { platforms } from './platforms.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'spice', 'spice+agent', 'none'] as const;
-export const bootPriorities = ['c', 'd', 'n', 'cn', 'cd', 'dn', 'dc', 'nc', 'nd'] as const;
-export const closeActions = ['power_off', 'shutdown_signal', 'save_vm_state'] as const;
-export const processPriorities = ['realtime', 'very high', 'high', 'normal', 'low', 'very low'] as const;
+
+export { bootPriorities, closeActions, processPriorities };
 
 const image = (what: string) => Type.Optional(Text({ description: `${what}: a name in the image folders, or a path` }));
 /** Clients send a node back as they got it; sums are ours to compute. */

@@ -1,0 +1,12 @@
+import { type Route, route } from '../../api/route.ts';
+import type { Controller } from '../controller.ts';
+
+export function applianceRoutes({ appliances }: Controller): Route[] {
+  return [
+    route(
+      'GET /v2/appliances',
+      { summary: 'List the appliances of the appliances folder, with symbols of a theme' },
+      ({ query }) => (query.update === 'yes' ? appliances.update() : appliances.list(query.symbol_theme ?? 'Classic')),
+    ),
+  ];
+}

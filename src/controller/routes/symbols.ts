@@ -1,0 +1,24 @@
+import { Readable } from 'node:stream';
+import { type Route, route } from '../../api/route.ts';
+import type { Controller } from '../controller.ts';
+import { defaultSymbols } from '../symbol-set.ts';
+
+export function symbolRoutes({ symbols }: Controller): Route[] {
+  return [
+    route('GET /v2/symbols', { summary: 'List the symbols, built-in ones and files of users' }, () => symbols.list()),
+    route(
+      'GET /v2/symbols/{symbol_id:.+}/raw',
+      { summary: 'The picture of a symbol; the default for an unknown one' },
+      ({ path }) => symbols.read(path.symbol_id),
+    ),
+    route('GET /v2/symbols/{symbol_id:.+}/dimensions', { summary: 'Width and height of a symbol in pixels' }, ({ path }) =>
+      symbols.size(path.symbol_id),
+    ),
+    route(
+      'POST /v2/symbols/{symbol_id:.+}/raw',
+      { summary: 'Upload a symbol; only the last part of its id counts', raw: true, status: 204 },
+      ({ path, stream }) => symbols.write(path.symbol_id, stream ?? Readable.from([])),
+    ),
+    route('GET /v2/default_symbols', { summary: 'Symbols of each theme by category' }, () => defaultSymbols),
+  ];
+}

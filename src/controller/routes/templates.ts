@@ -1,0 +1,49 @@
+import { fault } from '../../api/faults.ts';
+import { type Route, route, Tagged } from '../../api/route.ts';
+import { type Template, TemplateCreate, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
+import type { Controller } from '../controller.ts';
+import { nodeFrom } from '../template-rules.ts';
+
+export function templateRoutes({ templates, projects, computes }: Controller): Route[] {
+  return [
+    route('GET /v2/templates', { summary: 'List the templates, built-in ones last' }, () => templates.list()),
+    route(
+      'POST /v2/templates',
+      { summary: 'Create a template; what its type needs besides is filled in', body: TemplateCreate, status: 201 },
+      ({ body }) => templates.create(body),
+    ),
+    route(
+      'GET /v2/templates/{template_id}',
+      { summary: 'Get a template' },
+      ({ path }) => new Tagged(templates.get(path.template_id)),
+    ),
+    route(
+      'PUT /v2/templates/{template_id}',
+      { summary: 'Change a template; of a built-in one until the server ends', body: TemplateUpdate },
+      ({ path, body }) => templates.update(path.template_id, body),
+    ),
+    route('DELETE /v2/templates/{template_id}', { summary: 'Delete a template', status: 204 }, ({ path }) =>
+      templates.delete(path.template_id),
+    ),
+    route('POST /v2/templates/{template_id}/duplicate', { summary: 'Copy a template', status: 201 }, ({ path }) =>
+      templates.duplicate(path.template_id),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/templates/{template_id}',
+      { summary: 'Make a node from a template', body: TemplateUse, status: 201 },
+      async ({ path, body }) => {
+        const project = projects.get(path.project_id);
+        const template = templates.get(path.template_id);
+        const { id } = computes.get(computeFor(template, body));
+        return project.change((live) => live.nodes.create(nodeFrom(template, body, id)));
+      },
+    ),
+  ];
+}
+
+/** @throws `compute_not_found` when neither says one */
+function computeFor(template: Template, use: TemplateUse): string {
+  const computeId = template.compute_id || use.compute_id;
+  if (!computeId) throw fault('compute_not_found', { compute_id: 'None' });
+  return computeId;
+}

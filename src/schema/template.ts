@@ -1,0 +1,88 @@
+/** Templates: what all types have in common. What each type adds is in `template-types.ts`. */
+import { maxTextLength, Name, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+import { type Static, type TSchema, Type } from './type.ts';
+
+export const templateTypes = [
+  'cloud',
+  'nat',
+  'ethernet_hub',
+  'ethernet_switch',
+  'docker',
+  'dynamips',
+  'vpcs',
+  'traceng',
+  'virtualbox',
+  'vmware',
+  'iou',
+  'qemu',
+] as const;
+/** `frame_relay_switch` and `atm_switch` exist as built-in templates only. */
+export type TemplateType = (typeof templateTypes)[number] | 'frame_relay_switch' | 'atm_switch';
+
+/** In this order: the numbers by which old clients name them. */
+export const categories = ['router', 'switch', 'guest', 'firewall'] as const;
+export type Category = (typeof categories)[number];
+
+const Category = Type.Union([
+  oneOf(categories),
+  Type.Integer({ minimum: 0, maximum: categories.length - 1, description: 'Old form: router, switch, guest, firewall' }),
+]);
+
+const common = {
+  builtin: Type.Optional(Type.Boolean({ description: 'Ignored: the server decides' })),
+  category: Type.Optional(Category),
+  compute_id: nullable(Name({ description: 'null: chosen when the template is used' })),
+  default_name_format: Type.Optional(Name({ description: '{name} is the name of the template, {0} a number' })),
+  name: Name(),
+  symbol: Type.Optional(Name()),
+  template_id: Type.Optional(Uuid),
+  template_type: oneOf(templateTypes),
+};
+
+/** What depends on the type is checked afterwards, when the type is known. */
+export const TemplateCreate = Type.Object(common);
+export const TemplateUpdate = Type.Object({
+  ...common,
+  compute_id: Type.Optional(nullable(Name())),
+  name: Type.Optional(Name()),
+  template_type: Type.Optional(Name()),
+});
+export const TemplateUse = Type.Object(
+  {
+    compute_id: Type.Optional(nullable(Text())),
+    name: Type.Optional(nullable(Text({ description: 'In place of the name that the template makes' }))),
+    x: Type.Integer(),
+    y: Type.Integer(),
+  },
+  strict,
+);
+export type TemplateCreate = Static<typeof TemplateCreate>;
+export type TemplateUpdate = Static<typeof TemplateUpdate>;
+export type TemplateUse = Static<typeof TemplateUse>;
+
+/** A template, complete: with what its type adds. */
+export type Template = Readonly<Record<string, unknown>> & {
+  readonly builtin: boolean;
+  readonly category: Category;
+  readonly compute_id: string | null;
+  readonly default_name_format: string;
+  readonly name: string;
+  readonly symbol: string;
+  readonly template_id: string;
+  readonly template_type: TemplateType;
+};
+
+/** What a type adds, with `default` in the schemas of keys that are filled in. */
+export type TypeProperties = Readonly<Record<string, TSchema>>;
+
+/** A key that is filled in when it is not given. */
+export const filled = (schema: TSchema, standard: unknown): TSchema =>
+  Type.Optional(Type.Unsafe<unknown>({ ...schema, default: standard }));
+
+/** The strict schema of a whole template of one type. */
+export function wholeTemplate(properties: TypeProperties): TSchema {
+  return Type.Object({ ...common, category: Type.Optional(oneOf(categories)), template_type: Name(), ...properties }, strict);
+}
+
+/** Names of files and of programs: text that may be empty. */
+export const textOf = (description: string) => Text({ maxLength: maxTextLength, description });
