@@ -1,6 +1,6 @@
 /**
  * The capture file format that everything reads: classic pcap, version 2.4, little-endian. Source: the pcap chapter of the IETF
- * draft "PCAP Capture File Format" (draft-ietf-opsawg-pcap); link types as numbered by tcpdump.org.
+ * draft "PCAP Capture File Format" (draft-ietf-opsawg-pcap).
  */
 
 export const fileHeaderBytes = 24;
@@ -12,17 +12,8 @@ export const snapLength = 65_535;
 const microsecondMagic = 0xa1b2c3d4;
 const nanosecondMagic = 0xa1b23c4d;
 
-/** Names as the API has them. */
-export const linkTypes = {
-  DLT_EN10MB: 1,
-  DLT_PPP_SERIAL: 50,
-  DLT_ATM_RFC1483: 100,
-  DLT_C_HDLC: 104,
-  DLT_FRELAY: 107,
-} as const;
-export type LinkTypeName = keyof typeof linkTypes;
-
 export interface PcapKind {
+  /** As numbered by tcpdump.org. */
   readonly linkType: number;
   /** Time stamps in nanoseconds instead of microseconds. */
   readonly nanoseconds: boolean;
