@@ -5,6 +5,7 @@
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../api/faults.ts';
+import { wrongWithBaseName } from '../lib/base-name.ts';
 import { isReallyBelow } from '../lib/inside.ts';
 import { makeFolders } from '../lib/make-folders.ts';
 import { fileHeader } from '../lib/pcap.ts';
@@ -13,9 +14,6 @@ import type { Context } from './context.ts';
 import type { NioOwner, NodeNios, PortNumbers } from './node-nios.ts';
 import type { CaptureRecord } from './store.ts';
 import type { Binding } from './wiring.ts';
-
-/** Longest name of a file on common file systems, in bytes. */
-const maxNameBytes = 255;
 
 export class NodeCaptures {
   readonly #context: Context;
@@ -92,22 +90,13 @@ export class NodeCaptures {
   }
 
   async #pathOf(name: string): Promise<string> {
-    const reason = wrongWith(name);
+    const reason = wrongWithBaseName(name);
     if (reason !== undefined) throw fault('capture_file_invalid', { file: name.slice(0, 100), reason });
     const folder = join(this.#node.project.path, 'project-files', 'captures');
     const path = join(folder, name);
     if (await isReallyBelow(this.#node.project.path, folder)) return path;
     throw fault('path_forbidden', { path, reason: "it lies outside the project's folder" });
   }
-}
-
-/** Only names without a folder are taken. */
-export function wrongWith(name: string): string | undefined {
-  if (name === '.' || name === '..' || name.trim() === '') return 'it is no name of a file';
-  if ([...name].some((char) => char === '/' || char === '\\' || char < ' ' || char === '\x7f')) {
-    return 'it may hold neither slashes nor control characters';
-  }
-  return Buffer.byteLength(name) > maxNameBytes ? `it is longer than ${maxNameBytes} bytes` : undefined;
 }
 
 function recordOf(wanted: CaptureStart, path: string, linkType: 'ethernet' | 'serial'): CaptureRecord {
