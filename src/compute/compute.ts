@@ -17,6 +17,7 @@ import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import type { Settings } from '../schema/settings.ts';
+import { Captures, watchCaptures } from './captures.ts';
 import type { ComputeEvent, Context } from './context.ts';
 import { removeHalfCopies } from './copy.ts';
 import { HostFigures } from './host-figures.ts';
@@ -100,6 +101,7 @@ export class Compute {
       store,
       ports,
       wiring: new Wiring(fabric, localAddresses()),
+      captures: new Captures(),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,
@@ -116,6 +118,7 @@ export class Compute {
         await synced;
         await opening.endUnowned(leftovers, [(await fabric.connect()).pid, ...ownedPids(compute.#projects.allNodes())]);
       }
+      watchCaptures({ context, stats: (ids) => fabric.stats(ids), nodes: () => compute.#projects.allNodes() });
       return compute;
     } catch (error) {
       await compute.stop();
@@ -130,6 +133,7 @@ export class Compute {
 
   /** Ends the compute; with `stopNodes` also every emulator. The fabric goes on for as long as an emulator does. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
+    this.#context.captures.close();
     const nodes = this.#projects.allNodes();
     if (stopNodes) await Promise.allSettled(nodes.map((node) => node.stop()));
     const isFabricNeeded = !stopNodes && nodes.some((node) => node.emulator !== undefined);

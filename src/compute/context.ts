@@ -4,13 +4,14 @@ import type { Host } from '../emulators/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
+import type { Captures } from './captures.ts';
 import type { Ports } from './ports.ts';
 import type { Store } from './store.ts';
 import type { Wiring } from './wiring.ts';
 
 /** What listeners of the compute are sent. */
 export interface ComputeEvent {
-  readonly action: 'node.updated' | 'node.deleted' | 'log.error' | 'log.warning' | 'log.info';
+  readonly action: 'node.updated' | 'node.deleted' | 'capture.stopped' | 'log.error' | 'log.warning' | 'log.info';
   readonly event: Readonly<Record<string, unknown>>;
   readonly project_id?: string;
 }
@@ -20,6 +21,7 @@ export interface Context {
   readonly store: Store;
   readonly ports: Ports;
   readonly wiring: Wiring;
+  readonly captures: Captures;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
   /** Address on which consoles listen. */

@@ -3,7 +3,7 @@
  * could not be started is tried again with the next request.
  */
 import { FabricClient } from '../fabric/client.ts';
-import type { LinkFailure, LinkSpec } from '../fabric/protocol.ts';
+import type { LinkFailure, LinkSpec, LinkStats } from '../fabric/protocol.ts';
 import type { Context } from './context.ts';
 import type { FabricLinks } from './wiring.ts';
 
@@ -42,6 +42,10 @@ export class LateFabric implements FabricLinks {
 
   async sync(links: LinkSpec[]): Promise<LinkFailure[]> {
     return (await this.connect()).sync(links);
+  }
+
+  async stats(ids: string[]): Promise<LinkStats[]> {
+    return (await this.connect()).stats(ids);
   }
 
   /** Lets go of the fabric, or ends it. */

@@ -38,9 +38,10 @@ export class NodeNios {
   async bind(at: PortNumbers, given: Nio): Promise<NioRecord> {
     const { wiring, store } = this.#context;
     const end = this.#endOf(at);
-    const nio = await checkNio(given, this.#checks);
+    const checked = await checkNio(given, this.#checks);
     this.#requireReachable(end);
     const before = wiring.find(end);
+    const nio = before?.nio.capture ? { ...checked, capture: before.nio.capture } : checked;
     const giveBack = this.#claim(nio.lport, before);
     try {
       await wiring.bind(end, nio);
@@ -59,19 +60,23 @@ export class NodeNios {
 
   /** Changes what happens to frames on the way; the addresses stay as they are. */
   async change(at: PortNumbers, given: Nio): Promise<void> {
+    const before = this.get(at);
+    await this.replace(before, await checkChange(given, before.nio, this.#checks));
+    await this.#showCarrier(before);
+  }
+
+  /** Gives a NIO another record, with the same addresses. */
+  async replace(before: Binding, nio: NioRecord): Promise<void> {
     const { wiring, store } = this.#context;
-    const before = this.#require(at);
-    const nio = await checkChange(given, before.nio, this.#checks);
     await wiring.bind(before, nio);
     await store.setNio(before.nodeId, before, nio).catch(async (error) => {
       await this.#restore(before, before);
       throw error;
     });
-    await this.#showCarrier(before);
   }
 
   async unbind(at: PortNumbers): Promise<void> {
-    await this.#remove(this.#require(at));
+    await this.#remove(this.get(at));
   }
 
   /** After a change of the properties: NIOs of ports that are gone go too. */
@@ -108,8 +113,12 @@ export class NodeNios {
 
   /** A fabric that does not answer carries nothing, and is not told of this link when it is back. */
   #unlink(binding: Binding): Promise<void> {
-    const { wiring, log } = this.#context;
-    return wiring.unbind(binding).catch((error) => log('warning', `unlinking node ${this.#node.name}: ${error}`));
+    const { wiring, captures, log } = this.#context;
+    const { capture } = binding.nio;
+    const unbind = () => wiring.unbind(binding);
+    return (capture ? captures.ending(capture.id, unbind) : unbind()).catch((error) =>
+      log('warning', `unlinking node ${this.#node.name}: ${error}`),
+    );
   }
 
   /** Makes the datagram port this NIO's; returns how to undo that. */
@@ -131,7 +140,12 @@ export class NodeNios {
     return { nodeType: this.#node.driver.kind.type, compiler: this.#context.bpf };
   }
 
-  #require(at: PortNumbers): Binding {
+  linkTypeOf(end: End): Port['link_type'] {
+    return this.#findPort(end)?.link_type ?? 'ethernet';
+  }
+
+  /** @throws adapter_missing, nio_missing */
+  get(at: PortNumbers): Binding {
     const end = this.#endOf(at);
     const binding = this.#context.wiring.find(end);
     if (binding) return binding;

@@ -14,6 +14,7 @@ import { Mutex } from '../lib/mutex.ts';
 import type { Nio } from '../schema/nio.ts';
 import type { NodeStatus } from '../schema/node.ts';
 import type { Context, ProjectView } from './context.ts';
+import { NodeCaptures } from './node-captures.ts';
 import { NodeNios, type PortNumbers } from './node-nios.ts';
 import { NodeRun } from './node-run.ts';
 import { type NodeChange, NodeState } from './node-state.ts';
@@ -23,6 +24,7 @@ export class ComputeNode {
   readonly context: Context;
   readonly project: ProjectView;
   readonly driver: Driver;
+  readonly captures: NodeCaptures;
   readonly #state: NodeState;
   readonly #nios: NodeNios;
   readonly #lock = new Mutex();
@@ -38,6 +40,7 @@ export class ComputeNode {
     this.driver = driver;
     this.#state = new NodeState(context, project, driver, record);
     this.#nios = new NodeNios(context, this);
+    this.captures = new NodeCaptures(context, this, this.#nios);
   }
 
   get id(): string {

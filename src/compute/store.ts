@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { fault } from '../api/faults.ts';
 import type { BpfInstruction } from '../fabric/protocol.ts';
 import { DurableMap } from '../lib/durable-map.ts';
+import type { CaptureSide } from '../schema/capture.ts';
 import type { Filters } from '../schema/filter.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
 
@@ -41,6 +42,23 @@ export interface NioRecord {
   /** The programs of `filters.bpf`. */
   readonly bpf: readonly BpfInstruction[][];
   readonly suspend: boolean;
+  /** Its frames are written to a file, whenever the node runs. */
+  readonly capture?: CaptureRecord;
+}
+
+export interface CaptureRecord {
+  /** Of this capture and no other; the file may have had another before. */
+  readonly id: string;
+  /** Of the file, absolute. */
+  readonly path: string;
+  readonly file_name: string;
+  /** Number of the frames' type in pcap files. */
+  readonly link_type: number;
+  readonly side: CaptureSide;
+  readonly nanoseconds: boolean;
+  readonly max_bytes?: number;
+  /** When it ends, milliseconds since 1970. */
+  readonly until?: number;
 }
 
 /** Exists while the node runs. */

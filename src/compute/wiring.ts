@@ -7,15 +7,16 @@
  * its id comes from the pair of ports, so it is the same after a restart. Every other NIO is a link between the emulator's port and
  * a datagram socket, which is what other servers and programs of this protocol speak.
  *
- * A link of the fabric exists exactly while the emulators it needs run. What should be is a pure function of the NIOs and of who
+ * A link of the fabric exists exactly while the emulators it needs run; when only one of a pair runs and is captured, what it sends
+ * into the void is seen on a link to its datagram socket. What should be is a pure function of the NIOs and of who
  * runs; a change recomputes the links of the NIOs it touches and of their partners, found by lport, so it costs the same with ten
  * NIOs and with ten thousand. Requests to the fabric are sent in the order of the changes: the map of links is changed and the
  * requests are written in one go, without waiting in between.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
-import type { LinkFailure, LinkSpec, PortSpec } from '../fabric/protocol.ts';
-import type { NioRecord } from './store.ts';
+import type { CaptureSpec, LinkFailure, LinkSpec, PortSpec } from '../fabric/protocol.ts';
+import type { CaptureRecord, NioRecord } from './store.ts';
 
 /** The part of the fabric's client that is needed here. */
 export interface FabricLinks {
@@ -41,6 +42,7 @@ export class Wiring {
   readonly #isLocal: (address: string) => boolean;
   readonly #byNode = new Map<string, Map<string, Binding>>();
   readonly #byLport = new Map<number, Binding>();
+  readonly #capturing = new Set<Binding>();
   readonly #running = new Map<string, PortOf>();
   /** What the fabric was told should be. */
   readonly #links = new Map<string, LinkSpec>();
@@ -68,6 +70,11 @@ export class Wiring {
 
   ofNode(nodeId: string): Binding[] {
     return [...(this.#byNode.get(nodeId)?.values() ?? [])];
+  }
+
+  /** The NIOs that are captured. */
+  capturing(): Binding[] {
+    return [...this.#capturing];
   }
 
   /** Binds a NIO, in place of the one that was there. Refused by the fabric: all is as before. */
@@ -106,6 +113,7 @@ export class Wiring {
 
   #replace(before: Binding | undefined, after: Binding | undefined): void {
     if (before) {
+      this.#capturing.delete(before);
       this.#byNode.get(before.nodeId)?.delete(keyOf(before));
       if (this.#byNode.get(before.nodeId)?.size === 0) this.#byNode.delete(before.nodeId);
       if (this.#byLport.get(before.nio.lport) === before) this.#byLport.delete(before.nio.lport);
@@ -114,6 +122,7 @@ export class Wiring {
       const ends = this.#byNode.get(after.nodeId) ?? new Map<string, Binding>();
       this.#byNode.set(after.nodeId, ends.set(keyOf(after), after));
       this.#byLport.set(after.nio.lport, after);
+      if (after.nio.capture) this.#capturing.add(after);
     }
   }
 
@@ -149,6 +158,7 @@ export class Wiring {
     const partner = this.#partnerOf(binding);
     if (!partner) return here && single(binding, here);
     const there = this.#portOf(partner);
+    if (here && !there && binding.nio.capture) return single(binding, here);
     if (!here || !there) return undefined;
     return binding.nio.lport < partner.nio.lport
       ? pair([binding, here], [partner, there])
@@ -187,7 +197,8 @@ function idsOf(nio: NioRecord): string[] {
 function single(binding: Binding, here: PortSpec): LinkSpec {
   const { lport, rport, address, filters, bpf, suspend } = binding.nio;
   const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true };
-  return { id: singleId(lport), a: here, b: there, filters, suspend, ...(bpf.length > 0 && { bpf: [...bpf] }) };
+  const more = { ...(bpf.length > 0 && { bpf: [...bpf] }), ...capturesOf(binding) };
+  return { id: singleId(lport), a: here, b: there, filters, suspend, ...more };
 }
 
 /** Clients put the filters on one end only; where both ends have some, one of each type acts. */
@@ -200,5 +211,16 @@ function pair([one, a]: [Binding, PortSpec], [other, b]: [Binding, PortSpec]): L
     filters: { ...other.nio.filters, ...one.nio.filters },
     suspend: one.nio.suspend || other.nio.suspend,
     ...(bpf.length > 0 && { bpf: [...bpf] }),
+    ...capturesOf(one, other),
   };
+}
+
+function capturesOf(...bindings: Binding[]): { captures?: CaptureSpec[] } {
+  const captures = bindings.flatMap(({ nio }) => (nio.capture ? [captureSpec(nio.capture)] : []));
+  return captures.length > 0 ? { captures } : {};
+}
+
+function captureSpec({ path, link_type, side, nanoseconds, max_bytes, until }: CaptureRecord): CaptureSpec {
+  const limits = { ...(max_bytes !== undefined && { maxBytes: max_bytes }), ...(until !== undefined && { until }) };
+  return { path, linkType: link_type, side, nanoseconds, ...limits };
 }

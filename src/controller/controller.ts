@@ -7,6 +7,7 @@ import { LocalTransport } from '../api/local-transport.ts';
 import type { Route } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
 import { EventStream } from '../lib/event-stream.ts';
+import type { CaptureEntry } from '../schema/capture.ts';
 import type { Capabilities } from '../schema/compute.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
@@ -195,6 +196,11 @@ export class Controller {
     const projectId = (event as { project_id?: string } | null)?.project_id ?? project_id;
     if (action === 'node.updated') {
       this.#projectOf(projectId)?.report(event as ComputeNode);
+      return;
+    }
+    if (action === 'capture.stopped') {
+      const live = this.#projectOf(projectId)?.findLive();
+      void live?.then((project) => project?.links.captures.ended(event as Partial<CaptureEntry>)).catch(() => undefined);
       return;
     }
     const notice: Notice = { action, event };

@@ -1,4 +1,5 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are told. Nothing here does I/O. */
+import { join } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { type Filters, filterTable, normaliseFilters } from '../schema/filter.ts';
 import type { Link, LinkEnd } from '../schema/link.ts';
@@ -97,15 +98,43 @@ export function availableFilters(nodes: Two<OpenNode> | undefined): readonly obj
   return filterTable.filter((row) => !row.alias);
 }
 
-export function linkObject(entry: LinkEntry, projectId: string, linkType: Port['link_type']): LinkObject {
+/** A capture, running or the last that ran. */
+export interface LinkCapture {
+  readonly end: 0 | 1;
+  readonly fileName: string;
+  readonly isActive: boolean;
+}
+
+/** A link of an open project. */
+export interface OpenLink {
+  readonly entry: LinkEntry;
+  readonly object: LinkObject;
+  readonly nodes: Two<OpenNode>;
+  /** Undefined while the link does not exist on its computes. */
+  readonly udpPorts?: UdpPorts;
+  readonly capture?: LinkCapture;
+}
+
+interface LinkParts extends Omit<OpenLink, 'object'> {
+  readonly linkType: Port['link_type'];
+  readonly project: { readonly projectId: string; readonly folder: string };
+}
+
+export function linkObject({ entry, nodes, capture, linkType, project }: LinkParts): LinkObject {
   return assemble<LinkObject>({
     ...entry,
-    capture_compute_id: null,
-    capture_file_name: null,
-    capture_file_path: null,
-    capturing: false,
+    capture_compute_id: capture?.isActive ? nodes[capture.end].entry.compute_id : null,
+    capture_file_name: capture?.fileName ?? null,
+    capture_file_path: capture ? join(project.folder, 'project-files', 'captures', capture.fileName) : null,
+    capturing: capture?.isActive ?? false,
     link_type: linkType,
     nodes: entry.nodes as LinkEnd[],
-    project_id: projectId,
+    project_id: project.projectId,
   });
+}
+
+/** Numbers of the port at one end. */
+export function endOf(entry: LinkEntry, end: 0 | 1): { adapter: number; port: number } {
+  const { adapter_number = 0, port_number = 0 } = entry.nodes[end] ?? {};
+  return { adapter: adapter_number, port: port_number };
 }

@@ -180,6 +180,8 @@ export class LiveProject implements ProjectHost {
     await forEachBounded(nodes, concurrency, (node) => this.nodes.restore(node));
     const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
     await forEachBounded(links, concurrency, ({ link_id }) => this.links.restore(link_id, state.udpPorts.get(link_id)));
+    // Computes of another make have no such list.
+    await forEachBounded(this.usedComputes(), concurrency, (compute) => this.links.captures.adopt(compute).catch(() => undefined));
     await forEachBounded(state.drawings.values(), concurrency, (entry) => this.drawings.add(entry));
   }
 

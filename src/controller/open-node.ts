@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
 import type { RouteKey } from '../api/route.ts';
+import type { RawAnswer } from '../api/transport.ts';
 import type { Port } from '../schema/node.ts';
 import { assemble } from './canonical.ts';
 import type { Compute } from './compute.ts';
@@ -134,6 +135,12 @@ export class OpenNode {
     const way = `/adapters/{adapter_number}/ports/{port_number}/${verb}`;
     const path = { ...this.#path(), adapter_number: end.adapter, port_number: end.port };
     await this.#transport().call(`${method} ${this.#base()}${way}`, { path, body });
+  }
+
+  /** What one of its ports sends without end. */
+  portStream(verb: string, end: { adapter: number; port: number }): Promise<RawAnswer> {
+    const node = `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}`;
+    return this.#transport().raw('GET', `${node}/adapters/${end.adapter}/ports/${end.port}/${verb}`);
   }
 
   async #call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', way: string, body: unknown = {}): Promise<T> {

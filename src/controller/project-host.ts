@@ -1,6 +1,7 @@
 /** What the parts of an open project share. */
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
+import type { OpenNode } from './open-node.ts';
 import type { Change } from './project-log.ts';
 import type { Symbols } from './symbols.ts';
 
@@ -36,4 +37,6 @@ export interface LinksOfNodes {
   deleteOn(nodeId: string): Promise<void>;
   /** The node exists on its compute now, and may not have before. */
   rewire(nodeId: string): Promise<void>;
+  /** Its status is another one now. */
+  nodeChanged(node: OpenNode): void;
 }

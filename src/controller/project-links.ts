@@ -7,14 +7,17 @@ import { canonical } from './canonical.ts';
 import {
   availableFilters,
   checkFilters,
+  type LinkCapture,
   type LinkObject,
   linkObject,
+  type OpenLink,
   portsToJoin,
   relabelled,
   type Two,
   twoEnds,
   withLabel,
 } from './link.ts';
+import { type CapturedLinks, LinkCaptures } from './link-captures.ts';
 import type { OpenNode } from './open-node.ts';
 import type { LinksOfNodes, ProjectHost } from './project-host.ts';
 import type { ProjectNodes } from './project-nodes.ts';
@@ -23,15 +26,8 @@ import type { LinkEntry } from './topology.ts';
 import { UdpPortsOfProject } from './udp-ports.ts';
 import { Wiring } from './wiring.ts';
 
-interface OpenLink {
-  readonly entry: LinkEntry;
-  readonly object: LinkObject;
-  readonly nodes: Two<OpenNode>;
-  /** Undefined while the link does not exist on its computes. */
-  readonly udpPorts?: UdpPorts;
-}
-
-export class ProjectLinks implements LinksOfNodes {
+export class ProjectLinks implements LinksOfNodes, CapturedLinks {
+  readonly captures: LinkCaptures;
   readonly #host: ProjectHost;
   readonly #nodes: ProjectNodes;
   readonly #wiring: Wiring;
@@ -45,6 +41,7 @@ export class ProjectLinks implements LinksOfNodes {
   constructor(host: ProjectHost, nodes: ProjectNodes) {
     this.#host = host;
     this.#nodes = nodes;
+    this.captures = new LinkCaptures(host, this);
     this.#wiring = new Wiring(new UdpPortsOfProject(host.projectId));
   }
 
@@ -59,12 +56,12 @@ export class ProjectLinks implements LinksOfNodes {
 
   /** @throws `link_not_found` */
   get(linkId: string): LinkObject {
-    return this.#get(linkId).object;
+    return this.open(linkId).object;
   }
 
   listOn(nodeId: string): LinkObject[] {
     this.#nodes.get(nodeId);
-    return [...(this.#byNode.get(nodeId) ?? [])].map((linkId) => this.get(linkId));
+    return this.idsOn(nodeId).map((linkId) => this.get(linkId));
   }
 
   entries(): LinkEntry[] {
@@ -79,7 +76,7 @@ export class ProjectLinks implements LinksOfNodes {
   }
 
   availableFilters(linkId: string): readonly object[] {
-    return availableFilters(this.#get(linkId).nodes);
+    return availableFilters(this.open(linkId).nodes);
   }
 
   async create(body: LinkInput): Promise<LinkObject> {
@@ -99,7 +96,8 @@ export class ProjectLinks implements LinksOfNodes {
       this.#occupy(entry);
       try {
         const udpPorts = await this.#wiring.join(entry, nodes);
-        const link: OpenLink = { entry, nodes, udpPorts, object: linkObject(entry, this.#host.projectId, port.link_type) };
+        const parts = { entry, nodes, udpPorts };
+        const link: OpenLink = { ...parts, object: linkObject({ ...parts, linkType: port.link_type, project: this.#host }) };
         await this.#commitCreated(link, udpPorts);
         return link.object;
       } catch (error) {
@@ -112,9 +110,7 @@ export class ProjectLinks implements LinksOfNodes {
   /** Filters, style, suspension, and labels of the ends; other keys are not looked at. */
   async update(linkId: string, body: LinkInput): Promise<LinkObject> {
     const filters = body.filters && checkFilters(body.filters);
-    this.#get(linkId);
-    return this.#locks.run(linkId, async () => {
-      const link = this.#get(linkId);
+    return this.exclusively(linkId, async (link) => {
       const before = link.entry;
       const after = canonical<LinkEntry>({
         ...before,
@@ -127,7 +123,7 @@ export class ProjectLinks implements LinksOfNodes {
       const isOtherTraffic = before.suspend !== after.suspend || !isDeepStrictEqual(before.filters, after.filters);
       const { nodes, udpPorts } = link;
       if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
-      const object = linkObject(after, this.#host.projectId, link.object.link_type);
+      const object = this.#objectOf({ ...link, entry: after });
       try {
         await this.#host.commit({ action: 'link.updated', event: object, was: before }, () => {
           this.#put({ ...link, entry: after, object });
@@ -141,20 +137,19 @@ export class ProjectLinks implements LinksOfNodes {
     });
   }
 
-  async delete(linkId: string): Promise<void> {
-    this.#get(linkId);
-    await this.#locks.run(linkId, () => this.#delete(this.#get(linkId), false));
+  delete(linkId: string): Promise<void> {
+    return this.exclusively(linkId, (link) => this.#delete(link, false));
   }
 
   endsOn(nodeId: string): { adapter: number; port: number }[] {
-    const ends = [...(this.#byNode.get(nodeId) ?? [])].flatMap((linkId) => this.#get(linkId).entry.nodes);
+    const ends = this.idsOn(nodeId).flatMap((linkId) => this.open(linkId).entry.nodes);
     return ends
       .filter((end) => end.node_id === nodeId)
       .map(({ adapter_number, port_number }) => ({ adapter: adapter_number, port: port_number }));
   }
 
   async deleteOn(nodeId: string): Promise<void> {
-    for (const linkId of [...(this.#byNode.get(nodeId) ?? [])]) {
+    for (const linkId of this.idsOn(nodeId)) {
       await this.#locks.run(linkId, async () => {
         const link = this.#links.get(linkId);
         if (link) await this.#delete(link, true);
@@ -169,7 +164,8 @@ export class ProjectLinks implements LinksOfNodes {
     this.#occupy(entry);
     const [end] = entry.nodes;
     const type = (end && one.findPort(end.adapter_number, end.port_number)?.link_type) ?? 'ethernet';
-    this.#put({ entry, nodes: [one, other], object: linkObject(entry, this.#host.projectId, type) });
+    const parts = { entry, nodes: [one, other] as const };
+    this.#put({ ...parts, object: linkObject({ ...parts, linkType: type, project: this.#host }) });
     return true;
   }
 
@@ -193,10 +189,10 @@ export class ProjectLinks implements LinksOfNodes {
   }
 
   async rewire(nodeId: string): Promise<void> {
-    for (const linkId of [...(this.#byNode.get(nodeId) ?? [])]) {
-      if (this.#get(linkId).udpPorts) continue;
+    for (const linkId of this.idsOn(nodeId)) {
+      if (this.open(linkId).udpPorts) continue;
       await this.restore(linkId);
-      const { entry, object, udpPorts } = this.#get(linkId);
+      const { entry, object, udpPorts } = this.open(linkId);
       if (udpPorts) await this.#host.commit({ action: 'link.updated', event: object, was: entry, udpPorts }, () => undefined);
     }
   }
@@ -233,7 +229,30 @@ export class ProjectLinks implements LinksOfNodes {
     }
   }
 
-  #get(linkId: string): OpenLink {
+  exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T> {
+    this.open(linkId);
+    return this.#locks.run(linkId, () => fn(this.open(linkId)));
+  }
+
+  setCapture(link: OpenLink, capture: LinkCapture): LinkObject {
+    const object = this.#objectOf({ ...link, capture });
+    this.#put({ ...link, capture, object });
+    return object;
+  }
+
+  idsOn(nodeId: string): string[] {
+    return [...(this.#byNode.get(nodeId) ?? [])];
+  }
+
+  nodeChanged(node: OpenNode): void {
+    this.captures.nodeChanged(node);
+  }
+
+  #objectOf(link: OpenLink): LinkObject {
+    return linkObject({ ...link, linkType: link.object.link_type, project: this.#host });
+  }
+
+  open(linkId: string): OpenLink {
     const link = this.#links.get(linkId);
     if (!link) throw fault('link_not_found', { link_id: linkId });
     return link;

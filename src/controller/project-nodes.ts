@@ -251,6 +251,7 @@ export class ProjectNodes {
   #told(node: OpenNode): void {
     this.#list = undefined;
     this.#host.notify('node.updated', node.object);
+    this.#links?.nodeChanged(node);
   }
 
   #take(node: OpenNode, answer: ComputeNode): void {
@@ -278,6 +279,7 @@ export class ProjectNodes {
     return this.#host.commit({ action: 'node.updated', event: entry, was: node.entry }, () => {
       node.setEntry(entry);
       this.#list = undefined;
+      this.#links?.nodeChanged(node);
       return node.object;
     });
   }

@@ -1,6 +1,6 @@
 /** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
 import { isFault } from '../api/faults.ts';
-import { canFilter, niosOf, type Two } from './link.ts';
+import { canFilter, endOf, niosOf, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
 import type { OpenNode } from './open-node.ts';
 import type { UdpPorts } from './project-state.ts';
@@ -21,13 +21,13 @@ export class Wiring {
     const addresses = await addressesOf(nodes);
     const ports = await this.#takePorts(nodes);
     const nios = niosOf(entry, nodes, ports, addresses);
-    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('POST', 'nio', at(entry, end), nios[end])));
+    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('POST', 'nio', endOf(entry, end), nios[end])));
     const refused = results.find((result) => result.status === 'rejected');
     if (!refused) return ports;
     for (const end of ends) {
       // A NIO that goes takes its UDP port along; one that never was leaves it to us.
       if (results[end]?.status === 'rejected') this.#ports.keep(computeOf(nodes[end]), ports[end]);
-      else await nodes[end].portCall('DELETE', 'nio', at(entry, end)).catch(() => undefined);
+      else await nodes[end].portCall('DELETE', 'nio', endOf(entry, end)).catch(() => undefined);
     }
     throw refused.reason;
   }
@@ -37,9 +37,9 @@ export class Wiring {
     try {
       const nios = niosOf(entry, nodes, ports, await addressesOf(nodes));
       for (const end of ends) {
-        await nodes[end].portCall('PUT', 'nio', at(entry, end), nios[end]).catch(async (error: unknown) => {
+        await nodes[end].portCall('PUT', 'nio', endOf(entry, end), nios[end]).catch(async (error: unknown) => {
           if (!isFault(error)) throw error;
-          await nodes[end].portCall('POST', 'nio', at(entry, end), nios[end]);
+          await nodes[end].portCall('POST', 'nio', endOf(entry, end), nios[end]);
         });
       }
       return ports;
@@ -54,7 +54,7 @@ export class Wiring {
     const addresses = await addressesOf(nodes);
     const done: (0 | 1)[] = [];
     const tell = async (entry: LinkEntry, end: 0 | 1) => {
-      await nodes[end].portCall('PUT', 'nio', at(entry, end), niosOf(entry, nodes, ports, addresses)[end]);
+      await nodes[end].portCall('PUT', 'nio', endOf(entry, end), niosOf(entry, nodes, ports, addresses)[end]);
     };
     try {
       for (const end of ends) {
@@ -70,7 +70,7 @@ export class Wiring {
 
   /** Takes both NIOs away; one that is not there is no error. */
   async part(entry: LinkEntry, nodes: Two<OpenNode>): Promise<void> {
-    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('DELETE', 'nio', at(entry, end))));
+    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('DELETE', 'nio', endOf(entry, end))));
     for (const result of results) {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
     }
@@ -95,11 +95,6 @@ function addressesOf(nodes: Two<OpenNode>): Promise<Two<string>> {
 
 function computeOf(node: OpenNode): NonNullable<OpenNode['compute']> {
   return node.requireCompute();
-}
-
-function at(entry: LinkEntry, end: 0 | 1): { adapter: number; port: number } {
-  const { adapter_number = 0, port_number = 0 } = entry.nodes[end] ?? {};
-  return { adapter: adapter_number, port: port_number };
 }
 
 function isGone(error: unknown): boolean {

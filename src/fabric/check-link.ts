@@ -1,4 +1,5 @@
 /** The fabric outlives the server that speaks to it, perhaps one of another version: it does not trust a specification's shape. */
+import { isAbsolute } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { type FilterType, filterTypes } from '../schema/filter.ts';
 import type { LinkSpec } from './protocol.ts';
@@ -23,7 +24,20 @@ export function checkLink(given: unknown): LinkSpec {
     if (type !== 'bpf' && !values.every((value) => Number.isInteger(value)))
       throw invalid(`the values of ${type} are whole numbers`);
   }
+  if (spec.captures !== undefined) checkCaptures(spec.captures);
   return spec as LinkSpec;
+}
+
+function checkCaptures(given: unknown): void {
+  if (!Array.isArray(given)) throw invalid('captures is a list');
+  for (const capture of given as (Record<string, unknown> | null)[]) {
+    const { path, linkType, side, maxBytes, until } = capture ?? {};
+    if (typeof path !== 'string' || !isAbsolute(path) || path.includes('\0')) throw invalid('the path of a capture is absolute');
+    if (!Number.isInteger(linkType)) throw invalid('the link type of a capture is a number');
+    if (side !== undefined && side !== 'before' && side !== 'after') throw invalid('the side of a capture is before or after');
+    if (maxBytes !== undefined && !Number.isFinite(maxBytes)) throw invalid('maxBytes of a capture is a number');
+    if (until !== undefined && !Number.isFinite(until)) throw invalid('until of a capture is a number');
+  }
 }
 
 function checkPort(given: unknown, end: string): void {

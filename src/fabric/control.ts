@@ -109,7 +109,7 @@ export class Control {
       case 'sync':
         return fabric.sync(listOf(request.links));
       case 'remove':
-        fabric.remove(listOf(request.ids));
+        await fabric.remove(listOf(request.ids));
         return null;
       case 'stats':
         return fabric.stats(request.ids && listOf(request.ids));

@@ -11,16 +11,22 @@ import { type BlockPool, DelayLine } from './delay-line.ts';
 import type { DelaySchedule, Waiting } from './delay-schedule.ts';
 import type { ActiveFilter, Filter } from './filter.ts';
 import { frameLength, headerBytes } from './frames.ts';
+import type { Taps } from './link-captures.ts';
 import type { Port } from './port.ts';
 import type { DirectionStats } from './protocol.ts';
 
 /** What a link does to its frames at present; the same object for both directions. */
-export interface Rules {
+export interface Rules extends Taps {
   suspend: boolean;
   /** Filters that may lose or change a frame. */
   passing: readonly ActiveFilter[];
   /** Filters that hold frames. */
   holding: readonly Filter[];
+}
+
+/** Is shown a run of frames, and must copy what it keeps. */
+export interface Tap {
+  take(buffer: Buffer, start: number, end: number): void;
 }
 
 export interface DirectionTools {
@@ -60,6 +66,7 @@ export class Direction implements Waiting {
     const rules = this.#rules;
     this.#received += frames;
     this.#receivedBytes += end - start - frames * headerBytes;
+    for (const tap of rules.before) tap.take(buffer, start, end);
     if (rules.suspend) {
       this.#drop('suspend', frames);
       return true;
@@ -175,6 +182,7 @@ export class Direction implements Waiting {
     }
     this.#sent += frames;
     this.#sentBytes += end - start - frames * headerBytes;
+    for (const tap of this.#rules.after) tap.take(buffer, start, end);
     this.#busy = !sink.send(buffer, start, end);
     if (sink.oversized === 0) return;
     this.#sent -= sink.oversized;

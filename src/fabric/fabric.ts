@@ -5,6 +5,7 @@ import { checkLink } from './check-link.ts';
 import { BlockPool } from './delay-line.ts';
 import { DelaySchedule } from './delay-schedule.ts';
 import { Link, translatePrograms } from './link.ts';
+import { CaptureFiles } from './link-captures.ts';
 import type { LinkFailure, LinkSpec, LinkStats } from './protocol.ts';
 
 /** So many links are changed before frames get their turn. */
@@ -17,7 +18,7 @@ interface Change {
 
 export class Fabric {
   readonly #links = new Map<string, Link>();
-  readonly #tools = { schedule: new DelaySchedule(), blocks: new BlockPool() };
+  readonly #tools = { schedule: new DelaySchedule(), blocks: new BlockPool(), captureFiles: new CaptureFiles() };
 
   async apply(specs: readonly unknown[]): Promise<LinkFailure[]> {
     const failures: LinkFailure[] = [];
@@ -28,19 +29,22 @@ export class Fabric {
       await Promise.all(group.map((change) => this.#change(change, failures)));
       await turn();
     }
+    await this.#tools.captureFiles.settled();
     return failures;
   }
 
-  remove(ids: readonly string[]): void {
+  /** Settles when what was captured of them is on disk. */
+  async remove(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       this.#links.get(id)?.close();
       this.#links.delete(id);
     }
+    await this.#tools.captureFiles.settled();
   }
 
   async sync(specs: readonly unknown[]): Promise<LinkFailure[]> {
     const wanted = new Set(specs.map(idOf));
-    this.remove([...this.#links.keys()].filter((id) => !wanted.has(id)));
+    await this.remove([...this.#links.keys()].filter((id) => !wanted.has(id)));
     return this.apply(specs);
   }
 
@@ -50,7 +54,7 @@ export class Fabric {
   }
 
   async close(): Promise<void> {
-    this.remove([...this.#links.keys()]);
+    await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
   }
 

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { type Program, translateBpf } from './bpf.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { type ActiveFilter, buildChain } from './filter.ts';
+import { type CaptureFiles, LinkCaptures } from './link-captures.ts';
 import { openPort, type Port } from './port.ts';
 import type { LinkSpec, LinkStats, PortSpec } from './protocol.ts';
 import { Random } from './random.ts';
@@ -14,9 +15,14 @@ interface Plugged {
   readonly port: Port;
 }
 
+export interface LinkTools extends DirectionTools {
+  readonly captureFiles: CaptureFiles;
+}
+
 export class Link {
   readonly id: string;
-  readonly #rules: Rules = { suspend: false, passing: [], holding: [] };
+  readonly #rules: Rules = { suspend: false, passing: [], holding: [], before: [], after: [] };
+  readonly #captures: LinkCaptures;
   readonly #ab: Direction;
   readonly #ba: Direction;
   readonly #random = new Random(randomInt(2 ** 32));
@@ -24,14 +30,16 @@ export class Link {
   #chain: ActiveFilter[] = [];
   #ends: Partial<Record<End, Plugged>> = {};
 
-  constructor(id: string, tools: DirectionTools) {
+  constructor(id: string, tools: LinkTools) {
     this.id = id;
+    this.#captures = new LinkCaptures(tools.captureFiles, this.#rules);
     this.#ab = new Direction(this.#rules, tools);
     this.#ba = new Direction(this.#rules, tools);
   }
 
-  /** Unplugs the ports that `spec` wants otherwise, so that another link can have their addresses. */
+  /** Unplugs the ports and ends the captures that `spec` wants otherwise, so that another link can have their addresses and files. */
   unplugChanged(spec: LinkSpec): void {
+    this.#captures.keep(spec.captures ?? []);
     for (const end of ['a', 'b'] as const) {
       if (this.#ends[end] && this.#ends[end].key !== portKey(spec[end])) this.#unplug(end);
     }
@@ -47,6 +55,7 @@ export class Link {
     this.#rules.holding = this.#chain.map(({ filter }) => filter).filter((filter) => filter.hold);
     this.#rules.suspend = spec.suspend;
     this.unplugChanged(spec);
+    this.#captures.apply(spec.captures ?? []);
     this.#plug('a', spec.a, this.#ab, this.#ba);
     this.#plug('b', spec.b, this.#ba, this.#ab);
     await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened]);
@@ -61,11 +70,13 @@ export class Link {
   }
 
   stats(): LinkStats {
+    const captures = this.#captures.stats();
     return {
       id: this.id,
       connected: { a: this.#ends.a?.port.connected ?? false, b: this.#ends.b?.port.connected ?? false },
       ab: this.#ab.stats(),
       ba: this.#ba.stats(),
+      ...(captures.length > 0 && { captures }),
     };
   }
 
@@ -74,6 +85,7 @@ export class Link {
     this.#ba.close();
     this.#unplug('a');
     this.#unplug('b');
+    this.#captures.apply([]);
   }
 
   /** `out` is the direction that begins at this end, `back` the one that ends here. */

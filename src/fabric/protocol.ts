@@ -29,6 +29,24 @@ export interface LinkSpec {
   suspend: boolean;
   /** Seed of the random choices of this link; absent: chosen by the fabric. */
   seed?: number;
+  /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
+  captures?: CaptureSpec[];
+}
+
+/** A capture goes on behind what its file holds already. */
+export interface CaptureSpec {
+  /** Absolute. */
+  path: string;
+  /** Number of the frames' type in the file, as `LINKTYPE_…` of pcap. */
+  linkType: number;
+  /** Frames as they come in, or as they are sent on after the filters. Default `after`. */
+  side?: 'before' | 'after';
+  /** Time stamps in nanoseconds instead of microseconds. */
+  nanoseconds?: boolean;
+  /** The file grows no longer than this. */
+  maxBytes?: number;
+  /** When it ends by itself, milliseconds since 1970. */
+  until?: number;
 }
 /** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
 export type BpfInstruction = [code: number, jt: number, jf: number, k: number];
@@ -66,6 +84,20 @@ export interface LinkStats {
   connected: { a: boolean; b: boolean };
   ab: DirectionStats;
   ba: DirectionStats;
+  /** Absent when there is none. */
+  captures?: CaptureStats[];
+}
+
+export interface CaptureStats {
+  path: string;
+  /** Frames that were taken since the capture was begun in this process. */
+  frames: number;
+  /** Of the file, with what is about to be written. */
+  bytes: number;
+  /** Frames that passed and are not in the file: the disk was slower. */
+  missed: number;
+  /** Why it has ended although it should be: a limit, or what the disk said. */
+  ended?: string;
 }
 
 /**

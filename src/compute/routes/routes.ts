@@ -5,6 +5,7 @@ import type { EventStream } from '../../lib/event-stream.ts';
 import type { ComputeEvent, Context } from '../context.ts';
 import type { HostFigures } from '../host-figures.ts';
 import type { Projects } from '../projects.ts';
+import { captureRoutes } from './captures.ts';
 import { fileRoutes } from './files.ts';
 import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
@@ -27,5 +28,6 @@ export function computeRoutes(parts: RouteParts): Route[] {
     ...projectRoutes(parts),
     ...fileRoutes(parts),
     ...nodeRoutes(parts),
+    ...captureRoutes(parts),
   ];
 }

@@ -1,4 +1,5 @@
 import { type Route, route } from '../../api/route.ts';
+import { LinkCaptureStart } from '../../schema/capture.ts';
 import { LinkInput } from '../../schema/link.ts';
 import type { Controller } from '../controller.ts';
 
@@ -36,6 +37,24 @@ export function linkRoutes({ projects }: Controller): Route[] {
       async ({ path }) => {
         const live = await project(path).live();
         return live.links.availableFilters(path.link_id);
+      },
+    ),
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
+      { summary: 'Write the frames of a link to a pcap file of the project', body: LinkCaptureStart, status: 201 },
+      ({ path, body }) => project(path).change((live) => live.links.captures.start(path.link_id, body)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/stop_capture',
+      { summary: 'End the capture of a link', status: 201 },
+      ({ path }) => project(path).change((live) => live.links.captures.stop(path.link_id)),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/pcap',
+      { summary: 'The capture of a link as a stream, to its end' },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.links.captures.stream(path.link_id);
       },
     ),
   ];

@@ -1,0 +1,91 @@
+/** What the captures of all nodes have in common: which begin or end now, and who hears when one has ended by itself. */
+import { fault } from '../api/faults.ts';
+import type { LinkStats } from '../fabric/protocol.ts';
+import type { Context } from './context.ts';
+import type { ComputeNode } from './node.ts';
+
+/** How often the fabric is asked whether a capture has ended; only while there is one. */
+const watchMs = 1000;
+
+export class Captures {
+  /** Paths of files. */
+  readonly #beginning = new Set<string>();
+  /** Ids of captures whose files are being completed. */
+  readonly #ending = new Set<string>();
+  readonly #closed = new AbortController();
+
+  /** Runs while nothing else begins with the same file. @throws capture_file_taken */
+  async beginning<T>(path: string, fn: () => Promise<T>): Promise<T> {
+    if (this.#beginning.has(path)) throw fault('capture_file_taken', { file: path.slice(path.lastIndexOf('/') + 1) });
+    this.#beginning.add(path);
+    try {
+      return await fn();
+    } finally {
+      this.#beginning.delete(path);
+    }
+  }
+
+  /** Runs what ends a capture; readers wait for it, and then for the end of the file. */
+  async ending(id: string, fn: () => Promise<void>): Promise<void> {
+    this.#ending.add(id);
+    try {
+      await fn();
+    } finally {
+      this.#ending.delete(id);
+    }
+  }
+
+  isEnding(id: string): boolean {
+    return this.#ending.has(id);
+  }
+
+  /** The server ends: readers are let go. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+}
+
+export interface CaptureWatchParts {
+  readonly context: Context;
+  stats(ids: string[]): Promise<LinkStats[]>;
+  nodes(): Iterable<ComputeNode>;
+}
+
+/** Looks after captures that end by themselves, until the captures are closed. */
+export function watchCaptures(parts: CaptureWatchParts): void {
+  const { context } = parts;
+  let looking = false;
+  const look = async () => {
+    if (looking) return;
+    looking = true;
+    await lookOnce(parts)
+      .catch((error) => context.log('warning', `captures: ${error}`))
+      .finally(() => {
+        looking = false;
+      });
+  };
+  const timer = setInterval(() => void look(), watchMs).unref();
+  context.captures.closed.addEventListener('abort', () => clearInterval(timer), { once: true });
+}
+
+async function lookOnce({ context, stats, nodes }: CaptureWatchParts): Promise<void> {
+  const { wiring } = context;
+  const capturing = wiring.capturing();
+  const ids = new Set(capturing.flatMap((binding) => wiring.linkOf(binding) ?? []));
+  if (ids.size === 0) return;
+  const ended = new Map<string, string>();
+  for (const { captures = [] } of await stats([...ids])) {
+    for (const capture of captures) if (capture.ended !== undefined) ended.set(capture.path, capture.ended);
+  }
+  if (ended.size === 0) return;
+  const byId = new Map(Array.from(nodes(), (node) => [node.id, node]));
+  for (const binding of capturing) {
+    const reason = ended.get(binding.nio.capture?.path ?? '');
+    const node = reason === undefined ? undefined : byId.get(binding.nodeId);
+    if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, reason));
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Captures on the ports of one node. A capture is part of its NIO's record: it is remembered while the node is stopped and when the
+ * server or the fabric starts again, and goes when the NIO goes. The file is made here, with its header; the fabric fills it.
+ */
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../api/faults.ts';
+import { wrongWithBaseName } from '../lib/base-name.ts';
+import { isReallyBelow } from '../lib/inside.ts';
+import { makeFolders } from '../lib/make-folders.ts';
+import { fileHeader } from '../lib/pcap.ts';
+import { type CaptureEntry, type CaptureStart, linkTypes } from '../schema/capture.ts';
+import type { Context } from './context.ts';
+import type { NioOwner, NodeNios, PortNumbers } from './node-nios.ts';
+import type { CaptureRecord } from './store.ts';
+import type { Binding } from './wiring.ts';
+
+export class NodeCaptures {
+  readonly #context: Context;
+  readonly #node: NioOwner;
+  readonly #nios: NodeNios;
+
+  constructor(context: Context, node: NioOwner, nios: NodeNios) {
+    this.#context = context;
+    this.#node = node;
+    this.#nios = nios;
+  }
+
+  /** Returns the path of the file. @throws capture_active, capture_file_invalid, capture_file_taken, storage_failed */
+  async start(at: PortNumbers, wanted: CaptureStart): Promise<string> {
+    const before = this.#nios.get(at);
+    const { adapter, port } = before;
+    if (before.nio.capture) {
+      throw fault('capture_active', { adapter_number: adapter, port_number: port, name: this.#node.name });
+    }
+    const path = await this.#pathOf(wanted.capture_file_name);
+    return this.#context.captures.beginning(path, async () => {
+      if (this.#context.wiring.capturing().some(({ nio }) => nio.capture?.path === path)) {
+        throw fault('capture_file_taken', { file: wanted.capture_file_name });
+      }
+      const capture = recordOf(wanted, path, this.#nios.linkTypeOf(before));
+      await makeFile(capture);
+      await this.#nios.replace(before, { ...before.nio, capture });
+      return path;
+    });
+  }
+
+  /** Resolves when the file is complete. One that is not there is no error. */
+  async stop(at: PortNumbers): Promise<void> {
+    await this.#stop(this.#nios.get(at));
+  }
+
+  /** It has ended by itself, by a limit or because of the disk: listeners are told why. */
+  async ended(binding: Binding, reason: string): Promise<void> {
+    const { capture } = binding.nio;
+    const present = this.#context.wiring.find(binding);
+    if (!capture || present?.nio.capture?.id !== capture.id) return;
+    await this.#stop(present);
+    const { id, name, project } = this.#node;
+    const { adapter: adapter_number, port: port_number } = binding;
+    const event = { project_id: project.id, node_id: id, adapter_number, port_number, reason };
+    this.#context.emit({ action: 'capture.stopped', event, project_id: project.id });
+    const message = `The capture ${capture.file_name} on ${name} has ended: ${reason}`;
+    this.#context.emit({ action: 'log.warning', event: { message }, project_id: project.id });
+  }
+
+  list(): CaptureEntry[] {
+    return this.#context.wiring.ofNode(this.#node.id).flatMap(({ adapter, port, nio: { capture } }) => {
+      if (!capture) return [];
+      const place = { node_id: this.#node.id, adapter_number: adapter, port_number: port };
+      return [{ ...place, capture_file_name: capture.file_name, pcap_file_path: capture.path }];
+    });
+  }
+
+  /** The running capture of a port. @throws capture_missing */
+  get(at: PortNumbers): { capture: CaptureRecord; isOver: () => boolean } {
+    const binding = this.#nios.get(at);
+    const { capture } = binding.nio;
+    if (!capture) {
+      throw fault('capture_missing', { adapter_number: binding.adapter, port_number: binding.port, name: this.#node.name });
+    }
+    const { wiring, captures } = this.#context;
+    const isOver = () => wiring.find(binding)?.nio.capture?.id !== capture.id && !captures.isEnding(capture.id);
+    return { capture, isOver };
+  }
+
+  async #stop(before: Binding): Promise<void> {
+    const { capture, ...nio } = before.nio;
+    if (capture) await this.#context.captures.ending(capture.id, () => this.#nios.replace(before, nio));
+  }
+
+  async #pathOf(name: string): Promise<string> {
+    const reason = wrongWithBaseName(name);
+    if (reason !== undefined) throw fault('capture_file_invalid', { file: name.slice(0, 100), reason });
+    const folder = join(this.#node.project.path, 'project-files', 'captures');
+    const path = join(folder, name);
+    if (await isReallyBelow(this.#node.project.path, folder)) return path;
+    throw fault('path_forbidden', { path, reason: "it lies outside the project's folder" });
+  }
+}
+
+function recordOf(wanted: CaptureStart, path: string, linkType: 'ethernet' | 'serial'): CaptureRecord {
+  const { capture_file_name, data_link_type = 'DLT_EN10MB', max_bytes, max_seconds } = wanted;
+  return Object.freeze({
+    id: crypto.randomUUID(),
+    path,
+    file_name: capture_file_name,
+    link_type: linkType === 'ethernet' ? linkTypes.DLT_EN10MB : linkTypes[data_link_type],
+    side: wanted.side ?? 'after',
+    nanoseconds: wanted.nanoseconds ?? false,
+    ...(max_bytes !== undefined && { max_bytes }),
+    ...(max_seconds !== undefined && { until: Date.now() + max_seconds * 1000 }),
+  });
+}
+
+/** A file of that name that is there is replaced; who still reads it reads the old one to its end. */
+async function makeFile({ path, link_type: linkType, nanoseconds }: CaptureRecord): Promise<void> {
+  try {
+    await makeFolders(join(path, '..'));
+    await rm(path, { force: true });
+    const handle = await open(path, 'wx');
+    await handle.writeFile(fileHeader({ linkType, nanoseconds })).finally(() => handle.close());
+  } catch (cause) {
+    throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
+  }
+}

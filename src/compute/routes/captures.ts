@@ -1,0 +1,45 @@
+/** Captures on the ports of nodes, of every kind that can be made here. */
+import { type Route, route } from '../../api/route.ts';
+import type { Kind } from '../../emulators/kind.ts';
+import { CaptureStart } from '../../schema/capture.ts';
+import { streamCapture } from '../capture-stream.ts';
+import type { ComputeNode } from '../node.ts';
+import type { RouteParts } from './routes.ts';
+
+export function captureRoutes(parts: RouteParts): Route[] {
+  const { projects, context } = parts;
+  return [
+    route('GET /v2/compute/projects/{project_id}/captures', { summary: 'List the captures on nodes of a project' }, ({ path }) =>
+      [...projects.get(path.project_id).nodes.values()].flatMap((node) => node.captures.list()),
+    ),
+    ...[...context.drivers.values()].flatMap((driver) => portRoutes(parts, driver.kind)),
+  ];
+}
+
+function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] {
+  const place =
+    `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
+  const nodeOf = (path: { project_id: string; node_id: string }): ComputeNode => projects.node(path.project_id, type, path.node_id);
+  const at = (path: { adapter_number: string; port_number: string }) => ({
+    adapter: Number(path.adapter_number),
+    port: Number(path.port_number),
+  });
+  return [
+    route(
+      `POST ${place}/start_capture`,
+      { summary: 'Write the frames of a port to a pcap file of the project', body: CaptureStart },
+      async ({ path, body }) => {
+        const node = nodeOf(path);
+        return { pcap_file_path: await node.exclusively(() => node.captures.start(at(path), body)) };
+      },
+    ),
+    route(`POST ${place}/stop_capture`, { summary: 'End the capture of a port', status: 204 }, ({ path }) => {
+      const node = nodeOf(path);
+      return node.exclusively(() => node.captures.stop(at(path)));
+    }),
+    route(`GET ${place}/pcap`, { summary: 'The capture of a port as a stream, to its end' }, ({ path }) => {
+      const { capture, isOver } = nodeOf(path).captures.get(at(path));
+      return streamCapture({ path: capture.path, isOver, signal: context.captures.closed });
+    }),
+  ];
+}

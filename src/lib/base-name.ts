@@ -1,0 +1,13 @@
+/** Names of files without a folder. */
+
+/** Longest on common file systems, in bytes. */
+const maxNameBytes = 255;
+
+/** Why a name cannot be that of a file in a given folder; undefined when it can. */
+export function wrongWithBaseName(name: string): string | undefined {
+  if (name === '.' || name === '..' || name.trim() === '') return 'it is no name of a file';
+  if ([...name].some((char) => char === '/' || char === '\\' || char < ' ' || char === '\x7f')) {
+    return 'it may hold neither slashes nor control characters';
+  }
+  return Buffer.byteLength(name) > maxNameBytes ? `it is longer than ${maxNameBytes} bytes` : undefined;
+}

@@ -1,0 +1,58 @@
+/**
+ * The capture file format that everything reads: classic pcap, version 2.4, little-endian. Source: the pcap chapter of the IETF
+ * draft "PCAP Capture File Format" (draft-ietf-opsawg-pcap).
+ */
+
+export const fileHeaderBytes = 24;
+export const recordHeaderBytes = 16;
+/** Longest part of a frame that is kept. */
+export const snapLength = 65_535;
+
+/** Says in which unit the fractions of seconds are; also the byte order. */
+const microsecondMagic = 0xa1b2c3d4;
+const nanosecondMagic = 0xa1b23c4d;
+
+export interface PcapKind {
+  /** As numbered by tcpdump.org. */
+  readonly linkType: number;
+  /** Time stamps in nanoseconds instead of microseconds. */
+  readonly nanoseconds: boolean;
+}
+
+export function fileHeader({ linkType, nanoseconds }: PcapKind): Buffer {
+  const header = Buffer.alloc(fileHeaderBytes);
+  header.writeUInt32LE(nanoseconds ? nanosecondMagic : microsecondMagic, 0);
+  header.writeUInt16LE(2, 4);
+  header.writeUInt16LE(4, 6);
+  header.writeUInt32LE(snapLength, 16);
+  header.writeUInt32LE(linkType, 20);
+  return header;
+}
+
+/** Reads up to `length` bytes at `position` of a file. */
+export type ReadAt = (buffer: Buffer, length: number, position: number) => Promise<number>;
+
+/**
+ * Where the last whole record of a file of `size` bytes ends: what comes after was torn when its writer died. Undefined when it is no
+ * file of this kind, or not of records as we write them.
+ */
+export async function findEnd(read: ReadAt, size: number, kind: PcapKind): Promise<number | undefined> {
+  const wanted = fileHeader(kind);
+  const header = Buffer.alloc(fileHeaderBytes);
+  if ((await read(header, fileHeaderBytes, 0)) < fileHeaderBytes || !header.equals(wanted)) return undefined;
+  const chunk = Buffer.allocUnsafe(1024 * 1024);
+  let end = fileHeaderBytes;
+  while (end + recordHeaderBytes <= size) {
+    const count = await read(chunk, chunk.length, end);
+    let at = 0;
+    while (at + recordHeaderBytes <= count) {
+      const kept = chunk.readUInt32LE(at + 8);
+      if (kept > snapLength) return undefined;
+      if (end + at + recordHeaderBytes + kept > size) return end + at;
+      at += recordHeaderBytes + kept;
+    }
+    if (at === 0) break;
+    end += at;
+  }
+  return Math.min(end, size);
+}
