@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
 import type { RouteKey } from '../api/route.ts';
+import type { Join } from '../api/transport.ts';
 import type { Port } from '../schema/node.ts';
 import { assemble } from './canonical.ts';
 import type { Compute } from './compute.ts';
@@ -122,6 +123,12 @@ export class OpenNode {
   /** `start`, `stop`, `console/reset` and the like; some answer with the node. */
   act(verb: string, body: unknown = {}): Promise<ComputeNode | undefined> {
     return this.#call('POST', `/${verb}`, body);
+  }
+
+  /** Its console, as the compute offers it. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
+  console(signal: AbortSignal): Promise<Join> {
+    const way = `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}/console/ws`;
+    return this.#transport().socket(way, signal);
   }
 
   /** A request about one of its ports. */

@@ -46,8 +46,10 @@ function mountSocket(app: FastifyInstance, route: Route): void {
     method: 'GET',
     url: routerPath(route.template),
     config: { template: route.template },
-    preHandler: async (request) => {
+    preHandler: async (request, reply) => {
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw fault('upgrade_required', {});
+      // A connection on which an upgrade was refused is not used again: clients must not send their next request on it.
+      reply.header('Connection', 'close');
       const call = await callOf(route, request);
       request.accepted = { call, value: await route.handle(call) };
     },

@@ -1,4 +1,4 @@
-import { type Route, type RouteKey, route } from '../../api/route.ts';
+import { type Route, type RouteKey, route, socketRoute } from '../../api/route.ts';
 import { NodeCreate, NodeUpdate } from '../../schema/node.ts';
 import type { Controller } from '../controller.ts';
 import { actOnAll, resetAllConsoles } from '../node-batch.ts';
@@ -53,6 +53,12 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
       'POST /v2/projects/{project_id}/nodes/console/reset',
       { summary: 'The same for all telnet consoles', status: 204 },
       ({ path }) => project(path).change((live) => resetAllConsoles(live.nodes)),
+    ),
+    socketRoute(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws',
+      { summary: 'The telnet console of a started node' },
+      async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).console(signal),
+      (socket, join) => join(socket),
     ),
     ...actions.flatMap(({ action, summary }) => {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
