@@ -57,6 +57,7 @@ const table = {
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
+  node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} have no copies' },
   node_busy: { status: 409, says: 'Node {name} is busy: {what}', exception: 'NodeError' },
   console_unavailable: {
     status: 409,

@@ -161,3 +161,14 @@ export class OpenNode {
     return this.requireCompute().transport;
   }
 }
+
+/** Ports that links are on must stay. @throws `port_taken` */
+export function checkPortsStay(node: OpenNode, wanted: NodeEntry, ends: readonly { adapter: number; port: number }[]): void {
+  const ports = node.portsWith(wanted);
+  for (const end of ends) {
+    const isThere = ports.some((port) => port.adapter_number === end.adapter && port.port_number === end.port);
+    if (!isThere && node.findPort(end.adapter, end.port)) {
+      throw fault('port_taken', { adapter_number: end.adapter, port_number: end.port, name: node.entry.name });
+    }
+  }
+}

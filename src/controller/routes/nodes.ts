@@ -1,5 +1,5 @@
 import { type Route, type RouteKey, route, socketRoute } from '../../api/route.ts';
-import { NodeCreate, NodeUpdate } from '../../schema/node.ts';
+import { NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import type { Controller } from '../controller.ts';
 import { actOnAll, resetAllConsoles } from '../node-batch.ts';
 import type { NodeAction } from '../project-nodes.ts';
@@ -47,12 +47,22 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset',
       { summary: 'Disconnect the clients of a console', status: 204 },
-      ({ path }) => project(path).change((live) => live.nodes.resetConsole(path.node_id)),
+      ({ path }) => project(path).change((live) => live.nodes.relay(path.node_id, 'console/reset')),
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/console/reset',
       { summary: 'The same for all telnet consoles', status: 204 },
       ({ path }) => project(path).change((live) => resetAllConsoles(live.nodes)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
+      { summary: 'Copy a stopped node with its files; its links are not copied', body: NodeDuplicate, status: 201 },
+      ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
+      { summary: 'Make a disk of a stopped node larger', status: 201 },
+      ({ path, body }) => project(path).change((live) => live.nodes.relay(path.node_id, 'resize_disk', body)),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws',
