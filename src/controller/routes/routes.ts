@@ -2,6 +2,7 @@ import type { Route } from '../../api/route.ts';
 import type { Controller } from '../controller.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
+import { fileRoutes } from './files.ts';
 import { linkRoutes } from './links.ts';
 import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
@@ -15,6 +16,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...computeRoutes(controller),
     ...projectRoutes(controller),
     ...nodeRoutes(controller),
+    ...fileRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),
     ...notificationRoutes(controller),
