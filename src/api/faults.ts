@@ -115,6 +115,10 @@ const table = {
   compute_route_missing: { status: 404, says: '{request} not found' },
   compute_timeout: { status: 408, says: "Compute '{name}' did not answer {request} in time" },
   compute_failed: { status: 500, says: "Compute '{name}' failed on {request}: {message}" },
+  vm_engine_missing: {
+    status: 409,
+    says: 'The engine {engine} is not present: this server runs no virtual machine for nodes. Register one that runs as a compute',
+  },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
   // Emulators

@@ -115,7 +115,13 @@ async function open(folder: string, compute: InMemoryCompute): Promise<Pick<Part
   const paths = { configs_path: folder, projects_path: join(folder, 'projects') };
   const Server = { host: '127.0.0.1', port: 3080, local: true, user: '', ...paths };
   const settings = { Server, dataDirectory: folder } as unknown as Settings;
-  const controller = await Controller.open({ settings, log: pino({ level: 'silent' }), version: '2.2.60', compute });
+  const controller = await Controller.open({
+    settings,
+    log: pino({ level: 'silent' }),
+    version: '2.2.60',
+    compute,
+    end: () => undefined,
+  });
   const capabilities = { version: null, node_types: [] };
   return { controller, api: new LocalTransport({ routes: controller.routes(), events: compute.events, capabilities }) };
 }

@@ -16,6 +16,7 @@ import { type Compute, type ComputeRecord, localComputeId } from './compute.ts';
 import { Computes } from './computes.ts';
 import { type Duplicated, duplicateProject } from './duplicate.ts';
 import { Feeds } from './feed.ts';
+import { KeptSettings } from './kept-settings.ts';
 import type { Log } from './log.ts';
 import type { ComputeNode } from './node.ts';
 import { PassingFolders } from './passing-folders.ts';
@@ -38,6 +39,15 @@ export interface ControllerOptions {
   /** Version of the established API that is spoken. */
   readonly version: string;
   readonly compute: LocalCompute;
+  /** Ends the server as SIGTERM does; returns at once. */
+  readonly end: () => void;
+}
+
+interface Parts {
+  readonly registry: Registry;
+  readonly passing: PassingFolders;
+  readonly kept: KeptSettings;
+  readonly computes: Computes;
 }
 
 /** Clients ask for the computes every second unless they hear of them. */
@@ -49,19 +59,23 @@ export class Controller {
   readonly settings: Settings;
   readonly version: string;
   readonly log: Log;
+  readonly kept: KeptSettings;
+  readonly end: () => void;
   /** What listeners of the controller are told. */
   readonly notices = new EventStream<Notice>();
-  readonly #parts: { registry: Registry; passing: PassingFolders };
+  readonly #parts: Parts;
   readonly #usage = new UsageMeter();
   readonly feeds = new Feeds(this.#usage);
   readonly computes: Computes;
   readonly projects: Projects;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(options: ControllerOptions, parts: { registry: Registry; passing: PassingFolders; computes: Computes }) {
+  private constructor(options: ControllerOptions, parts: Parts) {
     this.settings = options.settings;
     this.version = options.version;
     this.log = options.log;
+    this.end = options.end;
+    this.kept = parts.kept;
     this.#parts = parts;
     this.computes = parts.computes;
     const { Server } = options.settings;
@@ -81,9 +95,10 @@ export class Controller {
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
     const stateDirectory = join(settings.dataDirectory, 'state');
-    const [registry, passing, local] = await Promise.all([
+    const [registry, passing, kept, local] = await Promise.all([
       Registry.open(stateDirectory, settings.Server.projects_path, log),
       PassingFolders.open(stateDirectory),
+      KeptSettings.open(stateDirectory),
       localCompute(options),
     ]);
     // Its parts tell it things; they have nothing to tell before it exists.
@@ -97,7 +112,7 @@ export class Controller {
       announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => controller?.heard(compute, event),
     });
-    controller = new Controller(options, { registry, passing, computes });
+    controller = new Controller(options, { registry, passing, kept, computes });
     await controller.projects.load();
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
     controller.#tellUsage();
@@ -133,7 +148,7 @@ export class Controller {
     await Promise.race([released, enough]);
     clearTimeout(timer);
     await this.computes.close();
-    await Promise.all([this.#parts.registry.close(), this.#parts.passing.close()]);
+    await Promise.all([this.#parts.registry.close(), this.#parts.passing.close(), this.kept.close()]);
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<Project> {

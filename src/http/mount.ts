@@ -64,7 +64,10 @@ function mountSocket(app: FastifyInstance, route: Route): void {
 
 /** Sends what a handler returned. Exported for answers made elsewhere in this folder. */
 export function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): FastifyReply {
-  if (value instanceof Answer) return send(reply, value.status, value.body, texts);
+  if (value instanceof Answer) {
+    if (value.sent) reply.raw.once('close', value.sent);
+    return send(reply, value.status, value.body, texts);
+  }
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);
     return reply.send(value.source instanceof Uint8Array ? Buffer.from(value.source) : value.source);

@@ -3,6 +3,7 @@ import type { Controller } from '../controller.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
 import { fileRoutes } from './files.ts';
+import { keptSettingsRoutes } from './kept-settings.ts';
 import { linkRoutes } from './links.ts';
 import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
@@ -13,6 +14,7 @@ import { serverRoutes } from './server.ts';
 export function controllerRoutes(controller: Controller): Route[] {
   return [
     ...serverRoutes(controller),
+    ...keptSettingsRoutes(controller),
     ...computeRoutes(controller),
     ...projectRoutes(controller),
     ...nodeRoutes(controller),
