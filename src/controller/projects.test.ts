@@ -40,6 +40,13 @@ describe('projects', () => {
     await assert.rejects(bench.ask('POST /projects', same), refusal('project_path_taken'));
   });
 
+  it('are closed on computes that have no node of them any more', async () => {
+    const node = await bench.addNode('PC1');
+    await bench.inProject(`DELETE /nodes/${node.node_id}`);
+    await bench.inProject('POST /close');
+    assert.ok(bench.compute.calls.includes('POST /projects/{project_id}/close'));
+  });
+
   it('go with their folder', async () => {
     await bench.addNode('PC1');
     await bench.inProject('DELETE ');
