@@ -60,7 +60,7 @@ describe('a copy', () => {
     assert.equal(mac_address, `0c:${copy.node_id.match(/../g)?.slice(1, 4).join(':')}:00:00`);
     assert.deepEqual(await bench.client.get(`${project.path}/nodes/${copy.node_id}/links`), []);
     assert.deepEqual(await bench.client.get(`${project.path}/nodes/${copy.node_id}`), copy);
-    const told = await listener.next((message) => message.toString().includes('"node.created"'));
+    const told = await listener.next((message) => message.toString().includes('"node.created"'), 30_000);
     assert.deepEqual(JSON.parse(told.toString()).event, copy);
     listener.close();
   });

@@ -19,7 +19,7 @@ describe('POST /v2/shutdown', () => {
       await client.post(`${path}/start`, {}, 200);
       const reply = expectStatus(await client.send('POST /v2/shutdown'), 201);
       assert.deepEqual([reply.bytes.length, reply.headers['content-type']], [0, 'application/octet-stream']);
-      await waitFor(() => !server.running, { what: 'the end of the server' });
+      await waitFor(() => !server.running, { what: 'the end of the server', limitMs: 30_000 });
       assert.equal(await server.terminate(), 0);
       await server.restart();
       const found = await waitFor(
@@ -27,7 +27,7 @@ describe('POST /v2/shutdown', () => {
           const { status } = await client.get<NodeBody>(path);
           return status === 'started';
         },
-        { what: 'the running node' },
+        { what: 'the running node', limitMs: 30_000 },
       );
       assert.ok(found);
     } finally {
