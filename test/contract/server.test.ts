@@ -1,5 +1,7 @@
 /** The server as a whole: its end through the API, and the settings that clients keep on it. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault, expectStatus, RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
@@ -41,11 +43,32 @@ describe('POST /v2/shutdown', () => {
     const client = new RawClient(server.url);
     try {
       expectFault(await client.send('POST /v2/shutdown'), 403);
+      expectFault(await client.send('POST /v2/debug'), 403);
       assert.equal((await client.get<{ local: boolean }>('/v2/version')).local, false);
     } finally {
       client.close();
       await server.stop();
     }
+  });
+});
+
+describe('POST /v2/debug', () => {
+  test('writes what the server and its computes know, and no password', async () => {
+    const { client, server } = bench;
+    const project = await createProject(client, { name: 'in trouble' });
+    const node = await createNode(client, project);
+    const password = 'correct-horse-battery';
+    const address = { protocol: 'http', host: '127.0.0.1', port: 1, user: 'someone', password, name: 'silent' };
+    const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes', address);
+    assert.equal(expectStatus(await client.send('POST /v2/debug'), 201).bytes.length, 0);
+    const read = (name: string) => readFile(join(server.dataDir, 'debug', name), 'utf8');
+    const own = await read('controller.txt');
+    assert.ok(own.includes('Project in trouble') && own.includes(node.node_id));
+    assert.match(await read('compute_local.txt'), /"node_types"/);
+    const silent = await read(`compute_${compute_id}.txt`);
+    assert.match(silent, /Cannot connect/);
+    assert.ok(!`${own}${silent}`.includes(password));
+    await client.delete(`/v2/computes/${compute_id}`);
   });
 });
 

@@ -11,7 +11,8 @@ const actions: readonly { action: NodeAction; summary: string }[] = [
   { action: 'reload', summary: 'Reset' },
 ];
 
-export function nodeRoutes({ projects, computes }: Controller): Route[] {
+export function nodeRoutes(controller: Controller): Route[] {
+  const { projects, computes } = controller;
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
     route(
@@ -44,6 +45,26 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
       const live = await project(path).live();
       return live.links.listOn(path.node_id);
     }),
+    ...otherRoutes(controller),
+    ...actions.flatMap(({ action, summary }) => {
+      const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
+      const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
+      return [
+        route(one, { summary: `${summary} a node; the answer shows it as it is then` }, ({ path, body }) =>
+          project(path).change((live) => live.nodes.act(path.node_id, action, body)),
+        ),
+        route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
+          project(path).change((live) => actOnAll(live.nodes, action)),
+        ),
+      ];
+    }),
+  ];
+}
+
+/** Consoles, copies and disks. */
+function otherRoutes({ projects }: Controller): Route[] {
+  const project = (path: { project_id: string }) => projects.get(path.project_id);
+  return [
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset',
       { summary: 'Disconnect the clients of a console', status: 204 },
@@ -70,17 +91,5 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
       async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).console(signal),
       (socket, join) => join(socket),
     ),
-    ...actions.flatMap(({ action, summary }) => {
-      const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
-      const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
-      return [
-        route(one, { summary: `${summary} a node; the answer shows it as it is then` }, ({ path, body }) =>
-          project(path).change((live) => live.nodes.act(path.node_id, action, body)),
-        ),
-        route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
-          project(path).change((live) => actOnAll(live.nodes, action)),
-        ),
-      ];
-    }),
   ];
 }
