@@ -29,7 +29,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     );
   }
   const compute = await Compute.open({ settings, log, version: apiVersion });
-  const controller = await Controller.open({ settings, log, version: apiVersion, compute });
+  const asked = Promise.withResolvers<void>();
+  const controller = await Controller.open({ settings, log, version: apiVersion, compute, end: asked.resolve });
   const app = await createHttpServer({
     routes: [...controller.routes(), ...compute.routes()],
     log,
@@ -45,7 +46,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     throw error;
   });
   await controller.listening(url);
-  endOnSignals({ app, compute, controller, lock, stopNodes: invocation.stopNodes });
+  endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
   return undefined;
 }
@@ -91,7 +92,8 @@ interface Parts {
   stopNodes: boolean;
 }
 
-function endOnSignals(parts: Parts): void {
+/** By a signal, or through the API. */
+function endWhenAsked(parts: Parts, asked: Promise<void>): void {
   let ending = false;
   const end = (): void => {
     if (ending) return;
@@ -103,6 +105,7 @@ function endOnSignals(parts: Parts): void {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, end);
+  void asked.then(end);
 }
 
 async function endAll({ app, compute, controller, lock, stopNodes }: Parts): Promise<void> {

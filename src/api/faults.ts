@@ -57,6 +57,7 @@ const table = {
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
+  node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} have no copies' },
   node_busy: { status: 409, says: 'Node {name} is busy: {what}', exception: 'NodeError' },
   console_unavailable: {
     status: 409,
@@ -138,6 +139,10 @@ const table = {
   compute_route_missing: { status: 404, says: '{request} not found' },
   compute_timeout: { status: 408, says: "Compute '{name}' did not answer {request} in time" },
   compute_failed: { status: 500, says: "Compute '{name}' failed on {request}: {message}" },
+  vm_engine_missing: {
+    status: 409,
+    says: 'The engine {engine} is not present: this server runs no virtual machine for nodes. Register one that runs as a compute',
+  },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
   // Emulators

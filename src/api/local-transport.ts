@@ -5,7 +5,7 @@ import type { Static } from '../schema/type.ts';
 import { fault } from './faults.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
 import { compileTemplate, type Template } from './template.ts';
-import type { ComputeAnswer, ComputeCall, ComputeEvent, RawAnswer, Transport, TransportState } from './transport.ts';
+import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
 import { validateBody } from './validate.ts';
 
 export interface LocalTransportOptions {
@@ -20,16 +20,21 @@ const bodyLimitBytes = 1024 * 1024;
 export class LocalTransport implements Transport {
   readonly state: TransportState;
   readonly #routes = new Map<string, Route>();
-  readonly #patterns: { template: Template; route: Route }[] = [];
+  readonly #patterns: Pattern[] = [];
+  readonly #sockets: Pattern[] = [];
   readonly #events: LocalTransportOptions['events'];
 
   constructor(options: LocalTransportOptions) {
     this.state = Object.freeze({ connected: true, capabilities: options.capabilities, lastError: null });
     this.#events = options.events;
     for (const route of options.routes) {
-      if (route.socket) continue;
+      const pattern = { template: compileTemplate(route.template), route };
+      if (route.socket) {
+        this.#sockets.push(pattern);
+        continue;
+      }
       this.#routes.set(withoutExpressions(route.key), route);
-      this.#patterns.push({ template: compileTemplate(route.template), route });
+      this.#patterns.push(pattern);
     }
     // As in the router: words come before parameters, parameters before whole tails.
     this.#patterns.sort((one, other) => (rank(one.route.template) < rank(other.route.template) ? -1 : 1));
@@ -46,9 +51,7 @@ export class LocalTransport implements Transport {
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
-    const found = this.#match(method, path);
-    if (!found) throw fault('compute_route_missing', { request: shorten(`${method} ${path}`) });
-    const { route, params } = found;
+    const { route, params } = match(this.#patterns, method, path);
     const answer = await this.#handle(
       route,
       route.spec.raw ? { path: params, body: {}, stream: streamOf(body) } : { path: params, body: await parse(body) },
@@ -59,6 +62,14 @@ export class LocalTransport implements Transport {
     }
     const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
     return { status: answer.status, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) };
+  }
+
+  /** The compute serves the client's own socket: nothing is in between. */
+  async socket(path: string, signal: AbortSignal): Promise<Join> {
+    const { route, params } = match(this.#sockets, 'GET', path);
+    const call: Call = { path: params, body: {}, query: {}, signal };
+    const accepted = await route.handle(call);
+    return (client) => route.socket?.(call, client, accepted);
   }
 
   events(listener: (event: ComputeEvent) => void): () => void {
@@ -78,14 +89,20 @@ export class LocalTransport implements Transport {
     if (value instanceof Answer) return { status: value.status, body: value.body };
     return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };
   }
+}
 
-  #match(method: Method, path: string): { route: Route; params: Record<string, string> } | undefined {
-    for (const { template, route } of this.#patterns) {
-      const params = route.method === method ? template.match(encoded(path)) : undefined;
-      if (params) return { route, params };
-    }
-    return undefined;
+interface Pattern {
+  readonly template: Template;
+  readonly route: Route;
+}
+
+/** @throws compute_route_missing */
+function match(patterns: readonly Pattern[], method: Method, path: string): { route: Route; params: Record<string, string> } {
+  for (const { template, route } of patterns) {
+    const params = route.method === method ? template.match(encoded(path)) : undefined;
+    if (params) return { route, params };
   }
+  throw fault('compute_route_missing', { request: shorten(`${method} ${path}`) });
 }
 
 /** `{name:expression}` as `{name}`: what a key means does not depend on how its parameters are matched. */

@@ -39,13 +39,16 @@ export class Stream {
   }
 }
 
-/** An answer whose status is only known at run time (proxied answers). */
+/** An answer whose status is only known at run time (proxied answers), or after which something is to happen. */
 export class Answer {
   readonly status: number;
   readonly body: unknown;
-  constructor(status: number, body?: unknown) {
+  /** Called when the answer has left, or its client has. */
+  readonly sent: (() => void) | undefined;
+  constructor(status: number, body?: unknown, sent?: () => void) {
     this.status = status;
     this.body = body;
+    this.sent = sent;
   }
 }
 

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { Capabilities } from '../schema/compute.ts';
 import type { Static } from '../schema/type.ts';
-import type { Method, RouteKey } from './route.ts';
+import type { Method, RouteKey, Socket } from './route.ts';
 
 export interface ComputeCall {
   /** Values of the key's path parameters, not percent-encoded. */
@@ -41,6 +41,9 @@ export interface TransportState {
   readonly lastError: string | null;
 }
 
+/** Joins a client's socket to that of a compute: frames pass both ways, and when one ends the other does. */
+export type Join = (client: Socket) => void;
+
 export interface Transport {
   readonly state: TransportState;
   /** Connects when it is not connected; returns at once when it is. @throws the reason why the compute cannot be used */
@@ -48,6 +51,12 @@ export interface Transport {
   call<T = unknown>(key: RouteKey, call?: ComputeCall): Promise<ComputeAnswer<T>>;
   /** A request by its path (`/v2/compute/…`), for proxies: bodies pass as they are. */
   raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer>;
+  /**
+   * Asks for a WebSocket by its path (`/v2/compute/…`). The compute has accepted when it resolves; what it resolves with joins a
+   * client's socket to it. `signal`: that client has gone.
+   * @throws why the compute refuses
+   */
+  socket(path: string, signal: AbortSignal): Promise<Join>;
   /** Returns the function that ends the subscription. */
   events(listener: (event: ComputeEvent) => void): () => void;
   /** Calls back after every change of `state`. */

@@ -120,7 +120,13 @@ async function open(folder: string, compute: InMemoryCompute): Promise<Pick<Part
   };
   const Server = { host: '127.0.0.1', port: 3080, local: true, user: '', enable_builtin_templates: true, ...paths };
   const settings = { Server, dataDirectory: folder } as unknown as Settings;
-  const controller = await Controller.open({ settings, log: pino({ level: 'silent' }), version: '2.2.60', compute });
+  const controller = await Controller.open({
+    settings,
+    log: pino({ level: 'silent' }),
+    version: '2.2.60',
+    compute,
+    end: () => undefined,
+  });
   const capabilities = { version: null, node_types: [] };
   return { controller, api: new LocalTransport({ routes: controller.routes(), events: compute.events, capabilities }) };
 }

@@ -18,6 +18,7 @@ import { type Compute, type ComputeRecord, localComputeId } from './compute.ts';
 import { Computes } from './computes.ts';
 import { type Duplicated, duplicateProject } from './duplicate.ts';
 import { Feeds } from './feed.ts';
+import { KeptSettings } from './kept-settings.ts';
 import type { Log } from './log.ts';
 import type { ComputeNode } from './node.ts';
 import { PassingFolders } from './passing-folders.ts';
@@ -42,11 +43,14 @@ export interface ControllerOptions {
   /** Version of the established API that is spoken. */
   readonly version: string;
   readonly compute: LocalCompute;
+  /** Ends the server as SIGTERM does; returns at once. */
+  readonly end: () => void;
 }
 
 interface Parts {
   readonly registry: Registry;
   readonly passing: PassingFolders;
+  readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
 }
@@ -60,6 +64,8 @@ export class Controller {
   readonly settings: Settings;
   readonly version: string;
   readonly log: Log;
+  readonly kept: KeptSettings;
+  readonly end: () => void;
   /** What listeners of the controller are told. */
   readonly notices = new EventStream<Notice>();
   readonly #parts: Parts;
@@ -76,6 +82,8 @@ export class Controller {
     this.settings = options.settings;
     this.version = options.version;
     this.log = options.log;
+    this.end = options.end;
+    this.kept = parts.kept;
     this.#parts = parts;
     this.computes = parts.computes;
     this.templates = parts.templates;
@@ -99,9 +107,10 @@ export class Controller {
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
     const stateDirectory = join(settings.dataDirectory, 'state');
-    const [registry, passing, local] = await Promise.all([
+    const [registry, passing, kept, local] = await Promise.all([
       Registry.open(stateDirectory, settings.Server.projects_path, log),
       PassingFolders.open(stateDirectory),
+      KeptSettings.open(stateDirectory),
       localCompute(options),
     ]);
     // Its parts tell it things; they have nothing to tell before it exists.
@@ -122,7 +131,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => controller?.notices.emit({ action, event: template }),
     });
-    controller = new Controller(options, { registry, passing, computes, templates });
+    controller = new Controller(options, { registry, passing, kept, computes, templates });
     await controller.projects.load();
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
     controller.#tellUsage();
@@ -158,7 +167,7 @@ export class Controller {
     await Promise.race([released, enough]);
     clearTimeout(timer);
     await this.computes.close();
-    await Promise.all([this.#parts.registry.close(), this.#parts.passing.close()]);
+    await Promise.all([this.#parts.registry.close(), this.#parts.passing.close(), this.kept.close()]);
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<Project> {

@@ -157,7 +157,8 @@ export class LiveProject implements ProjectHost {
       node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
     );
     const path = { project_id: this.projectId };
-    const computes = this.usedComputes().filter((compute) => this.#ensured.has(compute));
+    // Computes whose last node was deleted know the project still.
+    const computes = [...this.#ensured.keys()].filter((compute) => this.computes.find(compute.id) === compute);
     await forEachBounded(computes, concurrency, (compute) =>
       compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path }),
     );

@@ -16,7 +16,7 @@ export async function resetAllConsoles(nodes: ProjectNodes): Promise<void> {
     .filter(({ node_type }) => findKind(node_type)?.can.resetConsole);
   await forAll(
     withConsole.map(({ node_id }) => node_id),
-    (nodeId) => nodes.resetConsole(nodeId),
+    (nodeId) => nodes.relay(nodeId, 'console/reset'),
   );
 }
 

@@ -59,7 +59,7 @@ function defaultLabel(name: string, height: number): Label {
   return { rotation: 0, style: null, text: escapeHtml(name), x: null, y: labelOffset(height) };
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
 import type { RouteKey } from '../api/route.ts';
-import type { RawAnswer } from '../api/transport.ts';
+import type { Join, RawAnswer } from '../api/transport.ts';
 import type { Port } from '../schema/node.ts';
 import { assemble } from './canonical.ts';
 import type { Compute } from './compute.ts';
@@ -125,6 +125,12 @@ export class OpenNode {
     return this.#call('POST', `/${verb}`, body);
   }
 
+  /** Its console, as the compute offers it. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
+  console(signal: AbortSignal): Promise<Join> {
+    const way = `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}/console/ws`;
+    return this.#transport().socket(way, signal);
+  }
+
   /** A request about one of its ports. */
   async portCall(
     method: 'POST' | 'PUT' | 'DELETE',
@@ -159,5 +165,16 @@ export class OpenNode {
 
   #transport(): Compute['transport'] {
     return this.requireCompute().transport;
+  }
+}
+
+/** Ports that links are on must stay. @throws `port_taken` */
+export function checkPortsStay(node: OpenNode, wanted: NodeEntry, ends: readonly { adapter: number; port: number }[]): void {
+  const ports = node.portsWith(wanted);
+  for (const end of ends) {
+    const isThere = ports.some((port) => port.adapter_number === end.adapter && port.port_number === end.port);
+    if (!isThere && node.findPort(end.adapter, end.port)) {
+      throw fault('port_taken', { adapter_number: end.adapter, port_number: end.port, name: node.entry.name });
+    }
   }
 }

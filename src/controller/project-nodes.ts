@@ -5,9 +5,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, isFault } from '../api/faults.ts';
 import { KeyedMutex } from '../lib/mutex.ts';
-import type { NodeCreate, NodeUpdate } from '../schema/node.ts';
+import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../schema/node.ts';
 import { canonical } from './canonical.ts';
-import { readNamedFiles } from './named-files.ts';
+import type { Compute } from './compute.ts';
 import { Names } from './names.ts';
 import {
   type ComputeNode,
@@ -17,10 +17,10 @@ import {
   findKind,
   kindOf,
   type NodeObject,
-  newNodeEntry,
   updateBody,
 } from './node.ts';
-import { OpenNode } from './open-node.ts';
+import { checkDuplicable, type NodePlan, planCopy, planNode } from './node-plan.ts';
+import { checkPortsStay, OpenNode } from './open-node.ts';
 import type { LinksOfNodes, ProjectHost } from './project-host.ts';
 import { deletingAction } from './project-state.ts';
 import { symbolOf } from './symbols.ts';
@@ -93,22 +93,16 @@ export class ProjectNodes {
       const existing = this.#nodes.get(nodeId);
       if (existing) return existing.object;
       kindOf(body.node_type);
-      const name = this.#names.allocate(body.name);
-      let node: OpenNode | undefined;
-      try {
-        const size = await this.#host.symbols.sizeOfNode(symbolOf(body.symbol));
-        const { properties, contents } = await readNamedFiles(body.properties ?? {}, this.#host.configsPath);
-        node = new OpenNode(this.#host.projectId, compute, newNodeEntry({ ...body, node_id: nodeId, properties }, name, size));
-        node.isPresent = false;
-        await this.#host.ensureOn(compute);
-        this.#take(node, await node.createOnCompute(createBody(node.entry, contents)));
-        await this.#commitCreated(node);
-        return node.object;
-      } catch (error) {
-        this.#names.release(name);
-        if (node?.isPresent) await node.deleteOnCompute().catch(() => undefined);
-        throw error;
-      }
+      return this.#make(compute, body.name, (name) => planNode(this.#host, compute, { ...body, node_id: nodeId }, name));
+    });
+  }
+
+  /** Makes a copy of a node that does not run, files included and links not. */
+  duplicate(nodeId: string, place: NodeDuplicate): Promise<NodeObject> {
+    return this.#withNode(nodeId, async (source) => {
+      checkDuplicable(source);
+      if (!source.isPresent) await this.#place(source);
+      return this.#make(source.requireCompute(), source.entry.name, (name) => planCopy(source, place, name));
     });
   }
 
@@ -121,7 +115,7 @@ export class ProjectNodes {
         const wanted = changedEntry(before, body, name, size);
         const properties = changedProperties(before, body);
         const completed = canonical<NodeEntry>({ ...wanted, properties: { ...wanted.properties, ...properties } });
-        this.#checkPorts(node, completed);
+        checkPortsStay(node, completed, this.#links?.endsOn(nodeId) ?? []);
         const told = node.isPresent ? updateBody(before, wanted, properties) : undefined;
         const after = told ? await this.#updateOnCompute(node, wanted, told) : completed;
         if (!isDeepStrictEqual(after, before)) {
@@ -185,13 +179,9 @@ export class ProjectNodes {
     });
   }
 
-  resetConsole(nodeId: string): Promise<void> {
-    return this.#withNode(nodeId, async (node) => {
-      if (!kindOf(node.entry.node_type).can.resetConsole) {
-        throw fault('compute_route_missing', { request: `POST …/nodes/${nodeId}/console/reset` });
-      }
-      await node.act('console/reset');
-    });
+  /** Has the compute do what changes nothing that the project holds. @throws `compute_route_missing` for kinds that cannot */
+  async relay(nodeId: string, verb: 'console/reset' | 'resize_disk', body: unknown = {}): Promise<void> {
+    await this.#withNode(nodeId, (node) => node.act(verb, body));
   }
 
   /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are told why. */
@@ -226,6 +216,25 @@ export class ProjectNodes {
         await this.#refresh(node);
     };
     this.locks.run(node.id, reconcile).catch(() => undefined);
+  }
+
+  /** Makes a node on its compute under a name of its own; what fails on the way is taken back. */
+  async #make(compute: Compute, base: string, plan: (name: string) => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
+    const name = this.#names.allocate(base);
+    let node: OpenNode | undefined;
+    try {
+      const planned = await plan(name);
+      node = planned.node;
+      node.isPresent = false;
+      await this.#host.ensureOn(compute);
+      this.#take(node, await planned.create());
+      await this.#commitCreated(node);
+      return node.object;
+    } catch (error) {
+      this.#names.release(name);
+      if (node?.isPresent) await node.deleteOnCompute().catch(() => undefined);
+      throw error;
+    }
   }
 
   #withNode<T>(nodeId: string, fn: (node: OpenNode) => Promise<T>): Promise<T> {
@@ -282,17 +291,6 @@ export class ProjectNodes {
       this.#links?.nodeChanged(node);
       return node.object;
     });
-  }
-
-  /** Ports that links are on must stay. */
-  #checkPorts(node: OpenNode, wanted: NodeEntry): void {
-    const ports = node.portsWith(wanted);
-    for (const end of this.#links?.endsOn(node.id) ?? []) {
-      const isThere = ports.some((port) => port.adapter_number === end.adapter && port.port_number === end.port);
-      if (!isThere && node.findPort(end.adapter, end.port)) {
-        throw fault('port_taken', { adapter_number: end.adapter, port_number: end.port, name: node.entry.name });
-      }
-    }
   }
 }
 

@@ -43,6 +43,13 @@ describe('projects', () => {
     await bench.inProject('POST /open');
   });
 
+  it('are closed on computes that have no node of them any more', async () => {
+    const node = await bench.addNode('PC1');
+    await bench.inProject(`DELETE /nodes/${node.node_id}`);
+    await bench.inProject('POST /close');
+    assert.ok(bench.compute.calls.includes('POST /projects/{project_id}/close'));
+  });
+
   it('go with their folder', async () => {
     await bench.addNode('PC1');
     await bench.inProject('DELETE ');

@@ -10,9 +10,10 @@ import type { Agent, Dispatcher, request, WebSocket } from 'undici';
 import { type Fault, fault, isFault } from '../api/faults.ts';
 import { fill, requestOf } from '../api/local-transport.ts';
 import type { Method, RouteKey } from '../api/route.ts';
-import type { ComputeAnswer, ComputeCall, ComputeEvent, RawAnswer, Transport, TransportState } from '../api/transport.ts';
+import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../api/transport.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Compute } from '../schema/compute.ts';
+import { acceptRemoteSocket } from './remote-socket.ts';
 
 export interface RemoteAddress {
   readonly name: string;
@@ -98,6 +99,17 @@ export class RemoteTransport implements Transport {
     return { status: answer.statusCode, headers: Object.fromEntries(headers), body: answer.body };
   }
 
+  /** Why a compute refuses does not pass its WebSocket library: the fault says only that it did. */
+  async socket(path: string, signal: AbortSignal): Promise<Join> {
+    await this.connect();
+    const { agent, WebSocket } = await this.#library();
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    const upstream = new WebSocket(this.#socketUrl(encoded), { dispatcher: agent, headers: this.#headers() });
+    return acceptRemoteSocket(upstream, signal).catch((error: Error) => {
+      throw this.#unreachable(`GET ${path.replace(/^\/v2\/compute/, '')}`, error.message, error);
+    });
+  }
+
   events(listener: (event: ComputeEvent) => void): () => void {
     return this.#events.subscribe(listener);
   }
@@ -157,8 +169,7 @@ export class RemoteTransport implements Transport {
   async #listen(): Promise<void> {
     const { agent, WebSocket } = await this.#library();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const url = `${this.#origin().replace(/^http/, 'ws')}/v2/compute/notifications/ws`;
-    const socket = new WebSocket(url, { dispatcher: agent, headers: this.#headers() });
+    const socket = new WebSocket(this.#socketUrl('/v2/compute/notifications/ws'), { dispatcher: agent, headers: this.#headers() });
     const silence = setTimeout(() => socket.close(), silenceMs).unref();
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
@@ -250,6 +261,10 @@ export class RemoteTransport implements Transport {
     const { protocol, host, port } = this.#address;
     const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
     return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  }
+
+  #socketUrl(path: string): string {
+    return `${this.#origin().replace(/^http/, 'ws')}${path}`;
   }
 
   #headers(): Record<string, string> {

@@ -47,8 +47,10 @@ function mountSocket(app: FastifyInstance, route: Route): void {
     method: 'GET',
     url: routerPath(route.template),
     config: { template: route.template },
-    preHandler: async (request) => {
+    preHandler: async (request, reply) => {
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw fault('upgrade_required', {});
+      // A connection on which an upgrade was refused is not used again: clients must not send their next request on it.
+      reply.header('Connection', 'close');
       const call = await callOf(route, request);
       request.accepted = { call, value: await route.handle(call) };
     },
@@ -63,7 +65,10 @@ function mountSocket(app: FastifyInstance, route: Route): void {
 
 /** Sends what a handler returned. Exported for answers made elsewhere in this folder. */
 export function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): FastifyReply {
-  if (value instanceof Answer) return send(reply, value.status, value.body, texts);
+  if (value instanceof Answer) {
+    if (value.sent) reply.raw.once('close', value.sent);
+    return send(reply, value.status, value.body, texts);
+  }
   if (value instanceof Tagged) return sendTagged(reply, status, value, texts);
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);

@@ -96,6 +96,12 @@ export const NodeUpdate = Type.Object(
   },
   strict,
 );
+/** Where the copy of a node is drawn. */
+export const NodeDuplicate = Type.Object(
+  { x: Type.Integer(), y: Type.Integer(), z: Type.Optional(Type.Integer({ default: 0 })) },
+  strict,
+);
+export type NodeDuplicate = Static<typeof NodeDuplicate>;
 export type NodeCreate = Static<typeof NodeCreate>;
 export type NodeUpdate = Static<typeof NodeUpdate>;
 

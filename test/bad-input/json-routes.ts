@@ -177,7 +177,7 @@ const controller: JsonRoute[] = [
     fields: { capture_file_name: text, data_link_type: word },
   },
   {
-    line: 'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
+    line: 'POST /v2/projects/{project_id}/nodes/{vm_id}/resize_disk',
     good: () => ({ drive_name: 'hda', extend: 1 }),
     fields: { drive_name: word, extend: integer },
   },
@@ -191,6 +191,12 @@ const controller: JsonRoute[] = [
     line: 'POST /v2/projects/{project_id}/templates/{template_id}',
     good: () => ({ x: 1, y: 1 }),
     fields: { compute_id: orNull(text), name: orNull(text), x: integer, y: integer },
+  },
+  { line: 'PUT /v2/iou_license', good: () => ({}), fields: { iourc_content: text, license_check: flag } },
+  {
+    line: 'PUT /v2/gns3vm',
+    good: () => ({}),
+    fields: { allocate_vcpus_ram: flag, enable: flag, engine: word, headless: flag, port, ram: integer, vcpus: integer },
   },
   { line: 'POST /v2/computes', good: () => ({ protocol: 'http', host: '127.0.0.1', port: 1 }), fields: compute },
   { line: 'PUT /v2/computes/{remote_id}', good: () => ({}), fields: compute },

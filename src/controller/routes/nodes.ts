@@ -1,5 +1,5 @@
-import { type Route, type RouteKey, route } from '../../api/route.ts';
-import { NodeCreate, NodeUpdate } from '../../schema/node.ts';
+import { type Route, type RouteKey, route, socketRoute } from '../../api/route.ts';
+import { NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import type { Controller } from '../controller.ts';
 import { actOnAll, resetAllConsoles } from '../node-batch.ts';
 import type { NodeAction } from '../project-nodes.ts';
@@ -11,7 +11,8 @@ const actions: readonly { action: NodeAction; summary: string }[] = [
   { action: 'reload', summary: 'Reset' },
 ];
 
-export function nodeRoutes({ projects, computes }: Controller): Route[] {
+export function nodeRoutes(controller: Controller): Route[] {
+  const { projects, computes } = controller;
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
     route(
@@ -44,16 +45,7 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
       const live = await project(path).live();
       return live.links.listOn(path.node_id);
     }),
-    route(
-      'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset',
-      { summary: 'Disconnect the clients of a console', status: 204 },
-      ({ path }) => project(path).change((live) => live.nodes.resetConsole(path.node_id)),
-    ),
-    route(
-      'POST /v2/projects/{project_id}/nodes/console/reset',
-      { summary: 'The same for all telnet consoles', status: 204 },
-      ({ path }) => project(path).change((live) => resetAllConsoles(live.nodes)),
-    ),
+    ...otherRoutes(controller),
     ...actions.flatMap(({ action, summary }) => {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
       const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
@@ -66,5 +58,38 @@ export function nodeRoutes({ projects, computes }: Controller): Route[] {
         ),
       ];
     }),
+  ];
+}
+
+/** Consoles, copies and disks. */
+function otherRoutes({ projects }: Controller): Route[] {
+  const project = (path: { project_id: string }) => projects.get(path.project_id);
+  return [
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset',
+      { summary: 'Disconnect the clients of a console', status: 204 },
+      ({ path }) => project(path).change((live) => live.nodes.relay(path.node_id, 'console/reset')),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/nodes/console/reset',
+      { summary: 'The same for all telnet consoles', status: 204 },
+      ({ path }) => project(path).change((live) => resetAllConsoles(live.nodes)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
+      { summary: 'Copy a stopped node with its files; its links are not copied', body: NodeDuplicate, status: 201 },
+      ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
+      { summary: 'Make a disk of a stopped node larger', status: 201 },
+      ({ path, body }) => project(path).change((live) => live.nodes.relay(path.node_id, 'resize_disk', body)),
+    ),
+    socketRoute(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws',
+      { summary: 'The telnet console of a started node' },
+      async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).console(signal),
+      (socket, join) => join(socket),
+    ),
   ];
 }

@@ -3,6 +3,8 @@ import type { Controller } from '../controller.ts';
 import { applianceRoutes } from './appliances.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
+import { fileRoutes } from './files.ts';
+import { keptSettingsRoutes } from './kept-settings.ts';
 import { linkRoutes } from './links.ts';
 import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
@@ -15,9 +17,11 @@ import { templateRoutes } from './templates.ts';
 export function controllerRoutes(controller: Controller): Route[] {
   return [
     ...serverRoutes(controller),
+    ...keptSettingsRoutes(controller),
     ...computeRoutes(controller),
     ...projectRoutes(controller),
     ...nodeRoutes(controller),
+    ...fileRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),
     ...applianceRoutes(controller),

@@ -1,0 +1,72 @@
+/** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { extname, join, normalize } from 'node:path';
+import { Readable } from 'node:stream';
+import { isReallyBelow } from './inside.ts';
+import { writeStream } from './stream-file.ts';
+
+/** The path is none of the folder's. `message` says why, to follow "the path is not allowed:". */
+export class OutsideError extends Error {
+  /** The path without characters that cannot be shown. */
+  readonly path: string;
+  constructor(path: string, message: string) {
+    super(message);
+    this.name = 'OutsideError';
+    this.path = path;
+  }
+}
+
+export interface FoundFile {
+  readonly contentType: string;
+  readonly modified: Date;
+  readonly sizeBytes: number;
+  /** As many bytes as it had when it was opened. */
+  readonly source: Readable;
+}
+
+/** The absolute path of what `path` names in the folder. @throws OutsideError */
+export async function pathInside(folder: string, path: string): Promise<string> {
+  if (path.includes('\0')) throw new OutsideError(path.replaceAll('\0', '?'), 'it holds a NUL character');
+  const file = normalize(join(folder, path));
+  if (await isReallyBelow(folder, file)) return file;
+  throw new OutsideError(path, "it lies outside the project's folder");
+}
+
+/** @throws OutsideError, and errors of the system */
+export async function readInside(folder: string, path: string): Promise<FoundFile> {
+  const file = await pathInside(folder, path);
+  // A named pipe must not be waited for; for files it makes no difference.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const facts = await handle.stat();
+  const { mtime, size } = facts;
+  if (!facts.isFile() || size === 0) await handle.close();
+  if (!facts.isFile()) throw new Error('it is not a file');
+  const contentType = contentTypes[extname(file).toLowerCase()] ?? 'application/octet-stream';
+  const source = size === 0 ? Readable.from([]) : handle.createReadStream({ end: size - 1, highWaterMark: 256 * 1024 });
+  return { contentType, modified: mtime, sizeBytes: size, source };
+}
+
+/** An upload that breaks off changes nothing; folders are made. @throws OutsideError, and errors of the system */
+export async function writeInside(folder: string, path: string, source: Readable): Promise<void> {
+  // A client that goes before its bytes are asked for.
+  source.on('error', () => undefined);
+  await writeStream(await pathInside(folder, path), source);
+}
+
+/** What nodes and projects keep; anything else is bytes. */
+const contentTypes: Readonly<Record<string, string>> = {
+  '.gif': 'image/gif',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.md': 'text/markdown',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.tar': 'application/x-tar',
+  '.txt': 'text/plain',
+  '.xml': 'text/xml',
+  '.zip': 'application/zip',
+};
