@@ -14,8 +14,12 @@ export interface NamedFiles {
   readonly contents: Record<string, unknown>;
 }
 
-/** A file that cannot be read is left out. */
-export async function readNamedFiles(given: Readonly<Record<string, unknown>>, configsPath: string): Promise<NamedFiles> {
+/** A file that is not there is one of the kind's own, or left out. */
+export async function readNamedFiles(
+  given: Readonly<Record<string, unknown>>,
+  configsPath: string,
+  baseFiles: Readonly<Record<string, string>> = {},
+): Promise<NamedFiles> {
   const properties = { ...given };
   const contents: Record<string, unknown> = {};
   for (const [property, content] of Object.entries(contentOf)) {
@@ -23,7 +27,10 @@ export async function readNamedFiles(given: Readonly<Record<string, unknown>>, c
     if (typeof name !== 'string') continue;
     delete properties[property];
     // Only the name counts: a path must not lead out of the folder.
-    const text = await readFile(join(configsPath, basename(name)), 'utf8').catch(() => undefined);
+    const file = basename(name);
+    const text = await readFile(join(configsPath, file), 'utf8').catch(() =>
+      Object.hasOwn(baseFiles, file) ? baseFiles[file] : undefined,
+    );
     if (text !== undefined) contents[content] = text;
   }
   return { properties, contents };

@@ -24,7 +24,7 @@ export async function planNode(
   name: string,
 ): Promise<NodePlan> {
   const size = await symbols.sizeOfNode(symbolOf(body.symbol));
-  const { properties, contents } = await readNamedFiles(body.properties ?? {}, configsPath);
+  const { properties, contents } = await readNamedFiles(body.properties ?? {}, configsPath, kindOf(body.node_type).baseFiles);
   const node = new OpenNode(projectId, compute, newNodeEntry({ ...body, properties }, name, size));
   return { node, create: () => node.createOnCompute(createBody(node.entry, contents)) };
 }

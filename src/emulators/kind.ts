@@ -35,6 +35,8 @@ export interface Kind {
   /** Has no process of its own and is always started. */
   readonly alwaysRunning: boolean;
   readonly consoleTypes: readonly ConsoleType[];
+  /** Files of the configs folder that count as there when nobody has put them there: name to content. */
+  readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {
     readonly console_type: ConsoleType | null;
     readonly symbol: string;

@@ -142,7 +142,10 @@ describe('names that become files', () => {
     ['text of a drawing', (svg) => [`POST ${fixture.project.path}/drawings`, { svg }]],
     [
       'startup script file',
-      (base_script_file) => [`POST ${fixture.project.computePath}/vpcs/nodes`, { name: freshName('n'), base_script_file }],
+      (base_script_file) => [
+        `POST ${fixture.project.path}/nodes`,
+        { name: freshName('n'), node_type: 'vpcs', compute_id: 'local', properties: { base_script_file } },
+      ],
     ],
     ['logo of the supplier', (logo) => [`PUT ${fixture.project.path}`, { supplier: { logo } }]],
   ];

@@ -201,16 +201,19 @@ describe('nodes from templates', () => {
     assert.equal(expectStatus(await use(project, template.template_id, { name: 'own' }), 201).json().name, 'own');
   });
 
-  test('read the file that the template names', async () => {
-    const configs = join(server.dataDir, 'configs');
-    await mkdir(configs, { recursive: true });
-    await writeFile(join(configs, 'vpcs_base_config.txt'), 'set pcname %h\n');
+  test("read the file that the template names, or the kind's own", async () => {
     const project = await createProject(client);
     const node = expectStatus(await use(project, pc, { compute_id: 'local' }), 201).json<NodeBody>();
     assert.equal(node.name, 'PC1');
     assert.equal(node.symbol, ':/symbols/vpcs_guest.svg');
     const script = join(server.dataDir, 'projects', project.id, 'project-files', 'vpcs', node.node_id, 'startup.vpc');
     assert.equal(await readFile(script, 'utf8'), 'set pcname PC1\n');
+
+    const configs = join(server.dataDir, 'configs');
+    await mkdir(configs, { recursive: true });
+    await writeFile(join(configs, 'vpcs_base_config.txt'), 'ip dhcp\n');
+    const other = expectStatus(await use(project, pc, { compute_id: 'local' }), 201).json<NodeBody>();
+    assert.equal(await readFile(script.replace(node.node_id, other.node_id), 'utf8'), 'ip dhcp\n');
   });
 
   test('are refused where something is missing', async () => {

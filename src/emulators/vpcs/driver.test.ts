@@ -13,7 +13,7 @@ import { vpcsDriver } from './driver.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
 import { takePorts } from './ports.ts';
-import { firstScript, renameScript, scriptName, writeScript } from './script.ts';
+import { renameScript, scriptName, writeScript } from './script.ts';
 
 emulatorContract({
   kind: vpcsKind,
@@ -112,16 +112,6 @@ test('startup script: filled in once, kept, and only its prompt lines follow a r
   await renameScript(directory, 'b\\\nquit');
   assert.equal(await read(), 'set pcname b quit\nip 10.0.0.1 # a is a $& test\n');
   await renameScript(join(folder, 'nowhere'), 'c');
-});
-
-test('startup script: from the configs folder, never from elsewhere', async () => {
-  const configs = await newFolder('configs');
-  await writeFile(join(configs, 'base.txt'), 'ip dhcp\n');
-  assert.equal(await firstScript({ base_script_file: 'base.txt' }, configs), 'ip dhcp\n');
-  assert.equal(await firstScript({ base_script_file: 'base.txt', startup_script: 'mine' }, configs), 'mine');
-  assert.equal(await firstScript({ base_script_file: '/etc/hostname' }, configs), undefined);
-  assert.equal(await firstScript({ base_script_file: 'vpcs_base_config.txt' }, configs), 'set pcname %h\n');
-  assert.equal(await firstScript({ startup_script: null }, configs), undefined);
 });
 
 test('ports: the relay of old versions is taken into account, and exhaustion leaves nothing taken', async () => {

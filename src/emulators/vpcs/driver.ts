@@ -15,7 +15,7 @@ import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
 import { releasePorts, retakePorts, takePorts } from './ports.ts';
 import { endingOf, helpersOf, whenListening, wholeEnd } from './process.ts';
-import { firstScript, renameScript, scriptName, writeScript } from './script.ts';
+import { renameScript, scriptName, writeScript } from './script.ts';
 
 /** Between SIGTERM and SIGKILL. vpcs ends within 60 ms of the first. */
 const stopGraceMs = 3000;
@@ -42,8 +42,7 @@ export function vpcsDriver(host: Host): Driver {
     adopt: (node, record) => adoptVpcs(host, node, record),
     renamed: (directory, _from, to) => renameScript(directory, to),
     async populate(directory, input, name) {
-      const text = await firstScript(input, host.settings.Server.configs_path);
-      if (text !== undefined) await writeScript(directory, text, name);
+      if (typeof input.startup_script === 'string') await writeScript(directory, input.startup_script, name);
     },
   };
 }

@@ -25,9 +25,6 @@ export const vpcsKind: Kind = {
       startup_script: Type.Optional(
         nullable(Type.String({ maxLength: maxScriptLength, description: 'Commands run at each start; %h stands for the name' })),
       ),
-      base_script_file: Type.Optional(
-        nullable(Name({ description: 'File in the configs folder that serves as the startup script' })),
-      ),
     },
     strict,
   ),
@@ -44,6 +41,7 @@ export const vpcsKind: Kind = {
   },
   alwaysRunning: false,
   consoleTypes,
+  baseFiles: { 'vpcs_base_config.txt': 'set pcname %h\n' },
   defaults: {
     console_type: 'telnet',
     symbol: ':/symbols/vpcs_guest.svg',
