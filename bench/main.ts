@@ -1,4 +1,6 @@
 /** `npm run bench`: measures what was asked for, or everything, each beside a baseline of the same run. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -11,17 +13,20 @@ const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = 
   duplicate: benchDuplicate,
 };
 
-const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|fabric …] [--json FILE]
+/** Programs of their own, with more options; they print their own tables. */
+const programs = ['fabric', 'capture'];
+
+const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|${programs.join('|')} …] [--json FILE]
 
 Measures the named trials (default: all), each against a baseline in the same run, and prints tables in Markdown.
-\`fabric\` is a program of its own with more options: node bench/fabric.ts --help.`;
+\`fabric\` and \`capture\` are programs of their own with more options: node bench/fabric.ts --help.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { help: { type: 'boolean' }, json: { type: 'string' } },
 });
-const wanted = positionals.length > 0 ? positionals : [...Object.keys(trials), 'fabric'];
-const unknown = wanted.filter((name) => !(name in trials) && name !== 'fabric');
+const wanted = positionals.length > 0 ? positionals : [...Object.keys(trials), ...programs];
+const unknown = wanted.filter((name) => !(name in trials) && !programs.includes(name));
 if (values.help || unknown.length > 0) {
   process.stdout.write(`${help}\n`);
   process.exit(unknown.length > 0 ? 2 : 0);
@@ -37,7 +42,7 @@ for (const name of wanted) {
   process.stdout.write(`\n## ${name}\n\n${table(rows)}\n`);
 }
 if (values.json) await writeFile(values.json, JSON.stringify(results, null, 2));
-if (wanted.includes('fabric')) {
-  process.argv = process.argv.slice(0, 2);
-  await import('./fabric.ts');
+for (const name of wanted.filter((other) => programs.includes(other))) {
+  process.stdout.write(`\n## ${name}\n\n`);
+  await once(spawn(process.execPath, [`${import.meta.dirname}/${name}.ts`], { stdio: 'inherit' }), 'exit');
 }

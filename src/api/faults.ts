@@ -18,6 +18,7 @@ const table = {
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   route_not_found: { status: 404, says: '404: Not Found' },
   unauthorized: { status: 401, says: 'Authentication is required' },
+  origin_refused: { status: 403, says: 'Pages of {origin} may not use this server' },
   upgrade_required: { status: 400, says: 'This address answers WebSocket connections only' },
   not_local: { status: 403, says: 'This needs a local server: start it with --local, or set local = True in [Server] ({what})' },
 

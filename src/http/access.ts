@@ -1,6 +1,7 @@
 /** Who may ask: cross-origin rules and HTTP Basic. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fault } from '../api/faults.ts';
 
 /** Pages that existing browser clients are served from. */
 const foreignOrigins = [
@@ -16,6 +17,10 @@ export function addCors(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     const origin = request.headers.origin;
     if (request.method === 'OPTIONS') return preflight(request, reply);
+    // A browser asks on behalf of any page it shows, and says which; bodies are JSON whatever they are called, so it need not ask first.
+    const changesSomething = request.method !== 'GET' || request.headers.upgrade !== undefined;
+    if (origin !== undefined && changesSomething && !isTrusted(origin, request.headers.host))
+      throw fault('origin_refused', { origin });
     if (origin !== undefined && foreignOrigins.includes(origin)) {
       reply.headers({
         'Access-Control-Allow-Origin': origin,
@@ -26,6 +31,11 @@ export function addCors(app: FastifyInstance): void {
     }
     return undefined;
   });
+}
+
+/** Our own pages, and those of existing clients. */
+function isTrusted(origin: string, host: string | undefined): boolean {
+  return foreignOrigins.includes(origin) || origin === `http://${host}` || origin === `https://${host}`;
 }
 
 function preflight(request: FastifyRequest, reply: FastifyReply): FastifyReply {

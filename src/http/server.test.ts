@@ -161,6 +161,15 @@ describe('HTTP server', () => {
     assert.equal(simple.headers['access-control-allow-origin'], 'http://localhost:3080');
   });
 
+  it('refuses changes that a page of somebody else asks for', async () => {
+    const foreign = { origin: 'http://evil.example' };
+    assert.equal((await ask('POST', '/v2/things', '{}', foreign)).status, 403);
+    assert.equal((await ask('GET', '/v2/answer', undefined, foreign)).status, 202);
+    assert.equal((await ask('POST', '/v2/things', '{}', { origin: url })).status, 201);
+    const upgrade = { ...foreign, connection: 'upgrade', upgrade: 'websocket' };
+    assert.equal((await app.inject({ url: '/v2/echo/hello/ws', headers: upgrade })).statusCode, 403);
+  });
+
   it('serves WebSockets, and refuses before the upgrade', async () => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/v2/echo/hello/ws`);
     const first = await new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data), { once: true }));

@@ -1,5 +1,5 @@
 /** Captures as they are asked for. Beside the established keys there are some of our own, all optional. */
-import { Name, nullable, oneOf, strict, Text } from './common.ts';
+import { Name, oneOf, strict, Text } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 /** Names of the API to link types of pcap files. Source: tcpdump.org, "Link-layer header types". */
@@ -29,7 +29,7 @@ export const CaptureStart = Type.Object({ ...options, capture_file_name: Name() 
 export type CaptureStart = Static<typeof CaptureStart>;
 
 /** Of a link. */
-export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(nullable(Text())) }, strict);
+export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, strict);
 export type LinkCaptureStart = Static<typeof LinkCaptureStart>;
 
 /** A capture as a compute lists it. */

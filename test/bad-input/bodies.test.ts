@@ -6,7 +6,7 @@ import { expectFault, type Reply } from '../support/raw-http.ts';
 import { withServer } from '../support/with-server.ts';
 import { allRoutes } from './all-routes.ts';
 import { withFixture, worldOf } from './fixture.ts';
-import { fill } from './json-routes.ts';
+import { fill } from './json-route.ts';
 
 const bench = await withServer();
 const fixture = await withFixture(bench);

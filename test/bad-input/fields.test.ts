@@ -6,7 +6,8 @@ import { expectFault } from '../support/raw-http.ts';
 import { withServer } from '../support/with-server.ts';
 import { allRoutes } from './all-routes.ts';
 import { withFixture, worldOf } from './fixture.ts';
-import { fill, type JsonRoute, jsonRoutes, withValue } from './json-routes.ts';
+import { fill, type JsonRoute, withValue } from './json-route.ts';
+import { jsonRoutes } from './json-routes.ts';
 import { hostileTexts, wrongValues } from './wrong-values.ts';
 
 const bench = await withServer();

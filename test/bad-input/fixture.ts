@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Bench, createNode, createProject, end, freshName, type ProjectHandle } from '../support/with-server.ts';
-import type { Ids } from './json-routes.ts';
+import type { Ids } from './json-route.ts';
 
 export interface Fixture {
   readonly project: ProjectHandle;

@@ -6,7 +6,8 @@ import { expectFault } from '../support/raw-http.ts';
 import { withServer } from '../support/with-server.ts';
 import { allRoutes, type RouteLine } from './all-routes.ts';
 import { withFixture, worldOf } from './fixture.ts';
-import { fill, jsonRoutes } from './json-routes.ts';
+import { fill } from './json-route.ts';
+import { jsonRoutes } from './json-routes.ts';
 
 const bench = await withServer();
 const fixture = await withFixture(bench);

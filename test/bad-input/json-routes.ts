@@ -1,19 +1,6 @@
 /** Every route with a JSON body: a body that is good, and what sort each field of it is. */
+import type { Ids, JsonRoute } from './json-route.ts';
 import type { Sort } from './wrong-values.ts';
-
-/** Ids that the tests made; each is filled into `{…}` of a line. */
-export type Ids = Readonly<Record<string, string>>;
-type Body = Record<string, unknown>;
-
-export interface JsonRoute {
-  /** Method and template. */
-  readonly line: string;
-  readonly good: (ids: Ids) => Body;
-  /** Dotted for fields of inner objects; `0` for the first item of a list. */
-  readonly fields: Readonly<Record<string, Sort>>;
-  /** A key that the schema does not know is taken (free objects). */
-  readonly open?: boolean;
-}
 
 const text: Sort = { is: 'text' };
 const name: Sort = { is: 'name' };
@@ -291,21 +278,3 @@ const computeSide: JsonRoute[] = [
 ];
 
 export const jsonRoutes: readonly JsonRoute[] = [...controller, ...computeSide];
-
-export function fill(line: string, ids: Ids): string {
-  return line.replace(/\{(\w+)\}/g, (whole, key: string) => ids[key] ?? whole);
-}
-
-/** The body with the value at a dotted place. */
-export function withValue(body: Body, place: string, value: unknown): Body {
-  const copy = structuredClone(body);
-  const steps = place.split('.');
-  let at: Record<string, unknown> = copy;
-  for (const [index, step] of steps.slice(0, -1).entries()) {
-    const next = steps[index + 1] ?? '';
-    at[step] ??= /^\d+$/.test(next) ? [] : {};
-    at = at[step] as Record<string, unknown>;
-  }
-  at[steps.at(-1) ?? ''] = value;
-  return copy;
-}

@@ -1,0 +1,34 @@
+/** What is known of a route with a JSON body, and how its ids and fields are filled in. */
+import type { Sort } from './wrong-values.ts';
+
+/** Ids that the tests made; each is filled into `{…}` of a line. */
+export type Ids = Readonly<Record<string, string>>;
+type Body = Record<string, unknown>;
+
+export interface JsonRoute {
+  /** Method and template. */
+  readonly line: string;
+  readonly good: (ids: Ids) => Body;
+  /** Dotted for fields of inner objects; `0` for the first item of a list. */
+  readonly fields: Readonly<Record<string, Sort>>;
+  /** A key that the schema does not know is taken (free objects). */
+  readonly open?: boolean;
+}
+
+export function fill(line: string, ids: Ids): string {
+  return line.replace(/\{(\w+)\}/g, (whole, key: string) => ids[key] ?? whole);
+}
+
+/** The body with the value at a dotted place. */
+export function withValue(body: Body, place: string, value: unknown): Body {
+  const copy = structuredClone(body);
+  const steps = place.split('.');
+  let at: Record<string, unknown> = copy;
+  for (const [index, step] of steps.slice(0, -1).entries()) {
+    const next = steps[index + 1] ?? '';
+    at[step] ??= /^\d+$/.test(next) ? [] : {};
+    at = at[step] as Record<string, unknown>;
+  }
+  at[steps.at(-1) ?? ''] = value;
+  return copy;
+}
