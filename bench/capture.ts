@@ -69,7 +69,11 @@ async function main(): Promise<void> {
       floodMissed: `${missed} of ${missed + frames}`,
       gigabit: { sent, captured: stats.frames, missed: stats.missed, bytesOnDisk: (await stat(path)).size },
     };
-    console.log(result);
+    console.log(`| what | without a capture | with one |
+|---|---:|---:|
+| flood of ${frameBytes}-byte frames, frames/s | ${result.plain} | ${result.captured} |
+| missed of these | | ${result.floodMissed} |
+| missed at 1 Gbit/s | | ${result.gigabit.missed} of ${result.gigabit.sent} |`);
     if (values.json) await writeFile(values.json, JSON.stringify(result, null, 2));
   } finally {
     ends.close();
