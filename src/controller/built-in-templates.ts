@@ -2,7 +2,8 @@
  * The templates that every server has: their ids, names and symbols are those that existing clients know. The ids are UUIDs made
  * from the name of the type (version 3, DNS namespace). Source: the established v2 API.
  */
-import type { Category, Template, TemplateType } from '../schema/template.ts';
+import type { NodeType } from '../schema/node.ts';
+import type { Category, Template } from '../schema/template.ts';
 import { canonical } from './canonical.ts';
 
 interface Row {
@@ -54,7 +55,7 @@ const rows = {
     symbol: 'atm_switch',
     category: 'switch',
   },
-} as const satisfies Partial<Record<TemplateType, Row>>;
+} as const satisfies Partial<Record<NodeType, Row>>;
 
 export const builtInTemplates: readonly Template[] = Object.entries(rows).map(([type, row]) => {
   const { id, name, format, symbol, category, more }: Row = row;
@@ -67,6 +68,6 @@ export const builtInTemplates: readonly Template[] = Object.entries(rows).map(([
     name,
     symbol: `:/symbols/${symbol}.svg`,
     template_id: id,
-    template_type: type as TemplateType,
+    template_type: type as NodeType,
   });
 });

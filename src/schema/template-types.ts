@@ -1,8 +1,9 @@
 /** What each type of template adds to the common keys, with its defaults. Source: the established v2 API. */
 import { Mac, Name, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
+import type { NodeType } from './node.ts';
 import { CustomAdapters } from './node.ts';
 import { bootPriorities, closeActions, platforms, processPriorities } from './qemu.ts';
-import { type Category, filled, type TemplateType, type TypeProperties, textOf } from './template.ts';
+import { type Category, filled, type TypeProperties, textOf } from './template.ts';
 import { dynamips } from './template-dynamips.ts';
 import { Type } from './type.ts';
 
@@ -141,7 +142,7 @@ const container: TypeProperties = {
 const symbol = (name: string) => `:/symbols/${name}.svg`;
 
 /** The types that a client can make templates of. */
-export const templateKinds: Readonly<Partial<Record<TemplateType, TemplateKind>>> = {
+export const templateKinds: Readonly<Partial<Record<NodeType, TemplateKind>>> = {
   cloud: {
     default_name_format: 'Cloud{0}',
     symbol: symbol('cloud'),

@@ -1,23 +1,14 @@
 /** Templates: what all types have in common. What each type adds is in `template-types.ts`. */
 import { maxTextLength, Name, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+import { type NodeType, nodeTypes } from './node.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 
-export const templateTypes = [
-  'cloud',
-  'nat',
-  'ethernet_hub',
-  'ethernet_switch',
-  'docker',
-  'dynamips',
-  'vpcs',
-  'traceng',
-  'virtualbox',
-  'vmware',
-  'iou',
-  'qemu',
-] as const;
-/** `frame_relay_switch` and `atm_switch` exist as built-in templates only. */
-export type TemplateType = (typeof templateTypes)[number] | 'frame_relay_switch' | 'atm_switch';
+/** Of these there are built-in templates only. */
+type BuiltInOnly = 'frame_relay_switch' | 'atm_switch';
+const builtInOnly: readonly string[] = ['frame_relay_switch', 'atm_switch'] satisfies BuiltInOnly[];
+
+/** The types of templates that clients can make. */
+export const templateTypes = nodeTypes.filter((type): type is Exclude<NodeType, BuiltInOnly> => !builtInOnly.includes(type));
 
 /** In this order: the numbers by which old clients name them. */
 export const categories = ['router', 'switch', 'guest', 'firewall'] as const;
@@ -69,7 +60,7 @@ export type Template = Readonly<Record<string, unknown>> & {
   readonly name: string;
   readonly symbol: string;
   readonly template_id: string;
-  readonly template_type: TemplateType;
+  readonly template_type: NodeType;
 };
 
 /** What a type adds, with `default` in the schemas of keys that are filled in. */
