@@ -16,7 +16,7 @@ const commands = {
   start: { script: ['src/main.ts'], packages: [], production: true },
   dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [] },
   demo: { script: ['demo/main.ts'], packages: emulators },
-  test: { script: ['scripts/test.mjs'], packages: [...emulators, 'passt', 'socat'] },
+  test: { script: ['scripts/test.mjs'], packages: [...emulators, 'passt', 'socat', 'busybox-static'] },
   check: { script: ['scripts/check.mjs'], packages: [] },
   doctor: { script: ['src/main.ts', 'doctor'], packages: [], production: true },
   bench: { script: ['bench/main.ts'], packages: emulators },

@@ -12,6 +12,7 @@ const programs = {
   tcpdump: 'tcpdump',
   passt: 'passt',
   socat: 'socat',
+  'busybox-static': 'busybox',
 };
 
 /** tcpdump and others live in folders that an ordinary user's PATH leaves out. */

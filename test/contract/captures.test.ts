@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { isPing, openPcap, parsePcap, wholeFrames } from '../support/pcap.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
-import { command, openTelnet } from '../support/telnet.ts';
+import { command, openTelnet, skipHistory } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
@@ -47,6 +47,7 @@ const facts = (link: LinkBody) => [link.capturing, link.capture_compute_id, link
 
 async function ping({ console }: NodeBody): Promise<void> {
   const telnet = await openTelnet(console as number);
+  await skipHistory(telnet);
   await command(telnet, 'ping 10.0.0.2 -c 1', /seq=1 ttl=/).finally(() => telnet.close());
 }
 

@@ -1,4 +1,5 @@
 /** A telnet client for tests: raw bytes kept, negotiation taken out of the text that `expect` looks at. */
+import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { waitFor } from './wait-for.ts';
 
@@ -78,6 +79,12 @@ export async function command(console: TelnetClient, line: string, shows: RegExp
     },
     { what: `an answer to "${line}"`, limitMs: 15_000 },
   );
+}
+
+/** Goes past what a console replays to whoever connects: what `expect` sees from then on is new. For consoles that echo. */
+export async function skipHistory(console: TelnetClient): Promise<void> {
+  const marker = `m${randomUUID().slice(0, 8)}`;
+  await command(console, marker, new RegExp(marker));
 }
 
 /** Removes commands of three bytes (WILL, WONT, DO, DONT and their option) and undoubles 0xff. */

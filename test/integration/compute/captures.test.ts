@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { isPing, openPcap, parsePcap, wholeFrames } from '../../support/pcap.ts';
 import { expectFault, expectStatus } from '../../support/raw-http.ts';
-import { command, openTelnet } from '../../support/telnet.ts';
+import { command, openTelnet, skipHistory } from '../../support/telnet.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, withServer } from '../../support/with-server.ts';
 
@@ -52,6 +52,7 @@ const pingsIn = (path: string, count: number) =>
 
 async function ping({ console }: NodeBody, address = '10.0.0.2'): Promise<void> {
   const telnet = await openTelnet(console as number);
+  await skipHistory(telnet);
   await command(telnet, `ping ${address} -c 1`, /seq=1 ttl=/).finally(() => telnet.close());
 }
 
