@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const reporter = path.join(path.dirname(fileURLToPath(import.meta.url)), 'test-reporter.mjs');
 /** No test may run longer, ms: the longest kill a server a hundred times under load. */
-const timeoutMs = 900_000;
+const timeoutMs = 300_000;
 
 /** Resolves to the exit code. */
 export function runTests(patterns, options = []) {
