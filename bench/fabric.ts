@@ -1,8 +1,11 @@
 /**
- * The fabric against a relay that only copies, in one run and taking turns: frames a second, CPU per frame, round trip; and how
- * exactly a delay is kept. `node bench/fabric.ts [--json FILE]`; takes about half a minute. Linux only (CPU is read from /proc).
+ * The fabric against a relay that only copies, in one run and taking turns: frames a second, CPU per frame, round trip; how exactly a
+ * delay is kept and the other filters act; what a thousand links cost; two machines over a link against two on a bare socket.
+ *
+ * `node bench/fabric.ts [relay|delay|exact|many|guests …] [--json FILE]`; all of it takes about three minutes. Linux only (CPU is
+ * read from /proc); `guests` needs qemu-system-x86_64 and iperf3.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +13,11 @@ import { parseArgs } from 'node:util';
 import { FabricClient } from '../src/fabric/client.ts';
 import type { Filters } from '../src/schema/filter.ts';
 import { Ends } from './fabric/ends.ts';
+import { type Exactness, exactness } from './fabric/exactness.ts';
 import { median, quantile } from './fabric/figures.ts';
-import { flood, type OneWay, paced, roundTrips } from './fabric/loads.ts';
+import { guestToGuest } from './fabric/guests.ts';
+import { flood, type OneWay, paced, roundTrips, type Throughput } from './fabric/loads.ts';
+import { type ManyLinks, manyLinks } from './fabric/many-links.ts';
 
 const rounds = 3;
 const floodMs = 1000;
@@ -30,18 +36,55 @@ interface Row {
   readonly fabric: number;
 }
 
+/** Named on the command line; what each adds to the tables. */
+const trials = ['relay', 'delay', 'exact', 'many', 'guests'] as const;
+
+const help = `Usage: node bench/fabric.ts [${trials.join('|')} …] [--json FILE]
+
+The fabric against a relay that only copies, in one run and taking turns. All of it takes about three minutes.`;
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { json: { type: 'string' } } });
+  const options = { json: { type: 'string' }, help: { type: 'boolean' } } as const;
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  if (values.help) return console.log(help);
+  const unknown = positionals.find((name) => !trials.some((trial) => trial === name));
+  if (unknown !== undefined) throw new Error(`there is no trial ${unknown}: ${trials.join(', ')}`);
+  const isWanted = (name: (typeof trials)[number]) => positionals.length === 0 || positionals.includes(name);
   const folder = await mkdtemp(`${tmpdir()}/fabric-bench-`);
   const client = await FabricClient.connectOrSpawn({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
   const stops: (() => void)[] = [];
+  const results: Record<string, unknown> = { node: process.version };
+  const show = (name: string, rows: readonly unknown[], text: string) => {
+    results[name] = rows;
+    console.log(`${text}\n`);
+  };
   try {
     const relay = await startRelay(folder, stops);
-    const fabric = await startLink(client, { folder, name: 'plain', filters: {} }, stops);
-    const delayed = await startLink(client, { folder, name: 'delayed', filters: { latency: [delayMs] } }, stops);
-    const rows = [...(await compare(relay, fabric)), ...(await compareDelay(relay, delayed))];
-    console.log(table(rows));
-    if (values.json) await writeFile(values.json, JSON.stringify({ node: process.version, rows }, null, 2));
+    const link = (name: string, filters: Filters) => startLink(client, { folder, name, filters }, stops);
+    if (isWanted('relay')) {
+      const plain = { '': await link('plain', {}), ', through a switch': await startSwitch(client, folder, stops) };
+      const impaired = { ', with delay and loss': await link('impaired', { delay: [5], packet_loss: [1] }) };
+      const rows = [...(await compare(relay, { ...plain, ...impaired })), ...(await compareTrips(relay, plain))];
+      show('relay', rows, table(rows));
+    }
+    if (isWanted('delay')) {
+      const rows = await compareDelay(relay, await link('delayed', { delay: [delayMs] }), client);
+      show('delay', rows, table(rows));
+    }
+    if (isWanted('exact')) {
+      const rows = await exactness(client, folder);
+      show('exact', rows, exactTable(rows));
+    }
+    if (isWanted('many')) {
+      const rows = await compareMany(client, folder);
+      show('many', rows, table(rows));
+    }
+    if (isWanted('guests')) {
+      const { bare, fabric } = await guestToGuest(client, folder);
+      const rows = [{ what: 'guest to guest, iperf3 (the other is a bare socket)', unit: 'Mbit/s', relay: bare, fabric }];
+      show('guests', rows, table(rows));
+    }
+    if (values.json) await writeFile(values.json, JSON.stringify(results, null, 2));
   } finally {
     for (const stop of stops) stop();
     await client.quit();
@@ -51,12 +94,17 @@ async function main(): Promise<void> {
 
 async function startRelay(folder: string, stops: (() => void)[]): Promise<Subject> {
   const ends = new Ends(folder, 'relay');
-  const program = fileURLToPath(new URL('./fabric/relay.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, ends.a.path, ends.b.path], { stdio: 'inherit', detached: true });
   stops.push(() => ends.close());
+  const child = spawnRelay([ends]);
   stops.push(() => child.kill('SIGKILL'));
   await ends.connected();
   return { ends, pid: child.pid ?? 0 };
+}
+
+function spawnRelay(all: readonly Ends[]): ChildProcess {
+  const program = fileURLToPath(new URL('./fabric/relay.ts', import.meta.url));
+  const paths = all.flatMap(({ a, b }) => [a.path, b.path]);
+  return spawn(process.execPath, [program, ...paths], { stdio: 'inherit', detached: true });
 }
 
 async function startLink(
@@ -73,39 +121,73 @@ async function startLink(
   return { ends, pid: client.pid };
 }
 
-/** Both take turns, so that what else the machine does falls on both; the median of the rounds counts. */
-async function compare(relay: Subject, fabric: Subject): Promise<Row[]> {
+/** Two links that end at a switch, which floods until it has heard the other station. */
+async function startSwitch(client: FabricClient, folder: string, stops: (() => void)[]): Promise<Subject> {
+  const ends = new Ends(folder, 'switch');
+  stops.push(() => ends.close());
+  const settings = { medium: 'ethernet', mode: 'access', vlan: 1, tagType: 0 } as const;
+  const links = [ends.a, ends.b].map(({ path }, port) => ({
+    id: `switch-${port}`,
+    a: { type: 'stream' as const, path },
+    b: { type: 'switch' as const, switch: 'switch', port, settings },
+    filters: {},
+    suspend: false,
+  }));
+  await client.apply(links);
+  await ends.connected();
+  return { ends, pid: client.pid };
+}
+
+/** They take turns, so that what else the machine does falls on all; the median of the rounds counts. `subjects`: by what tells them apart. */
+async function compare(relay: Subject, subjects: Readonly<Record<string, Subject>>): Promise<Row[]> {
   const rows: Row[] = [];
+  const all = [relay, ...Object.values(subjects)];
   for (const frameBytes of frameSizes) {
-    const of = { relay: [] as number[], fabric: [] as number[] };
-    const cpu = { relay: [] as number[], fabric: [] as number[] };
+    const runs = all.map((): Throughput[] => []);
     for (let round = 0; round < rounds; round += 1) {
-      for (const [name, { ends, pid }] of [['relay', relay] as const, ['fabric', fabric] as const]) {
-        const { framesPerSecond, cpuMicrosPerFrame } = await flood(ends, pid, { frameBytes, ms: floodMs });
-        of[name].push(framesPerSecond);
-        cpu[name].push(cpuMicrosPerFrame);
-      }
+      for (const [index, { ends, pid }] of all.entries()) runs[index]?.push(await flood(ends, pid, { frameBytes, ms: floodMs }));
     }
-    rows.push({ what: `frames of ${frameBytes} bytes`, unit: '1/s', relay: median(of.relay), fabric: median(of.fabric) });
-    rows.push({ what: `CPU per frame of ${frameBytes} bytes`, unit: 'µs', relay: median(cpu.relay), fabric: median(cpu.fabric) });
+    const figure = (index: number, key: keyof Throughput) => median((runs[index] ?? []).map((run) => run[key]));
+    for (const [index, name] of Object.keys(subjects).entries()) {
+      const row = (what: string, unit: string, key: keyof Throughput): Row => ({
+        what: what + name,
+        unit,
+        relay: figure(0, key),
+        fabric: figure(index + 1, key),
+      });
+      rows.push(row(`frames of ${frameBytes} bytes`, '1/s', 'framesPerSecond'));
+      rows.push(row(`CPU per frame of ${frameBytes} bytes`, 'µs', 'cpuMicrosPerFrame'));
+    }
   }
-  const trip = { relay: [] as number[], fabric: [] as number[] };
-  for (let round = 0; round < rounds; round += 1) {
-    trip.relay.push(await roundTrips(relay.ends, { frameBytes: 100, count: 2000 }));
-    trip.fabric.push(await roundTrips(fabric.ends, { frameBytes: 100, count: 2000 }));
-  }
-  rows.push({ what: 'round trip, median', unit: 'µs', relay: median(trip.relay), fabric: median(trip.fabric) });
   return rows;
 }
 
+async function compareTrips(relay: Subject, subjects: Readonly<Record<string, Subject>>): Promise<Row[]> {
+  const all = [relay, ...Object.values(subjects)];
+  const trips = all.map((): number[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, { ends }] of all.entries()) {
+      trips[index]?.push(median(await roundTrips(ends, { frameBytes: 100, count: 2000 })));
+    }
+  }
+  const figure = (index: number) => median(trips[index] ?? []);
+  return Object.keys(subjects).map((name, index) => ({
+    what: `round trip, median${name}`,
+    unit: 'µs',
+    relay: figure(0),
+    fabric: figure(index + 1),
+  }));
+}
+
 /** The relay holds nothing: its figures tell what of the error is the machine's and the measurement's. */
-async function compareDelay(relay: Subject, delayed: Subject): Promise<Row[]> {
+async function compareDelay(relay: Subject, delayed: Subject, client: FabricClient): Promise<Row[]> {
   const bare: OneWay[] = [];
   const held: OneWay[] = [];
   for (let round = 0; round < rounds; round += 1) {
     bare.push(await paced(relay.ends, relay.pid, { ...pace, delayMs: 0 }));
     held.push(await paced(delayed.ends, delayed.pid, { ...pace, delayMs }));
   }
+  const applied = (await client.stats(['delayed']))[0]?.ab.delay;
   const row = (what: string, unit: string, figure: (ways: OneWay[]) => number): Row => ({
     what: `${pace.perSecond.toLocaleString('en')} frames/s through ${delayMs} ms: ${what}`,
     unit,
@@ -129,13 +211,53 @@ async function compareDelay(relay: Subject, delayed: Subject): Promise<Row[]> {
       '',
       sum(({ lost }) => lost),
     ),
+    {
+      what: 'the same, delay as the fabric itself counts it: median',
+      unit: 'ms',
+      relay: 0,
+      fabric: applied?.median_ms ?? Number.NaN,
+    },
+    { what: 'the same, delay as the fabric itself counts it: p99', unit: 'ms', relay: 0, fabric: applied?.p99_ms ?? Number.NaN },
   ];
+}
+
+async function compareMany(client: FabricClient, folder: string): Promise<Row[]> {
+  let child: ChildProcess | undefined;
+  const relay = await manyLinks(folder, async (links) => {
+    child = spawnRelay(links);
+    return child.pid ?? 0;
+  });
+  child?.kill('SIGKILL');
+  const ids: string[] = [];
+  const fabric = await manyLinks(folder, async (links) => {
+    const port = (path: string) => ({ type: 'stream' as const, path });
+    const specs = links.map(({ a, b }) => ({ id: a.path, a: port(a.path), b: port(b.path), filters: {}, suspend: false }));
+    ids.push(...specs.map(({ id }) => id));
+    await client.apply(specs);
+    return client.pid;
+  });
+  await client.remove(ids);
+  const row = (what: string, unit: string, key: keyof ManyLinks): Row => ({ what, unit, relay: relay[key], fabric: fabric[key] });
+  return [
+    row('1,000 idle links: CPU', '%', 'idleCpu'),
+    row('1,000 links with 100 frames/s each: CPU', '%', 'busyCpu'),
+    row('1,000 links with 100 frames/s each: frames sent', '1/s', 'sentPerSecond'),
+    row('1,000 links with 100 frames/s each: lost', '', 'lost'),
+  ];
+}
+
+function exactTable(rows: readonly Exactness[]): string {
+  const lines = rows.map(({ what, unit, asked, got, bound }) => {
+    const verdict = Math.abs(got - asked) <= bound ? 'yes' : 'NO';
+    return `| ${what} | ${unit} | ${figure(asked)} | ${figure(got)} | ±${figure(bound)} | ${verdict} |`;
+  });
+  return ['| filter | unit | asked | got | bound | within |', '|---|---|---:|---:|---:|---|', ...lines].join('\n');
 }
 
 function table(rows: readonly Row[]): string {
   const lines = rows.map(({ what, unit, relay, fabric }) => {
     const ratio = relay > 0 ? (fabric / relay).toFixed(2) : '';
-    return `| ${what} | ${unit} | ${figure(relay)} | ${figure(fabric)} | ${ratio} |`;
+    return `| ${what} | ${unit} | ${relay > 0 ? figure(relay) : ''} | ${figure(fabric)} | ${ratio} |`;
   });
   return ['| what | unit | minimal relay | fabric | ratio |', '|---|---|---:|---:|---:|', ...lines].join('\n');
 }

@@ -26,26 +26,37 @@ export interface Topology {
 
 export const addresses = { vm1: '10.0.0.1', vm2: '10.0.0.2', vm2ToPc: '10.0.1.1', pc: '10.0.1.2' } as const;
 
+/** Settings of a virtual machine that runs the guest; an address for each of its adapters. */
+export function machineProperties(guest: Guest, name: string, ips: readonly string[]): Record<string, unknown> {
+  return {
+    ram: guestRamMiB,
+    adapters: ips.length,
+    adapter_type: 'virtio-net-pci',
+    kernel_image: guest.kernel,
+    initrd: guest.initrd,
+    kernel_command_line: guestCommandLine(name, ips),
+  };
+}
+
+/** Addresses of the machines' adapters. */
+export const machineAddresses = {
+  VM1: [`${addresses.vm1}/24`],
+  VM2: [`${addresses.vm2}/24`, `${addresses.vm2ToPc}/24`],
+} as const;
+
 export async function buildTopology(api: Api, guest: Guest): Promise<Topology> {
   const { project_id: projectId } = await api.post<{ project_id: string }>('/projects', { name: 'Demo', auto_close: false });
   const path = `/projects/${projectId}`;
-  const vm = (name: string, x: number, ips: string[]) =>
+  const vm = (name: keyof typeof machineAddresses, x: number) =>
     api.post<Node>(`${path}/nodes`, {
       name,
       node_type: 'qemu',
       compute_id: 'local',
       x,
-      properties: {
-        ram: guestRamMiB,
-        adapters: ips.length,
-        adapter_type: 'virtio-net-pci',
-        kernel_image: guest.kernel,
-        initrd: guest.initrd,
-        kernel_command_line: guestCommandLine(name, ips),
-      },
+      properties: machineProperties(guest, name, machineAddresses[name]),
     });
-  const vm1 = await vm('VM1', -200, [`${addresses.vm1}/24`]);
-  const vm2 = await vm('VM2', 0, [`${addresses.vm2}/24`, `${addresses.vm2ToPc}/24`]);
+  const vm1 = await vm('VM1', -200);
+  const vm2 = await vm('VM2', 0);
   const pc = await api.post<Node>(`${path}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local', x: 200 });
   const end = (node: Node, adapter: number) => ({ node_id: node.node_id, adapter_number: adapter, port_number: 0 });
   const link = await api.post<Link>(`${path}/links`, { nodes: [end(vm1, 0), end(vm2, 0)] });

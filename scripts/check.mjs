@@ -13,9 +13,11 @@ const tools = [
     args: ['ci', '--colors=off', '--error-on-warnings', '.'],
   },
   { name: 'types', file: 'node_modules/typescript/bin/tsc', args: ['-p', '.'] },
+  { name: 'types of the page', file: 'node_modules/typescript/bin/tsc', args: ['-p', 'web'] },
 ];
 const patterns = [
   'src/**/*.test.ts',
+  'web/**/*.test.ts',
   'demo/**/*.test.ts',
   'scripts/**/*.test.mjs',
   'test/architecture/**/*.test.ts',

@@ -11,15 +11,34 @@ import { installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 
 const emulators = ['qemu-system-x86', 'qemu-utils', 'vpcs', 'tcpdump'];
-/** What each command runs, and the Debian packages without which it cannot. `doctor` and `start` say themselves what they miss. */
+const forTests = [
+  'passt',
+  'socat',
+  'iproute2',
+  'busybox-static',
+  'docker.io',
+  'bzip2',
+  'xz-utils',
+  'swtpm',
+  'ovmf',
+  'mtools',
+  'openssl',
+  'chromium',
+  'fonts-dejavu-core',
+];
+/**
+ * What each command runs, whether the page of `web/` is built before, and the Debian packages without which it cannot run. `doctor` and
+ * `start` say themselves what they miss.
+ */
 const commands = {
-  start: { script: ['src/main.ts'], packages: [], production: true },
-  dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [] },
-  demo: { script: ['demo/main.ts'], packages: emulators },
-  test: { script: ['scripts/test.mjs'], packages: [...emulators, 'passt', 'socat', 'busybox-static'] },
+  start: { script: ['src/main.ts'], packages: [], production: true, page: 'build' },
+  dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [], page: 'watch' },
+  demo: { script: ['demo/main.ts'], packages: emulators, page: 'build' },
+  test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
+  conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },
   check: { script: ['scripts/check.mjs'], packages: [] },
   doctor: { script: ['src/main.ts', 'doctor'], packages: [], production: true },
-  bench: { script: ['bench/main.ts'], packages: emulators },
+  bench: { script: ['bench/main.ts'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },
 };
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -37,11 +56,25 @@ try {
 }
 runCommand(command.script);
 
-async function setUp({ packages, production }) {
+async function setUp({ packages, production, page }) {
   if (!(await modulesMatch(root, { production: production === true }))) await npmCi(root);
   // `--help` must not install half a system first.
   const missing = args.includes('--help') ? [] : await missingPackages(packages);
   if (missing.length > 0) await installPackages(missing);
+  if (page && !args.includes('--help')) await buildPage(page);
+}
+
+/** In a process of its own, on the Node that npm installed. A server without its page still answers its API. */
+async function buildPage(page) {
+  const node = installedNode(root);
+  const script = 'scripts/build-page.mjs';
+  const code = await new Promise((resolve) => {
+    const child = spawn(node, [script], { stdio: ['ignore', 2, 2] });
+    child.on('error', () => resolve(1));
+    child.on('exit', (status) => resolve(status ?? 1));
+  });
+  if (code !== 0) console.error(`The page for browsers could not be built (see above): only the API is served`);
+  if (page === 'watch') spawn(node, [script, '--watch'], { stdio: ['ignore', 2, 2] });
 }
 
 /** Hands over: output, signals and exit code are the command's. */

@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Package to the program that shows that it is there, however it was installed. */
+/** Package to the program that shows that it is there, however it was installed; one of the package's own name is not listed. */
 const programs = {
   'qemu-system-x86': 'qemu-system-x86_64',
   'qemu-utils': 'qemu-img',
@@ -13,6 +13,16 @@ const programs = {
   passt: 'passt',
   socat: 'socat',
   'busybox-static': 'busybox',
+  bzip2: 'bzip2',
+  'xz-utils': 'xz',
+  iproute2: 'ip',
+  'docker.io': 'dockerd',
+};
+
+/** Packages without a program, by a file of theirs. */
+const files = {
+  'fonts-dejavu-core': '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
+  ovmf: '/usr/share/OVMF/OVMF_CODE_4M.fd',
 };
 
 /** tcpdump and others live in folders that an ordinary user's PATH leaves out. */
@@ -20,8 +30,17 @@ const folders = [...new Set([...(process.env.PATH ?? '').split(path.delimiter), 
 
 /** Those of `packages` whose program is not found. */
 export async function missingPackages(packages) {
-  const present = await Promise.all(packages.map((name) => findProgram(programs[name] ?? name)));
+  const present = await Promise.all(
+    packages.map((name) => (files[name] ? findFile(files[name]) : findProgram(programs[name] ?? name))),
+  );
   return packages.filter((_, index) => present[index] === undefined);
+}
+
+async function findFile(file) {
+  return access(file).then(
+    () => file,
+    () => undefined,
+  );
 }
 
 async function findProgram(program) {

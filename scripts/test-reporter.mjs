@@ -1,6 +1,6 @@
 /**
- * What people see of a test run: a line per file, each failure as it happens and once more at the end, every skip with its
- * reason, the slowest tests, the totals.
+ * What people see of a test run: a line per file (tests, time), each failure as it happens and once more at the end, every skip with
+ * its reason, the slowest tests, the totals.
  */
 import path from 'node:path';
 import { inspect } from 'node:util';
@@ -33,7 +33,7 @@ function isEcho(data) {
 
 function fileLine({ file, counts, duration_ms, success }) {
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
-  return `${success ? '✔' : '✖'} ${relative(file)}  ${counts.tests} tests${skipped}, ${seconds(duration_ms)}\n`;
+  return `${success ? '✔' : '✖'} ${relative(file)} (${counts.tests}${skipped}, ${seconds(duration_ms)})\n`;
 }
 
 function ending({ data, failures, skips, slow }) {
@@ -42,10 +42,11 @@ function ending({ data, failures, skips, slow }) {
   const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.slowest);
   for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
   for (const failure of failures) lines.push(`failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
-  const { passed, skipped, tests } = data.counts;
-  lines.push(`${tests} tests in ${seconds(data.duration_ms)}`);
-  // The last line has the form that programs which read test results look for.
-  lines.push(`${data.success ? 'PASS' : 'FAIL'}: ${passed} passed, ${failures.length} failed, ${skipped} skipped`);
+  const { tests, suites, passed, cancelled, skipped, todo } = data.counts;
+  // Every failure that was shown counts, a file that could not be loaded too.
+  const totals = { tests, suites, pass: passed, fail: failures.length, cancelled, skipped, todo, duration_ms: data.duration_ms };
+  // As Node's own reporters end: programs that read test results know these lines.
+  for (const [name, value] of Object.entries(totals)) lines.push(`ℹ ${name} ${value}`);
   return `${lines.join('\n')}\n`;
 }
 

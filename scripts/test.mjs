@@ -12,7 +12,7 @@ if (args.includes('--help')) {
 }
 const options = args.filter((arg) => arg.startsWith('-'));
 const patterns = args.filter((arg) => !arg.startsWith('-'));
-const everything = ['src/**/*.test.ts', 'demo/**/*.test.ts', 'scripts/**/*.test.mjs', 'test/**/*.test.ts'];
+const everything = ['src/**/*.test.ts', 'web/**/*.test.ts', 'demo/**/*.test.ts', 'scripts/**/*.test.mjs', 'test/**/*.test.ts'];
 // Made once here, not by two tests at the same time. A test that needs the guest says itself why there is none.
 await ensureGuest(console.log).catch((error) => console.error(error.message));
 process.exitCode = await runTests(patterns.length > 0 ? patterns : everything, options);

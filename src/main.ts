@@ -19,6 +19,9 @@ async function main(): Promise<number | undefined> {
       return 0;
     case 'doctor':
       return (await import('./doctor/doctor.ts')).runDoctor(invocation.rest);
+    case 'openapi':
+      await (await import('./print-openapi.ts')).printOpenApi();
+      return 0;
     case 'serve':
       // Returns while the server runs; the process ends when it is stopped.
       return (await import('./serve.ts')).serve(invocation);

@@ -1,12 +1,17 @@
 /** Puts the parts together and keeps them until a signal comes. */
-import { chmod, realpath, stat } from 'node:fs/promises';
+import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { Tickets } from './api/tickets.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { Compute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
+import { demoLabRoute } from './demo-lab.ts';
+import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer } from './http/server.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
@@ -16,9 +21,12 @@ import { apiVersion, version } from './version.ts';
 
 /** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
 const endWithinMs = 1800;
+/** Made by `scripts/build-page.mjs`. */
+const pageFolder = join(import.meta.dirname, '../.cache/page');
 
 export async function serve(invocation: Invocation): Promise<undefined> {
   const settings = await readSettings(invocation);
+  const tls = await readCertificate(settings);
   const log = pino({ level: invocation.logLevel }, pino.destination({ dest: 2, sync: false }));
   await prepareFolders(settings);
   const lock = await lockInstance(await realpath(settings.dataDirectory));
@@ -28,16 +36,23 @@ export async function serve(invocation: Invocation): Promise<undefined> {
       `The data directory ${settings.dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`,
     );
   }
-  const compute = await Compute.open({ settings, log, version: apiVersion });
+  // Loaded when somebody asks: most servers are never asked.
+  const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
+  const compute = await Compute.open({ settings, log, version: apiVersion, findings });
   const asked = Promise.withResolvers<void>();
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, end: asked.resolve });
+  const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
+  const tickets = new Tickets();
   const app = await createHttpServer({
-    routes: [...controller.routes(), ...compute.routes()],
+    routes: [...controller.routes(), ...compute.routes(), tickets.route(), demoLabRoute(settings)],
+    versions: { program: version, api: apiVersion },
     log,
+    collectors: [() => controller.metrics(), () => compute.metrics()],
     serverHeader: `Patchbay/${version} GNS3/${apiVersion}`,
-    ...(settings.Server.auth
-      ? { credentials: { user: settings.Server.user.trim(), password: settings.Server.password.trim() } }
-      : {}),
+    pageFolder,
+    allowedOrigins: settings.Server.allowed_origins.split(',').map((origin) => origin.trim()),
+    ...(tls && { tls }),
+    ...(auth && { credentials: { user: user.trim(), password: password.trim(), tickets, openConsoles } }),
   });
   const url = await listen(app, settings).catch(async (error: unknown) => {
     await controller.close();
@@ -65,6 +80,26 @@ async function prepareFolders(settings: Settings): Promise<void> {
   await chmod(runtimeDirectory, 0o700);
 }
 
+/** Key and certificate of the files that are configured. @throws UsageError */
+async function readCertificate({
+  Server: { ssl, certfile, certkey },
+}: Settings): Promise<{ key: Buffer; cert: Buffer } | undefined> {
+  if (!ssl) return undefined;
+  const read = (file: string, what: string) =>
+    readFile(file).catch((error: Error) => {
+      throw new UsageError(
+        `The ${what} ${file} cannot be read: ${error.message}. Correct ${what === 'key' ? 'certkey' : 'certfile'}`,
+      );
+    });
+  const [cert, key] = await Promise.all([read(certfile, 'certificate'), read(certkey, 'key')]);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new UsageError(`${certfile} and ${certkey} are no certificate and its key: ${(error as Error).message}`);
+  }
+  return { cert, key };
+}
+
 async function listen(app: FastifyInstance, settings: Settings): Promise<string> {
   const { host, port } = settings.Server;
   try {
@@ -81,7 +116,7 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
       throw new UsageError(`Port ${port} needs more rights than this user has: choose one above 1023 with --port`);
     throw error;
   }
-  return urlOf(host, (app.server.address() as AddressInfo).port);
+  return urlOf(host, (app.server.address() as AddressInfo).port, settings.Server.ssl);
 }
 
 interface Parts {

@@ -13,6 +13,9 @@ export interface CommandLine {
   dataDirectory?: string | undefined;
   configFile?: string | undefined;
   local?: boolean | undefined;
+  ssl?: boolean | undefined;
+  certfile?: string | undefined;
+  certkey?: string | undefined;
 }
 
 /** Something in the configuration that a person has to mend. */
@@ -30,6 +33,9 @@ export async function readSettings(line: CommandLine): Promise<Settings> {
   const server = sections.Server;
   if (line.host !== undefined) server.host = line.host;
   if (line.port !== undefined) server.port = line.port;
+  if (line.ssl !== undefined) server.ssl = line.ssl;
+  if (line.certfile !== undefined) server.certfile = line.certfile;
+  if (line.certkey !== undefined) server.certkey = line.certkey;
   if (line.local !== undefined) server.local = line.local;
   else if (!given.has('Server.local')) server.local = isLoopback(server.host);
   checkRanges(sections);
@@ -113,6 +119,8 @@ function checkRanges({ Server: server }: SettingsSections): void {
     }
   }
   if (server.port > 65535) throw new SettingsError(`[Server] port ${server.port} is not a port`);
+  if (server.ssl && (server.certfile === '' || server.certkey === ''))
+    throw new SettingsError('[Server] ssl is on, so certfile and certkey must be given');
   if (server.auth && server.user.trim() === '') throw new SettingsError('[Server] auth is on, so user and password must be given');
 }
 

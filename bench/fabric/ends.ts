@@ -48,10 +48,13 @@ export class End {
   }
 }
 
-/** `count` frames of `frameBytes` each, length-prefixed. */
+/** `count` frames of `frameBytes` each, length-prefixed, from station 1 to station 2. */
 export function framesOf(frameBytes: number, count: number): Buffer {
   const step = 4 + frameBytes;
   const buffer = Buffer.alloc(step * count);
-  for (let frame = 0; frame < count; frame += 1) buffer.writeUInt32BE(frameBytes, frame * step);
+  for (let frame = 0; frame < count; frame += 1) {
+    buffer.writeUInt32BE(frameBytes, frame * step);
+    buffer.set([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1], frame * step + 4);
+  }
   return buffer;
 }

@@ -1,9 +1,12 @@
-/** The baseline: joins two Unix stream sockets and only copies, with the fabric's priority. `relay.ts PATH PATH`. */
+/** The baseline: joins Unix stream sockets by twos and only copies, with the fabric's priority. `relay.ts PATH PATH …`. */
 import { connect } from 'node:net';
 import { raisePriority } from '../../src/fabric/priority.ts';
 
 raisePriority();
-const [one, other] = process.argv.slice(2).map((path) => connect(path));
-if (!one || !other) throw new Error('two paths are needed');
-one.pipe(other);
-other.pipe(one);
+const sockets = process.argv.slice(2).map((path) => connect(path));
+for (let at = 0; at < sockets.length; at += 2) {
+  const [one, other] = sockets.slice(at, at + 2);
+  if (!one || !other) throw new Error('paths come by twos');
+  one.pipe(other);
+  other.pipe(one);
+}

@@ -42,12 +42,21 @@ const table = {
     status: 409,
     says: 'The project "{name}" was written by a newer program (revision {revision}, this one reads up to {known})',
   },
-  project_older: {
-    status: 409,
-    says: 'The project "{name}" has the file format of revision {revision}, which is too old: this program reads {known} and later',
-  },
   project_copy_failed: { status: 409, says: 'The project "{name}" could not be copied: {reason}' },
+  project_export_failed: { status: 409, says: 'The project "{name}" could not be exported: {reason}' },
+  archive_invalid: { status: 409, says: 'The archive cannot be used: {reason}' },
+  archive_image_differs: {
+    status: 409,
+    says: 'The archive brings the image "{image}", and this server has another one of that name: rename or remove that one first',
+  },
   project_delete_failed: { status: 409, says: 'The project "{name}" could not be deleted: {reason}' },
+
+  // Snapshots
+  snapshot_not_found: { status: 404, says: "Snapshot ID {snapshot_id} doesn't exist" },
+  snapshot_name_taken: { status: 409, says: 'The project has a snapshot named "{name}" already' },
+  snapshot_name_invalid: { status: 409, says: 'The snapshot name is not usable: {reason}' },
+  snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
+  snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
 
   // Nodes
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
@@ -67,7 +76,7 @@ const table = {
   },
   node_console: {
     status: 409,
-    says: 'Node {name} has no telnet console that could be reached now: {reason}',
+    says: 'Node {name} has no console that could be reached now: {reason}',
     exception: 'NodeError',
   },
   node_id_taken: { status: 409, says: 'There is another node with the id {node_id} already', exception: 'NodeError' },
@@ -87,6 +96,7 @@ const table = {
 
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
+  link_id_taken: { status: 409, says: 'There is a link with the id {link_id} already' },
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },
   link_itself: { status: 409, says: 'Node {name} cannot connect to itself' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
@@ -107,6 +117,12 @@ const table = {
     says: 'Port {adapter_number}/{port_number} does not exist on {name}, which has {count} port(s)',
     exception: 'NodeError',
   },
+  link_outside: { status: 409, says: 'Both {one} and {other} lead out of the project: they cannot be joined' },
+  ports_connected: {
+    status: 409,
+    says: 'The ports of this {kind} cannot be changed while one of them is connected: delete its links first',
+    exception: 'NodeError',
+  },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {
     status: 409,
@@ -125,7 +141,12 @@ const table = {
 
   // Drawings
   drawing_not_found: { status: 404, says: "Drawing ID {drawing_id} doesn't exist" },
+  drawing_id_taken: { status: 409, says: 'There is a drawing with the id {drawing_id} already' },
   drawing_locked: { status: 409, says: 'The drawing {drawing_id} cannot be deleted because it is locked: unlock it first' },
+
+  // History
+  nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
+  undo_conflict: { status: 409, says: 'This cannot be taken back: {reason}. Nothing was changed' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
@@ -163,12 +184,46 @@ const table = {
     says: 'The image "{image}" was not found: upload it to this compute, or correct the path',
     exception: 'ImageMissingError',
   },
+  image_damaged: {
+    status: 409,
+    says: "The image {image} arrived damaged at compute '{name}': upload it there again",
+  },
   image_not_allowed: {
     status: 409,
     says: 'The image "{image}" lies outside the image folders of this server: upload it, or use its name only',
     exception: 'NodeError',
   },
   tool_missing: { status: 409, says: '{tool} was not found on this compute: install it (package {package})' },
+  docker_failed: { status: 409, says: '{reason}', exception: 'DockerError' },
+  docker_engine_missing: {
+    status: 409,
+    says: 'There is no Docker engine at {socket} ({reason}): install it (Debian: apt install docker.io), or set socket_path in [Docker]',
+    exception: 'DockerError',
+  },
+  nat_failed: { status: 409, says: 'The way out could not be opened: {reason}', exception: 'NodeError' },
+  interface_unavailable: { status: 409, says: 'The interface "{interface}" cannot be used: {reason}', exception: 'NodeError' },
+  capability_missing: {
+    status: 409,
+    says: '{what} needs the capability {capability}, which this server does not have: {remedy}',
+    exception: 'NodeError',
+  },
+  emulator_absent: { status: 409, says: 'This compute cannot {what}: {reason}' },
+  router_platform: {
+    status: 409,
+    says: 'A router of platform {platform} cannot be made like this: {reason}',
+    exception: 'DynamipsError',
+  },
+  address_invalid: { status: 409, says: '"{address}" is no IPv4 address' },
+  node_number_taken: {
+    status: 409,
+    says: 'Another node has the {property} {number} already: choose another one, or leave it out',
+    exception: 'NodeError',
+  },
+  node_numbers_exhausted: {
+    status: 409,
+    says: 'No number is left for another {node_type} node, which go up to {last}: delete one',
+    exception: 'NodeError',
+  },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 

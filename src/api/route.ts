@@ -25,6 +25,8 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly signal: AbortSignal;
   /** Address the client used for this server (`Host` header), to build addresses for it. */
   readonly host?: string;
+  /** What the client calls itself (`User-Agent` header). */
+  readonly userAgent?: string;
 }
 
 /** An answer that is not JSON text: its own content type, streamed or whole. */
@@ -79,6 +81,14 @@ export interface RouteSpec<B extends TSchema | undefined> {
   /** Success status; 204 answers have no body. Default 200. */
   readonly status?: number;
   readonly reply?: TSchema;
+  /** The answer has no body although its status is not 204. */
+  readonly empty?: true;
+  /** Content type of an answer that is not JSON. */
+  readonly replyType?: string;
+  /** Query parameters of routes whose body is not looked at; the handler checks them. */
+  readonly query?: Readonly<Record<string, TSchema>>;
+  /** Not of the established API; `docs/api.md` tells about it. */
+  readonly own?: true;
 }
 
 type BodyOf<B> = B extends TSchema ? Static<B> : unknown;

@@ -75,7 +75,7 @@ export function watchCaptures(parts: CaptureWatchParts): void {
 async function lookOnce({ context, stats, nodes }: CaptureWatchParts): Promise<void> {
   const { wiring } = context;
   const capturing = wiring.capturing();
-  const ids = new Set(capturing.flatMap((binding) => wiring.linkOf(binding) ?? []));
+  const ids = new Set(capturing.flatMap((binding) => wiring.placeOf(binding)?.linkId ?? []));
   if (ids.size === 0) return;
   const ended = new Map<string, string>();
   for (const { captures = [] } of await stats([...ids])) {

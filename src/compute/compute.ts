@@ -7,6 +7,7 @@
  * once; (4) tells the fabric which links should be; (5) ends the noted processes that nobody owns. Only then it answers. At the end
  * it lets go of everything, or stops everything when asked to.
  */
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Route } from '../api/route.ts';
@@ -15,13 +16,17 @@ import type { Host } from '../emulators/host.ts';
 import { ImageStore } from '../emulators/images.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
+import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
+import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { Captures, watchCaptures } from './captures.ts';
 import type { ComputeEvent, Context } from './context.ts';
 import { removeHalfCopies } from './copy.ts';
+import { pidsOf } from './emulator-pids.ts';
 import { HostFigures } from './host-figures.ts';
 import { LateFabric } from './late-fabric.ts';
+import { computeMetrics } from './metrics.ts';
 import { localAddresses } from './nio.ts';
 import type { ComputeNode } from './node.ts';
 import { Ports } from './ports.ts';
@@ -43,6 +48,8 @@ export interface ComputeOptions {
   readonly log: Logger;
   /** Version of the server. */
   readonly version: string;
+  /** What of this machine can be used, and what is missing. */
+  readonly findings: () => Promise<readonly Finding[]>;
 }
 
 /** Between SIGTERM and SIGKILL for processes that nobody owns; the server does not answer yet. */
@@ -62,19 +69,20 @@ export class Compute {
     host: Host;
     fabric: LateFabric;
     version: string;
+    findings: ComputeOptions['findings'];
   }) {
-    const { context, events, host, fabric, version } = parts;
+    const { context, events, host, ...rest } = parts;
     this.#context = context;
-    this.#fabric = fabric;
+    this.#fabric = rest.fabric;
     this.events = events;
     this.host = host;
     this.#projects = new Projects(context);
     const figures = new HostFigures(context.settings.Server.projects_path);
-    this.#routes = computeRoutes({ context, projects: this.#projects, events, host, figures, version });
+    this.#routes = computeRoutes({ context, projects: this.#projects, events, host, figures, ...rest });
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
-  static async open({ settings, log: logger, version }: ComputeOptions): Promise<Compute> {
+  static async open({ settings, log: logger, version, findings }: ComputeOptions): Promise<Compute> {
     const { dataDirectory, runtimeDirectory, Server } = settings;
     for (const folder of [join(dataDirectory, 'state'), Server.projects_path]) await mkdir(folder, { recursive: true });
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
@@ -92,10 +100,10 @@ export class Compute {
     ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoleHost = consoleHostOf(Server);
-    const ports = new Ports(Server, consoleHost);
+    const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
     const events = new EventStream<ComputeEvent>();
     const images = new ImageStore(() => settings);
-    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, log };
+    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, log };
     const context: Context = {
       settings,
       store,
@@ -108,7 +116,7 @@ export class Compute {
       log,
       emit: (event) => events.emit(event),
     };
-    const compute = new Compute({ context, events, host, fabric, version });
+    const compute = new Compute({ context, events, host, fabric, version, findings });
     try {
       const opening = new Opening(context);
       await opening.restore(compute.#projects);
@@ -116,7 +124,10 @@ export class Compute {
       // Where nothing ran there is no fabric to find and nothing to tell it: its start goes on beside ours.
       if (leftovers.length > 0) {
         await synced;
-        await opening.endUnowned(leftovers, [(await fabric.connect()).pid, ...ownedPids(compute.#projects.allNodes())]);
+        await opening.endUnowned(leftovers, [
+          (await fabric.connect()).pid,
+          ...compute.#projects.allNodes().flatMap((node) => pidsOf(node.emulator)),
+        ]);
       }
       watchCaptures({ context, stats: (ids) => fabric.stats(ids), nodes: () => compute.#projects.allNodes() });
       return compute;
@@ -131,14 +142,20 @@ export class Compute {
     return this.#routes;
   }
 
-  /** Ends the compute; with `stopNodes` also every emulator. The fabric goes on for as long as an emulator does. */
+  metrics(): Promise<Metric[]> {
+    return computeMetrics(this.#projects.allNodes(), () => this.#fabric.load());
+  }
+
+  /** Ends the compute; with `stopNodes` also every emulator. The fabric goes on while there is a link or a machine. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
     const nodes = this.#projects.allNodes();
-    if (stopNodes) await Promise.allSettled(nodes.map((node) => node.stop()));
-    const isFabricNeeded = !stopNodes && nodes.some((node) => node.emulator !== undefined);
+    // What is always running is there for machines: without a link or one of them it ends with the server.
+    const isMachine = (node: ComputeNode) => node.emulator !== undefined && !node.driver.kind.alwaysRunning;
+    const endsAll = stopNodes || !(this.#context.wiring.hasLinks || nodes.some(isMachine));
+    if (endsAll) await Promise.allSettled(nodes.map((node) => node.halt()));
     await Promise.allSettled(nodes.map((node) => node.release()));
-    await this.#fabric.end(isFabricNeeded ? 'close' : 'quit');
+    await this.#fabric.end(endsAll ? 'quit' : 'close');
     await this.host.images.close();
     await this.#context.store.close();
   }
@@ -153,13 +170,16 @@ class Opening {
   }
 
   async restore(projects: Projects): Promise<void> {
-    const { store } = this.#context;
+    const { store, log } = this.#context;
     const { projects: records, nodes, copies } = store.load();
     const loaded = projects.load(records, nodes);
     for (const [node, entry] of loaded) await this.#retake(node, entry);
     await Promise.all([
       removeHalfCopies(this.#context, copies),
-      ...[...loaded].map(([node, { run }]) => run && node.adopt(run).catch((error) => this.#adoptionFailed(node, error))),
+      ...[...loaded].map(([node, { run }]) => {
+        if (run) return node.adopt(run).catch((error) => this.#adoptionFailed(node, error));
+        return node.begin().catch((error) => log('error', `node ${node.name}: ${error}`));
+      }),
     ]);
     await this.#removeOldSockets(projects.allNodes());
   }
@@ -212,21 +232,12 @@ class Opening {
   }
 }
 
-/** Every process id in the records of running emulators; the records are the drivers', the key `pid` is common to them. */
-function ownedPids(nodes: readonly ComputeNode[]): number[] {
-  const pids: number[] = [];
-  const collect = (value: unknown) => {
-    if (typeof value !== 'object' || value === null) return;
-    for (const [key, part] of Object.entries(value)) {
-      if (key === 'pid' && typeof part === 'number') pids.push(part);
-      else collect(part);
-    }
-  };
-  for (const node of nodes) collect(node.emulator?.record);
-  return pids;
-}
-
 function consoleHostOf(server: Settings['Server']): string {
   if (!server.allow_remote_console) return server.host;
   return server.host.includes(':') ? '::' : '0.0.0.0';
+}
+
+/** The same for the same text, and hardly ever for another one. */
+function numberOf(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE(0);
 }

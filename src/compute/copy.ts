@@ -24,9 +24,11 @@ export interface ProjectCopy {
   readonly destination_path?: string;
   /** Id of a node to the id of its copy. Folders of other nodes are not copied. */
   readonly nodes: Readonly<Record<string, string>>;
+  /** Names of folders directly in `project-files` that are not copied. */
+  readonly leave_out?: readonly string[];
 }
 
-/** Copies `project-files` of a project to where another project will be; all of it except `tmp`. */
+/** Copies `project-files` of a project to where another project will be; all of it except `tmp` and what is to be left out. */
 export async function copyProject(context: Context, project: ComputeProject, wanted: ProjectCopy): Promise<void> {
   const destination = await placeFor(context.settings, wanted.destination_project_id, wanted.destination_path);
   const target = join(destination, 'project-files');
@@ -37,9 +39,10 @@ export async function copyProject(context: Context, project: ComputeProject, wan
     await grow(context, target, async (folder) => {
       await whileHeld([...project.nodes.values()], context, async () => {
         const source = join(project.path, 'project-files');
-        if (await exists(source)) await copyTree(context, source, folder);
+        const without = new Set(['tmp', ...(wanted.leave_out ?? [])]);
+        const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
+        if (names.length > 0) await copyTrees(context, source, names, folder);
       });
-      await rm(join(folder, 'tmp'), { recursive: true, force: true });
       await renameNodes(context, folder, new Map(Object.entries(wanted.nodes).map(([from, to]) => [from.toLowerCase(), to])));
     });
   } catch (error) {
@@ -56,12 +59,12 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
     if (destination.status === 'stopped' || destination.driver.kind.alwaysRunning) return;
     throw fault('node_running', { name: destination.name, what: 'replace its files' });
   };
-  if (source === destination) return;
+  if (source === destination || source.driver.kind.inFabric) return;
   stopped();
   const copying = whileHeld([source, destination], context, async () => {
     stopped();
     await grow(context, destination.directory, async (folder) => {
-      if (await exists(source.directory)) await copyTree(context, source.directory, folder);
+      if (await exists(source.directory)) await copyTrees(context, source.directory, ['.'], folder);
     });
     await destination.driver.renamed?.(destination.directory, source.name, destination.name);
   });
@@ -119,8 +122,9 @@ async function grow(context: Context, target: string, fill: (folder: string) => 
 }
 
 /** GNU coreutils: `--reflink=auto` shares blocks where it can, `--sparse=always` keeps holes; `-a` keeps links, modes and times. */
-function copyTree(context: Context, from: string, to: string): Promise<void> {
-  return run(context, 'cp', ['-a', '--reflink=auto', '--sparse=always', '--', `${from}/.`, to]);
+function copyTrees(context: Context, from: string, names: readonly string[], to: string): Promise<void> {
+  const sources = names.map((name) => `${from}/${name}`);
+  return run(context, 'cp', ['-a', '--reflink=auto', '--sparse=always', '--', ...sources, to]);
 }
 
 /** Gives the nodes' folders the ids of the copies; folders of nodes that are not copied go. */

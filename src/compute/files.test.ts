@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { isSpecial, listInterfaces } from '../emulators/interfaces.ts';
 import type { Settings } from '../schema/settings.ts';
 import { listFiles, readProjectFile, writeProjectFile } from './files.ts';
 import { HostFigures } from './host-figures.ts';
-import { isSpecial, listInterfaces } from './interfaces.ts';
 import { makeFolder, placeFor, removeFolder } from './project-folder.ts';
 
 let root: string;

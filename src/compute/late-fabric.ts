@@ -2,15 +2,16 @@
  * The fabric's client, from before it is there: a first start need not wait until the fabric's process answers, requests do. What
  * could not be started is tried again with the next request.
  */
+import type { FabricSwitches } from '../emulators/host.ts';
 import { FabricClient } from '../fabric/client.ts';
-import type { LinkFailure, LinkSpec, LinkStats } from '../fabric/protocol.ts';
+import type { AddressEntry, FabricLoad, LinkFailure, LinkSpec, LinkStats, SwitchStats } from '../fabric/protocol.ts';
 import type { Context } from './context.ts';
 import type { FabricLinks } from './wiring.ts';
 
 /** Where the fabric listens and writes. */
 type FabricPlace = Parameters<typeof FabricClient.connectOrSpawn>[0];
 
-export class LateFabric implements FabricLinks {
+export class LateFabric implements FabricLinks, FabricSwitches {
   readonly #place: FabricPlace;
   readonly #log: Context['log'];
   #client: Promise<FabricClient> | undefined;
@@ -46,6 +47,22 @@ export class LateFabric implements FabricLinks {
 
   async stats(ids: string[]): Promise<LinkStats[]> {
     return (await this.connect()).stats(ids);
+  }
+
+  async load(): Promise<FabricLoad> {
+    return (await this.connect()).load();
+  }
+
+  async switchStats(ids: string[]): Promise<SwitchStats[]> {
+    return (await this.connect()).switchStats(ids);
+  }
+
+  async addresses(id: string): Promise<AddressEntry[]> {
+    return (await this.connect()).addresses(id);
+  }
+
+  async forgetAddresses(id: string): Promise<void> {
+    await (await this.connect()).forgetAddresses(id);
   }
 
   /** Lets go of the fabric, or ends it. */

@@ -4,8 +4,8 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fault } from '../api/faults.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
-import type { BpfInstruction } from '../fabric/protocol.ts';
-import { type Filters, filterTypes, normaliseFilters } from '../schema/filter.ts';
+import { type BpfInstruction, type BpfKey, bpfKeys } from '../fabric/protocol.ts';
+import { type Filters, knownFilters, normaliseFilters } from '../schema/filter.ts';
 import type { Nio, NioUdp } from '../schema/nio.ts';
 import type { NioRecord } from './store.ts';
 
@@ -25,7 +25,8 @@ export async function checkChange(nio: Nio, current: NioRecord, { nodeType, comp
   const udp = requireUdp(nio, nodeType);
   const { filters = current.filters, suspend = current.suspend } = udp;
   const effects = await checkEffects({ ...udp, filters, suspend }, compiler);
-  return Object.freeze({ ...current, ...effects });
+  const { bpf_ab: _ab, bpf_ba: _ba, ...rest } = current;
+  return Object.freeze({ ...rest, ...effects });
 }
 
 /** The form in which a NIO is answered. */
@@ -39,15 +40,18 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
   return nio as NioUdp;
 }
 
-async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | 'bpf' | 'suspend'>> {
+async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | BpfKey | 'suspend'>> {
   const result = normaliseFilters(nio.filters ?? {});
-  if (!result.ok) throw fault('filter_invalid', { name: result.name, reason: result.reason, known: filterTypes.join(', ') });
-  return { filters: result.filters, bpf: await compile(result.filters, compiler), suspend: nio.suspend ?? false };
+  if (!result.ok) throw fault('filter_invalid', { name: result.name, reason: result.reason, known: knownFilters });
+  const { filters } = result;
+  const [bpf, bpf_ab, bpf_ba] = await Promise.all(bpfKeys.map((key) => compile(filters[key], compiler)));
+  const directed = { ...(filters.bpf_ab && bpf_ab && { bpf_ab }), ...(filters.bpf_ba && bpf_ba && { bpf_ba }) };
+  return { filters, bpf: bpf ?? [], ...directed, suspend: nio.suspend ?? false };
 }
 
 /** One program for each line. */
-function compile(filters: Filters, compiler: BpfCompiler): Promise<BpfInstruction[][]> {
-  const lines = (filters.bpf ?? []).flatMap((text) => String(text).split('\n')).map((line) => line.trim());
+function compile(expressions: Filters[BpfKey], compiler: BpfCompiler): Promise<BpfInstruction[][]> {
+  const lines = (expressions ?? []).flatMap((text) => String(text).split('\n')).map((line) => line.trim());
   return Promise.all(lines.filter((line) => line !== '').map((line) => compiler.compile(line)));
 }
 

@@ -2,14 +2,14 @@
  * Captures on the ports of one node. A capture is part of its NIO's record: it is remembered while the node is stopped and when the
  * server or the fabric starts again, and goes when the NIO goes. The file is made here, with its header; the fabric fills it.
  */
-import { open, rm } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { wrongWithBaseName } from '../lib/base-name.ts';
 import { isReallyBelow } from '../lib/inside.ts';
 import { makeFolders } from '../lib/make-folders.ts';
-import { fileHeader } from '../lib/pcap.ts';
-import { type CaptureEntry, type CaptureStart, linkTypes } from '../schema/capture.ts';
+import { fileHeader, fileHeaderBytes } from '../lib/pcap.ts';
+import { type CaptureEntry, type CaptureOptions, type CaptureStart, dataLinkTypeOf, linkTypes } from '../schema/capture.ts';
 import type { Context } from './context.ts';
 import type { NioOwner, NodeNios, PortNumbers } from './node-nios.ts';
 import type { CaptureRecord } from './store.ts';
@@ -39,7 +39,7 @@ export class NodeCaptures {
         throw fault('capture_file_taken', { file: wanted.capture_file_name });
       }
       const capture = recordOf(wanted, path, this.#nios.linkTypeOf(before));
-      await makeFile(capture);
+      if (!wanted.append || !(await canGoOn(capture))) await makeFile(capture);
       await this.#nios.replace(before, { ...before.nio, capture });
       return path;
     });
@@ -68,7 +68,7 @@ export class NodeCaptures {
     return this.#context.wiring.ofNode(this.#node.id).flatMap(({ adapter, port, nio: { capture } }) => {
       if (!capture) return [];
       const place = { node_id: this.#node.id, adapter_number: adapter, port_number: port };
-      return [{ ...place, capture_file_name: capture.file_name, pcap_file_path: capture.path }];
+      return [{ ...place, capture_file_name: capture.file_name, pcap_file_path: capture.path, ...optionsOf(capture) }];
     });
   }
 
@@ -111,6 +111,27 @@ function recordOf(wanted: CaptureStart, path: string, linkType: 'ethernet' | 'se
     ...(max_bytes !== undefined && { max_bytes }),
     ...(max_seconds !== undefined && { until: Date.now() + max_seconds * 1000 }),
   });
+}
+
+function optionsOf({ link_type, side, nanoseconds, max_bytes, until }: CaptureRecord): CaptureOptions {
+  const ends_at = until === undefined ? null : new Date(until).toISOString();
+  return { data_link_type: dataLinkTypeOf(link_type), side, nanoseconds, max_bytes: max_bytes ?? null, ends_at };
+}
+
+/** There is a file of that name, and of this kind of capture. @throws capture_file_invalid when it is anything else */
+async function canGoOn({ path, file_name, link_type: linkType, nanoseconds }: CaptureRecord): Promise<boolean> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
+  }
+  const header = Buffer.alloc(fileHeaderBytes);
+  await handle.read(header, 0, fileHeaderBytes, 0).finally(() => handle.close());
+  if (header.equals(fileHeader({ linkType, nanoseconds }))) return true;
+  const reason = 'the file of that name that is there is not one of this kind of capture';
+  throw fault('capture_file_invalid', { file: file_name, reason });
 }
 
 /** A file of that name that is there is replaced; who still reads it reads the old one to its end. */

@@ -16,6 +16,8 @@ export interface NioOwner {
   readonly driver: Driver;
   readonly properties: Properties;
   readonly emulator: Emulator | undefined;
+  /** Keeps what the emulator is found again by. */
+  noteRun(): Promise<void>;
 }
 
 /** Numbers of a port as a path gives them. */
@@ -39,11 +41,13 @@ export class NodeNios {
     const { wiring, store } = this.#context;
     const end = this.#endOf(at);
     const checked = await checkNio(given, this.#checks);
-    this.#requireReachable(end);
     const before = wiring.find(end);
+    await this.#openPort(end);
+    this.#requireReachable(end);
     const nio = before?.nio.capture ? { ...checked, capture: before.nio.capture } : checked;
-    const giveBack = this.#claim(nio.lport, before);
+    let giveBack = () => {};
     try {
+      giveBack = this.#claim(nio.lport, before);
       await wiring.bind(end, nio);
       await store.setNio(end.nodeId, end, nio).catch(async (error) => {
         await this.#restore(end, before);
@@ -51,6 +55,7 @@ export class NodeNios {
       });
     } catch (error) {
       giveBack();
+      if (!before) await this.#closePort(end).catch(() => undefined);
       throw error;
     }
     if (before && before.nio.lport !== nio.lport) this.#context.ports.udp.release(before.nio.lport);
@@ -86,6 +91,15 @@ export class NodeNios {
     }
   }
 
+  /** @throws port_taken when a port that is joined would go */
+  requireStay(properties: Properties): void {
+    const ports = this.#portsWith(properties);
+    for (const { adapter, port } of this.#context.wiring.ofNode(this.#node.id)) {
+      if (ports.some((one) => one.adapter_number === adapter && one.port_number === port)) continue;
+      throw fault('port_taken', { adapter_number: adapter, port_number: port, name: this.#node.name });
+    }
+  }
+
   /** Forgets all NIOs; that they are gone from the disk is the caller's part. */
   async clear(): Promise<void> {
     const { wiring, ports } = this.#context;
@@ -93,6 +107,13 @@ export class NodeNios {
       await this.#unlink(binding);
       ports.udp.release(binding.nio.lport);
     }
+  }
+
+  /** Makes the ports ready that have a NIO; answers what kept the others. */
+  async openAll(emulator: Emulator): Promise<Error[]> {
+    const bindings = this.#context.wiring.ofNode(this.#node.id);
+    const opened = await Promise.allSettled(bindings.map(({ adapter, port }) => emulator.openPort?.(adapter, port)));
+    return opened.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
   }
 
   /** Whether the guest should see a cable in this adapter. */
@@ -108,7 +129,22 @@ export class NodeNios {
       throw error;
     });
     ports.udp.release(binding.nio.lport);
+    await this.#closePort(binding);
     await this.#showCarrier(binding);
+  }
+
+  async #openPort({ adapter, port }: End): Promise<void> {
+    const { emulator } = this.#node;
+    if (!emulator?.openPort) return;
+    await emulator.openPort(adapter, port);
+    await this.#node.noteRun();
+  }
+
+  async #closePort({ adapter, port }: End): Promise<void> {
+    const { emulator } = this.#node;
+    if (!emulator?.closePort) return;
+    await emulator.closePort(adapter, port);
+    await this.#node.noteRun();
   }
 
   /** A fabric that does not answer carries nothing, and is not told of this link when it is back. */
@@ -160,18 +196,22 @@ export class NodeNios {
   }
 
   #findPort(at: PortNumbers): Port | undefined {
-    const byPort = this.#node.driver.kind.can.addressesByPort;
-    return this.#portList().find((port) => (byPort ? port.port_number === at.port : port.adapter_number === at.adapter));
+    const { addressesByPort, addressesByBoth } = this.#node.driver.kind.can;
+    const isIt = ({ adapter_number, port_number }: Port) =>
+      (adapter_number === at.adapter || (addressesByPort && !addressesByBoth)) && (port_number === at.port || !addressesByPort);
+    return this.#portList().find(isIt);
   }
 
   #portList(): Port[] {
-    const { properties, driver } = this.#node;
-    if (this.#ports?.of !== properties) {
-      const { port_name_format, port_segment_size } = driver.kind.defaults;
-      const naming = { port_name_format, port_segment_size, first_port_name: null, custom_adapters: [] };
-      this.#ports = { of: properties, list: driver.kind.ports(properties, naming) };
-    }
+    const { properties } = this.#node;
+    if (this.#ports?.of !== properties) this.#ports = { of: properties, list: this.#portsWith(properties) };
     return this.#ports.list;
+  }
+
+  #portsWith(properties: Properties): Port[] {
+    const { port_name_format, port_segment_size } = this.#node.driver.kind.defaults;
+    const naming = { port_name_format, port_segment_size, first_port_name: null, custom_adapters: [] };
+    return this.#node.driver.kind.ports(properties, naming);
   }
 
   /** An adapter that was added to a running machine's properties comes with its next start. */

@@ -13,6 +13,8 @@ export interface RunOwner {
   readonly context: Context;
   readonly driver: Driver;
   view(): NodeView;
+  /** Makes ready those of its ports that have a NIO, where that must be done; answers what kept some. */
+  openPorts(emulator: Emulator): Promise<Error[]>;
   /** The console's port was found in use by another program: gives another one, durably. */
   anotherConsolePort(): Promise<number | null>;
 }
@@ -22,6 +24,7 @@ export class NodeRun {
   readonly #owner: RunOwner;
   readonly #view: NodeView;
   #console: NodeConsole | undefined;
+  #auxiliary: NodeConsole | undefined;
   /** What it ended with, once it has. */
   #ending: Ending | undefined;
 
@@ -39,9 +42,10 @@ export class NodeRun {
     const view = owner.view();
     let run: NodeRun | undefined;
     try {
-      await prepareFolders(view);
+      if (!owner.driver.kind.inFabric) await prepareFolders(view);
       run = new NodeRun(owner, view, await owner.driver.start(view));
-      await together([run.note({ status: 'started', stale: false }), run.openConsole(), run.#linksUp()]);
+      run.#warnOfPorts(await owner.openPorts(run.emulator));
+      await together([run.note({ status: 'started', stale: false }), run.openConsole(), run.linksUp()]);
       run.#requireAlive();
       return run;
     } catch (error) {
@@ -58,7 +62,8 @@ export class NodeRun {
     if (!emulator) return undefined;
     const run = new NodeRun(owner, view, emulator);
     // It runs: a console that cannot be opened is no reason to end it.
-    await together([run.openConsole(), run.#linksUp()]).catch((error: Error) => {
+    run.#warnOfPorts(await owner.openPorts(emulator));
+    await together([run.openConsole(), run.linksUp()]).catch((error: Error) => {
       owner.context.log('error', `node ${view.name} was taken over, but not all of it: ${error.message}`);
     });
     return run;
@@ -74,6 +79,9 @@ export class NodeRun {
   async openConsole(): Promise<void> {
     const source = this.emulator.console();
     const { type, port, host } = this.#owner.view().console;
+    const auxiliary = this.emulator.auxiliary?.();
+    if (auxiliary) this.#auxiliary = await openConsole({ ...auxiliary, host });
+    if (!source && type === 'telnet') this.#view.warn(`${this.#view.name} has no console: nobody answers at its console port`);
     if (!source || type !== 'telnet' || port === null) return;
     this.#console = await openConsole({ source, host, port }).catch(async (error) => {
       if (!isFault(error, 'console_unavailable')) throw error;
@@ -83,9 +91,10 @@ export class NodeRun {
   }
 
   async closeConsole(): Promise<void> {
-    const console = this.#console;
+    const consoles = [this.#console, this.#auxiliary];
     this.#console = undefined;
-    await console?.close();
+    this.#auxiliary = undefined;
+    await Promise.all(consoles.map((console) => console?.close()));
   }
 
   /** The console server, while there is one. */
@@ -119,7 +128,19 @@ export class NodeRun {
     await this.closeConsole();
   }
 
-  async #linksUp(): Promise<void> {
+  /** Makes ready what of its ports can be now, and their links; answers what kept some. */
+  async openPorts(): Promise<Error[]> {
+    const errors = await this.#owner.openPorts(this.emulator);
+    await this.linksUp();
+    return errors;
+  }
+
+  #warnOfPorts(errors: readonly Error[]): void {
+    for (const { message } of errors) this.#view.warn(`A port of ${this.#view.name} cannot be used: ${message}`);
+  }
+
+  /** Brings the node's links up, or to where its ports are now. */
+  async linksUp(): Promise<void> {
     const { nodeId, name, warn } = this.#view;
     const failures = await this.#owner.context.wiring.up(nodeId, (adapter, port) => this.emulator.port(adapter, port));
     for (const failure of failures) warn(`A link of ${name} is not up yet: ${failure.error}`);

@@ -47,16 +47,16 @@ export class NodeState {
   /** The node object of the API. */
   present(): Readonly<Record<string, unknown>> {
     const { project_id, node_id, name, console, console_type } = this.record;
+    const { alwaysRunning, inFabric, consoleTypes } = this.driver.kind;
     return Object.freeze({
-      ...this.driver.present(this.properties),
+      ...this.driver.present(this.properties, this.id),
       project_id,
       node_id,
       name,
       status: this.status,
-      node_directory: this.directory,
-      console,
-      console_type,
-      command_line: this.commandLine,
+      ...(consoleTypes.length > 0 && { console, console_type }),
+      ...(!inFabric && { node_directory: this.directory }),
+      ...(!alwaysRunning && { command_line: this.commandLine }),
     });
   }
 
@@ -88,11 +88,30 @@ export class NodeState {
   /** What the record becomes by a change; a console port may have been taken for it, so it must go to `store`. */
   async after(change: NodeChange): Promise<NodeRecord> {
     const before = this.record;
-    const place = { nodeId: this.id, projectDirectory: this.project.path };
+    const connected = this.context.wiring.ofNode(this.id).length > 0;
+    const place = { nodeId: this.id, projectId: this.project.id, projectDirectory: this.project.path, name: this.name, connected };
     const wanted = Object.keys(change.properties ?? {}).length > 0 ? change.properties : undefined;
     const properties = wanted ? await this.driver.update(before.properties, wanted, place) : before.properties;
-    const console = await nextConsole(this.context.ports, { type: before.console_type, port: before.console }, change);
+    const current = { type: before.console_type, port: before.console };
+    const { reservesConsole = false } = this.driver.kind;
+    const console = reservesConsole
+      ? { ...current, type: change.console_type ?? current.type }
+      : await nextConsole(this.context.ports, current, change);
     return { ...before, name: change.name ?? before.name, console: console.port, console_type: console.type, properties };
+  }
+
+  /** The console's port was found in use by another program: gives another one, durably. */
+  async anotherConsolePort(): Promise<number | null> {
+    const console = await this.context.ports.takeConsole(this.record.console_type);
+    await this.store({ ...this.record, console });
+    return console;
+  }
+
+  /** The files that have the node's name in them follow it. */
+  async renameFiles(from: string): Promise<void> {
+    await this.driver.renamed?.(this.directory, from, this.name).catch((error: Error) => {
+      this.emit('log.warning', { message: `The files of ${this.name} could not be changed to its new name: ${error.message}` });
+    });
   }
 
   /** Makes a record the node's, durably. The console port that is not used, the old or the new one, goes back. */

@@ -4,7 +4,7 @@
  * Theory of operation. Every verb runs under the node's lock, one after the other, and looks at the status when its turn comes: a
  * start behind a start finds the node started and does nothing, a deletion behind a start stops it. An emulator that ends by itself
  * waits for the lock too, and is ignored if somebody has stopped it meanwhile. The node has a `NodeRun` exactly while its status is
- * not `stopped`.
+ * not `stopped`. What is always running is started when it is made; clients' `stop` does nothing, `start` tries failed ports again.
  */
 import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -14,6 +14,7 @@ import { Mutex } from '../lib/mutex.ts';
 import type { Nio } from '../schema/nio.ts';
 import type { NodeStatus } from '../schema/node.ts';
 import type { Context, ProjectView } from './context.ts';
+import { keepFolder } from './kept-folders.ts';
 import { NodeCaptures } from './node-captures.ts';
 import { NodeNios, type PortNumbers } from './node-nios.ts';
 import { NodeRun } from './node-run.ts';
@@ -67,6 +68,13 @@ export class ComputeNode {
     return this.#state.present();
   }
 
+  openPorts = (emulator: Emulator): Promise<Error[]> => this.#nios.openAll(emulator);
+
+  /** Keeps what the emulator is found again by. */
+  async noteRun(): Promise<void> {
+    await this.#run?.note({ status: this.#run.emulator.state, stale: this.#stale });
+  }
+
   view(): NodeView {
     return this.#state.view((adapter) => this.#nios.carrier(adapter));
   }
@@ -74,13 +82,25 @@ export class ComputeNode {
   start(): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
-      if (!this.#run) await this.#start();
+      if (!this.#run) return this.#start();
+      const [error] = await this.#run.openPorts();
+      await this.noteRun();
+      if (error) throw error;
     });
   }
 
-  stop(): Promise<void> {
-    return this.exclusively(() => this.#stop());
+  /** Starts what is always running; for other kinds, nothing. */
+  async begin(): Promise<void> {
+    if (this.driver.kind.alwaysRunning) await this.start();
   }
+
+  /** What is always running stays so. */
+  stop(): Promise<void> {
+    return this.exclusively(() => (this.driver.kind.alwaysRunning ? undefined : this.#stop()));
+  }
+
+  /** The compute ends, and its emulators with it. */
+  halt = (): Promise<void> => this.exclusively(() => this.#stop());
 
   suspend(): Promise<void> {
     return this.exclusively(async () => {
@@ -157,16 +177,18 @@ export class ComputeNode {
       await this.#stop(options);
       await this.context.store.deleteNode(this.id, this.context.wiring.ofNode(this.id));
       await this.#nios.clear();
+      await this.driver.removed?.(this.id).catch((error) => this.context.log('warning', `node ${this.name}: ${error}`));
       this.context.ports.releaseConsole(this.#state.record.console);
       this.#state.record = { ...this.#state.record, console: null };
       this.#gone = true;
     });
   }
 
-  /** Stops the node at once and removes it with its folder. */
-  async delete(): Promise<void> {
+  /** Stops the node at once and removes it with its folder, which can be had back for a while if asked for. */
+  async delete({ keepFiles }: { keepFiles: boolean }): Promise<void> {
     await this.close({ now: true });
     this.#state.emit('node.deleted', this.present());
+    if (keepFiles && (await keepFolder(this.project.path, this.id, this.directory))) return;
     await rm(this.directory, { recursive: true, force: true }).catch((error: Error) => {
       this.view().warn(`The folder of ${this.name} could not be removed: ${error.message}`);
     });
@@ -185,7 +207,7 @@ export class ComputeNode {
     // It was paused for a copy when the server died.
     if (record.status === 'started' && run.emulator.state === 'suspended') await run.emulator.resume().catch(() => undefined);
     this.#state.status = run.emulator.state;
-    if (this.status !== record.status) await run.note({ status: run.emulator.state, stale: this.#stale });
+    if (this.status !== record.status || run.emulator.openPort) await this.noteRun();
   }
 
   /** The server ends: lets go of the emulator without waiting for verbs under way. */
@@ -194,12 +216,7 @@ export class ComputeNode {
     await this.#run?.release();
   }
 
-  async anotherConsolePort(): Promise<number | null> {
-    const { record } = this.#state;
-    const console = await this.context.ports.takeConsole(record.console_type);
-    await this.#state.store({ ...record, console });
-    return console;
-  }
+  anotherConsolePort = (): Promise<number | null> => this.#state.anotherConsolePort();
 
   async #start(): Promise<void> {
     const run = await NodeRun.start(this);
@@ -216,6 +233,9 @@ export class ComputeNode {
     this.#run = run;
     run.emulator.onState((state) => {
       this.exclusively(() => this.#stateChanged(run, state)).catch(failed);
+    });
+    run.emulator.onRecord?.(() => {
+      this.exclusively(() => (this.#run === run ? this.noteRun() : undefined)).catch(failed);
     });
     run.emulator.ended.then((ending) => this.exclusively(() => this.#ended(run, ending))).catch(failed);
   }
@@ -246,33 +266,31 @@ export class ComputeNode {
 
   async #update(change: NodeChange): Promise<void> {
     const before = this.#state.record;
-    if (this.#run && change.console_type !== undefined && change.console_type !== before.console_type) {
+    const { alwaysRunning, inFabric } = this.driver.kind;
+    const isOtherConsole = change.console_type !== undefined && change.console_type !== before.console_type;
+    if (this.#run && isOtherConsole && !alwaysRunning) {
       throw fault('node_running', { name: this.name, what: 'change the type of its console' });
     }
     const next = await this.#state.after(change);
     if (isDeepStrictEqual(next, before)) return;
+    if (inFabric) this.#nios.requireStay(next.properties);
     await this.#state.store(next);
-    if (next.name !== before.name) await this.#rename(before.name);
+    if (next.name !== before.name) await this.#state.renameFiles(before.name);
     if (!isDeepStrictEqual(next.properties, before.properties)) await this.#propertiesChanged(next.properties);
-    if (this.#run && next.console !== before.console) {
+    if (this.#run && (next.console !== before.console || isOtherConsole)) {
       await this.#run.closeConsole();
       await this.#run.openConsole();
     }
   }
 
-  async #rename(from: string): Promise<void> {
-    await this.driver.renamed?.(this.directory, from, this.name).catch((error: Error) => {
-      this.view().warn(`The files of ${this.name} could not be changed to its new name: ${error.message}`);
-    });
-  }
-
   async #propertiesChanged(properties: Properties): Promise<void> {
     await this.#nios.dropMissing();
-    if (!this.#run) return;
-    this.#stale = true;
     const run = this.#run;
+    if (!run) return;
+    this.#stale = true;
     // Noted afterwards: what an emulator is found again by may change with its properties.
-    await run.emulator.changed(properties).finally(() => run.note({ status: run.emulator.state, stale: true }));
+    await run.emulator.changed(properties).finally(() => this.noteRun());
+    await run.linksUp().catch((error: Error) => this.view().warn(`The links of ${this.name} do not follow yet: ${error.message}`));
   }
 
   async #changeStatus(run: NodeRun, status: 'started' | 'suspended'): Promise<void> {

@@ -12,12 +12,17 @@ export class Ports {
   readonly udp: PortPool;
   readonly #vnc: PortPool;
 
-  constructor(server: Settings['Server'], consoleHost: string) {
+  /**
+   * `udpOffset`: where the UDP ports begin. Those of links are bound only while their nodes run, so two servers on one machine that
+   * began at the same one would give out the same ports.
+   */
+  constructor(server: Settings['Server'], consoleHost: string, udpOffset = 0) {
     const pool = (first: number, last: number, protocol: 'tcp' | 'udp') =>
       new PortPool({ first, last, protocol, host: consoleHost });
     this.tcp = pool(server.console_start_port_range, server.console_end_port_range, 'tcp');
     this.#vnc = pool(server.vnc_console_start_port_range, server.vnc_console_end_port_range, 'tcp');
-    this.udp = pool(server.udp_start_port_range, server.udp_end_port_range, 'udp');
+    const [first, last] = [server.udp_start_port_range, server.udp_end_port_range];
+    this.udp = new PortPool({ first, last, protocol: 'udp', host: consoleHost, offset: udpOffset });
   }
 
   /** The wanted port when it can be had, else another; null for consoles that need none. */

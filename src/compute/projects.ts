@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fault } from '../api/faults.ts';
-import type { Driver } from '../emulators/driver.ts';
+import type { Driver, NodeNumbers } from '../emulators/driver.ts';
 import { KeyedMutex } from '../lib/mutex.ts';
 import { isUuid } from '../schema/common.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
@@ -23,7 +23,8 @@ export interface ProjectInput {
 /** Body of a node's creation: the compute's own keys, and the kind's. */
 export interface NodeInput {
   readonly name: string;
-  readonly node_id?: string;
+  /** A number: of an old project. */
+  readonly node_id?: string | number;
   readonly console?: number | null;
   readonly console_type?: ConsoleType;
   readonly [property: string]: unknown;
@@ -104,12 +105,13 @@ export class Projects {
 
   createNode(project: ComputeProject, type: NodeType, input: NodeInput): Promise<ComputeNode> {
     const driver = this.#driver(type);
-    const nodeId = input.node_id ?? randomUUID();
+    const nodeId = typeof input.node_id === 'string' ? input.node_id : randomUUID();
     const key = idOf(nodeId, 'node_id');
     return project.adding(() =>
       this.#locks.run(key, async () => {
         const known = this.#nodes.get(key);
-        if (!known) return this.#makeNode({ project, driver, nodeId, input });
+        const make = () => this.#makeNode({ project, driver, nodeId, input });
+        if (!known) return driver.numbered ? this.#locks.run(`numbers of ${type}`, make) : make();
         if (known.project !== project || known.node.driver !== driver) throw fault('node_id_taken', { node_id: nodeId });
         await known.node.createdAgain(changeable(driver, input));
         return known.node;
@@ -117,12 +119,12 @@ export class Projects {
     );
   }
 
-  deleteNode(node: ComputeNode): Promise<void> {
+  deleteNode(node: ComputeNode, how: { keepFiles: boolean }): Promise<void> {
     const key = node.id.toLowerCase();
     return this.#locks.run(key, async () => {
       const known = this.#nodes.get(key);
       if (known?.node !== node) throw fault('node_not_found', { node_id: node.id });
-      await node.delete();
+      await node.delete(how);
       this.#nodes.delete(key);
       known.project.nodes.delete(key);
     });
@@ -168,18 +170,31 @@ export class Projects {
   async #makeNode(wanted: { project: ComputeProject; driver: Driver; nodeId: string; input: NodeInput }): Promise<ComputeNode> {
     const { project, driver, nodeId, input } = wanted;
     const { store, ports } = this.#context;
-    const properties = await driver.create(own(input), { nodeId, projectDirectory: project.path });
+    const inform = (message: string) => this.#context.emit({ action: 'log.info', event: { message }, project_id: project.id });
+    const taken: NodeNumbers['taken'] = (property, where) => {
+      const nodes = where === 'project' ? [...project.nodes.values()] : this.allNodes();
+      return new Set(nodes.filter((node) => node.driver === driver).map((node) => node.properties[property]));
+    };
+    const place = { nodeId, projectId: project.id, projectDirectory: project.path, name: input.name, inform, taken };
+    const properties = await driver.create(own(input), place);
     const console_type = input.console_type ?? driver.kind.defaults.console_type ?? 'none';
-    const console = await ports.takeConsole(console_type, input.console);
+    const console = await ports
+      .takeConsole(driver.kind.reservesConsole ? 'telnet' : console_type, input.console)
+      .catch(async (error) => {
+        await driver.removed?.(nodeId);
+        throw error;
+      });
     const identity = { project_id: project.id, node_id: nodeId, node_type: driver.kind.type, name: input.name };
     const record: NodeRecord = Object.freeze({ ...identity, console, console_type, properties: Object.freeze(properties) });
     const node = new ComputeNode(this.#context, project, driver, record);
     try {
       await store.setNode(record);
       await driver.populate?.(node.directory, own(input), input.name);
+      await node.begin();
     } catch (error) {
       ports.releaseConsole(console);
       await store.deleteNode(nodeId, []).catch(() => undefined);
+      await driver.removed?.(nodeId).catch(() => undefined);
       await rm(node.directory, { recursive: true, force: true }).catch(() => undefined);
       throw error;
     }

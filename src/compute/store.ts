@@ -39,8 +39,10 @@ export interface NioRecord {
   /** `rhost` as an IP address. */
   readonly address: string;
   readonly filters: Filters;
-  /** The programs of `filters.bpf`. */
+  /** The programs of `filters.bpf`, and those of `bpf_ab` and `bpf_ba` where there are such filters. */
   readonly bpf: readonly BpfInstruction[][];
+  readonly bpf_ab?: readonly BpfInstruction[][];
+  readonly bpf_ba?: readonly BpfInstruction[][];
   readonly suspend: boolean;
   /** Its frames are written to a file, whenever the node runs. */
   readonly capture?: CaptureRecord;

@@ -105,6 +105,23 @@ describe('wiring', () => {
     assert.equal(fabric.requests.length, told, 'nothing has changed, nothing is said');
   });
 
+  it('takes the directions of filters as the end sees them that has them', async () => {
+    const { fabric, wiring, up } = await setUp();
+    await up('a');
+    await up('b');
+    const filters: Filters = { delay_ab: [10], bpf_ba: ['arp'], packet_loss: [1] };
+    const programs: Partial<NioRecord> = { bpf_ba: [[[6, 0, 0, 0]]] };
+    await wiring.bind(end('a'), nio(100, 101, { filters, ...programs }));
+    await wiring.bind(end('b'), nio(101, 100));
+    const linkNow = () => fabric.links.get('pair-100-101');
+    assert.deepEqual(linkNow()?.filters, filters);
+    assert.deepEqual(linkNow()?.bpf_ba, programs.bpf_ba);
+    await wiring.bind(end('a'), nio(100, 101));
+    await wiring.bind(end('b'), nio(101, 100, { filters, ...programs }));
+    assert.deepEqual(linkNow()?.filters, { delay_ba: [10], bpf_ab: ['arp'], packet_loss: [1] });
+    assert.deepEqual([linkNow()?.bpf_ab, linkNow()?.bpf_ba], [programs.bpf_ba, undefined]);
+  });
+
   it('replaces what a port was joined to', async () => {
     const { fabric, wiring, up } = await setUp();
     await up('a');

@@ -15,7 +15,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
-import type { CaptureSpec, LinkFailure, LinkSpec, PortSpec } from '../fabric/protocol.ts';
+import { type BpfPrograms, bpfKeys, type CaptureSpec, type LinkFailure, type LinkSpec, type PortSpec } from '../fabric/protocol.ts';
+import { reversed } from '../schema/filter.ts';
 import type { CaptureRecord, NioRecord } from './store.ts';
 
 /** The part of the fabric's client that is needed here. */
@@ -105,10 +106,17 @@ export class Wiring {
     await this.#change(this.ofNode(nodeId), () => this.#running.delete(nodeId));
   }
 
-  /** Id of the fabric's link that serves a NIO now, for its counters. */
-  linkOf(end: End): string | undefined {
+  get hasLinks(): boolean {
+    return this.#links.size > 0;
+  }
+
+  /** The fabric's link that serves a NIO now, and which of its ends that is, for its counters. */
+  placeOf(end: End): { linkId: string; side: 'a' | 'b' } | undefined {
     const binding = this.find(end);
-    return binding && this.#specOf(binding)?.id;
+    const spec = binding && this.#specOf(binding);
+    if (!spec) return undefined;
+    const { lport, rport } = binding.nio;
+    return { linkId: spec.id, side: spec.id === singleId(lport) || lport < rport ? 'a' : 'b' };
   }
 
   #replace(before: Binding | undefined, after: Binding | undefined): void {
@@ -195,24 +203,31 @@ function idsOf(nio: NioRecord): string[] {
 
 /** Only the named peer is listened to, as the established protocol has it. */
 function single(binding: Binding, here: PortSpec): LinkSpec {
-  const { lport, rport, address, filters, bpf, suspend } = binding.nio;
+  const { lport, rport, address, filters, suspend } = binding.nio;
   const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true };
-  const more = { ...(bpf.length > 0 && { bpf: [...bpf] }), ...capturesOf(binding) };
-  return { id: singleId(lport), a: here, b: there, filters, suspend, ...more };
+  return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesOf(binding) };
 }
 
-/** Clients put the filters on one end only; where both ends have some, one of each type acts. */
+/**
+ * Clients put the filters on one end only; where both ends have some, one of each type acts. Each end says `ab` for what leaves its
+ * own node.
+ */
 function pair([one, a]: [Binding, PortSpec], [other, b]: [Binding, PortSpec]): LinkSpec {
-  const bpf = one.nio.filters.bpf ? one.nio.bpf : other.nio.bpf;
   return {
     id: pairId(one.nio.lport, other.nio.lport),
     a,
     b,
-    filters: { ...other.nio.filters, ...one.nio.filters },
+    filters: { ...reversed(other.nio.filters), ...one.nio.filters },
     suspend: one.nio.suspend || other.nio.suspend,
-    ...(bpf.length > 0 && { bpf: [...bpf] }),
+    ...reversed(programsOf(other.nio)),
+    ...programsOf(one.nio),
     ...capturesOf(one, other),
   };
+}
+
+function programsOf(nio: NioRecord): BpfPrograms {
+  const present = bpfKeys.filter((key) => nio.filters[key]);
+  return Object.fromEntries(present.map((key) => [key, [...(nio[key] ?? [])]]));
 }
 
 function capturesOf(...bindings: Binding[]): { captures?: CaptureSpec[] } {

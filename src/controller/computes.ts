@@ -1,5 +1,5 @@
 /** The registered computes, durable but for the local one, which always exists. */
-import { chmod, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../api/faults.ts';
 import type { ComputeEvent, Transport } from '../api/transport.ts';
@@ -8,6 +8,7 @@ import { Mutex } from '../lib/mutex.ts';
 import type { ComputeCreate, ComputeUpdate } from '../schema/compute.ts';
 import { canonical } from './canonical.ts';
 import { Compute, type ComputeRecord, localComputeId } from './compute.ts';
+import { ImageTransfers } from './image-transfers.ts';
 import type { Log } from './log.ts';
 import { storageFailed } from './project-log.ts';
 
@@ -20,6 +21,14 @@ export interface ComputesOptions {
   /** `compute.created`, `compute.updated`, `compute.deleted` for listeners of the controller. */
   readonly announce: (action: string, compute: Compute) => void;
   readonly onEvent: (compute: Compute, event: ComputeEvent) => void;
+  /** A compute was registered, connected or lost. */
+  readonly onState: (compute: Compute) => void;
+}
+
+interface ComputesFile {
+  readonly computes: readonly ComputeRecord[];
+  readonly version: string;
+  readonly local_name?: string | undefined;
 }
 
 const reserved = new Set(['vm', 'gns3vm', localComputeId]);
@@ -29,7 +38,10 @@ export class Computes {
   readonly #computes = new Map<string, Compute>();
   readonly #unsubscribe = new Map<string, () => void>();
   readonly #changes = new Mutex();
+  readonly images = new ImageTransfers(() => this.local);
   #list: readonly object[] | undefined;
+  /** What the local compute was called by a client, if it was. */
+  #localName: string | undefined;
   /** The file could not be read: it is not written either. */
   #unreadable: Error | undefined;
 
@@ -40,9 +52,10 @@ export class Computes {
   static async open(options: ComputesOptions): Promise<Computes> {
     const computes = new Computes(options);
     const { record, transport, consoleHost } = options.local;
-    computes.#add(new Compute(record, transport, consoleHost));
-    for (const stored of await computes.#load()) {
-      const compute = new Compute(stored, options.makeTransport(stored));
+    const stored = await computes.#load();
+    computes.#add(new Compute({ ...record, name: computes.#localName ?? record.name }, transport, consoleHost));
+    for (const other of stored) {
+      const compute = new Compute(other, options.makeTransport(other));
       computes.#add(compute);
       compute.transport.connect().catch(() => undefined);
     }
@@ -96,6 +109,7 @@ export class Computes {
       });
       this.#add(compute);
       this.#options.announce('compute.created', compute);
+      this.#options.onState(compute);
       return compute;
     });
   }
@@ -104,13 +118,8 @@ export class Computes {
     return this.#changes.run(async () => {
       const compute = this.get(computeId);
       const { compute_id: _id, ...fields } = given;
-      if (compute.isLocal) {
-        // Its address is where this server listens; only what it is called can be chosen.
-        if (fields.name !== undefined) compute.replace({ ...compute.record, name: fields.name }, compute.transport);
-        this.changed(compute);
-        return compute;
-      }
       if (fields.name !== undefined && fields.name !== compute.record.name) this.#refuseTakenName(fields.name);
+      if (compute.isLocal) return this.#renameLocal(fields.name ?? compute.record.name);
       const record: ComputeRecord = canonical({ ...compute.record, ...fields });
       await this.#save(this.#stored().map((stored) => (stored.compute_id === computeId ? record : stored)));
       const before = compute.transport;
@@ -121,6 +130,22 @@ export class Computes {
       this.changed(compute);
       return compute;
     });
+  }
+
+  /** Its address is where this server listens; only what it is called can be chosen. */
+  async #renameLocal(name: string): Promise<Compute> {
+    const { local } = this;
+    const before = this.#localName;
+    if (name !== local.record.name) {
+      this.#localName = name;
+      await this.#save(this.#stored()).catch((error: unknown) => {
+        this.#localName = before;
+        throw error;
+      });
+      local.replace({ ...local.record, name }, local.transport);
+    }
+    this.changed(local);
+    return local;
   }
 
   /** Nothing happens for an id that is not known. */
@@ -163,6 +188,7 @@ export class Computes {
     const endStates = transport.onState(() => {
       compute.touch();
       this.changed(compute);
+      this.#options.onState(compute);
     });
     this.#unsubscribe.set(compute.id, () => {
       endEvents();
@@ -197,7 +223,8 @@ export class Computes {
 
   async #load(): Promise<ComputeRecord[]> {
     try {
-      const { computes } = JSON.parse(await readFile(this.#file, 'utf8')) as { computes: ComputeRecord[] };
+      const { computes, local_name } = JSON.parse(await readFile(this.#file, 'utf8')) as ComputesFile;
+      this.#localName = local_name;
       return computes.map((record) => canonical(record));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
@@ -210,10 +237,14 @@ export class Computes {
   async #save(computes: readonly ComputeRecord[]): Promise<void> {
     if (this.#unreadable) throw storageFailed(this.#unreadable, this.#file);
     try {
-      const text = JSON.stringify({ computes, version: this.#options.version }, null, 4);
-      await writeFileAtomic(this.#file, `${text}\n`);
+      const file: ComputesFile = {
+        computes,
+        version: this.#options.version,
+        ...(this.#localName && { local_name: this.#localName }),
+      };
+      const text = JSON.stringify(file, null, 4);
       // It holds passwords.
-      await chmod(this.#file, 0o600);
+      await writeFileAtomic(this.#file, `${text}\n`, 0o600);
     } catch (error) {
       throw storageFailed(error, this.#file);
     }

@@ -118,7 +118,15 @@ async function open(folder: string, compute: InMemoryCompute): Promise<Pick<Part
     appliances_path: join(folder, 'appliances'),
     projects_path: join(folder, 'projects'),
   };
-  const Server = { host: '127.0.0.1', port: 3080, local: true, user: '', enable_builtin_templates: true, ...paths };
+  const Server = {
+    host: '127.0.0.1',
+    port: 3080,
+    local: true,
+    user: '',
+    enable_builtin_templates: true,
+    auto_close_grace: 5,
+    ...paths,
+  };
   const settings = { Server, dataDirectory: folder } as unknown as Settings;
   const controller = await Controller.open({
     settings,

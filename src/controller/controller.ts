@@ -3,10 +3,12 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { LocalTransport } from '../api/local-transport.ts';
-import type { Route } from '../api/route.ts';
+import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
 import { EventStream } from '../lib/event-stream.ts';
+import type { Metric } from '../lib/metric.ts';
 import type { CaptureEntry } from '../schema/capture.ts';
 import type { Capabilities } from '../schema/compute.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
@@ -15,19 +17,26 @@ import type { Static } from '../schema/type.ts';
 import { Appliances } from './appliances.ts';
 import { canonical } from './canonical.ts';
 import { type Compute, type ComputeRecord, localComputeId } from './compute.ts';
+import { ComputeWatch } from './compute-watch.ts';
 import { Computes } from './computes.ts';
 import { type Duplicated, duplicateProject } from './duplicate.ts';
 import { Feeds } from './feed.ts';
+import { KeptCaptures } from './kept-captures.ts';
 import { KeptSettings } from './kept-settings.ts';
 import type { Log } from './log.ts';
+import { controllerMetrics } from './metrics.ts';
 import type { ComputeNode } from './node.ts';
 import { PassingFolders } from './passing-folders.ts';
+import { type ExportWanted, exportProject } from './portable/export.ts';
+import { type ImportOptions, type ImportWanted, importProject } from './portable/import.ts';
 import type { Project } from './project.ts';
 import type { Notice } from './project-host.ts';
 import { Projects } from './projects.ts';
 import { Registry } from './registry.ts';
 import { RemoteTransport } from './remote-transport.ts';
 import { controllerRoutes } from './routes/routes.ts';
+import { Restores } from './snapshot-restores.ts';
+import { Snapshots } from './snapshots.ts';
 import { Symbols } from './symbols.ts';
 import { Templates } from './templates.ts';
 import { UsageMeter } from './usage.ts';
@@ -50,6 +59,8 @@ export interface ControllerOptions {
 interface Parts {
   readonly registry: Registry;
   readonly passing: PassingFolders;
+  readonly captures: KeptCaptures;
+  readonly restores: Restores;
   readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
@@ -72,7 +83,9 @@ export class Controller {
   readonly #usage = new UsageMeter();
   readonly feeds = new Feeds(this.#usage);
   readonly computes: Computes;
+  readonly watch: ComputeWatch;
   readonly projects: Projects;
+  readonly snapshots: Snapshots;
   readonly templates: Templates;
   readonly symbols: Symbols;
   readonly appliances: Appliances;
@@ -93,13 +106,23 @@ export class Controller {
     this.projects = new Projects({
       computes: parts.computes,
       registry: parts.registry,
+      captures: parts.captures,
+      restores: parts.restores,
       configsPath: Server.configs_path,
       symbols: this.symbols,
       projectsPath: Server.projects_path,
       local: Server.local,
+      autoClose: { graceMs: Server.auto_close_grace * 1000, evenRunning: Server.auto_close_running },
       version: options.version,
       log: options.log,
       announce: (action, project) => this.notices.emit({ action, event: project.object }),
+    });
+    this.watch = new ComputeWatch({ projects: this.projects, registry: parts.registry, log: options.log });
+    this.snapshots = new Snapshots({
+      computes: parts.computes,
+      passing: parts.passing,
+      restores: parts.restores,
+      version: options.version,
     });
   }
 
@@ -107,9 +130,11 @@ export class Controller {
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
     const stateDirectory = join(settings.dataDirectory, 'state');
-    const [registry, passing, kept, local] = await Promise.all([
-      Registry.open(stateDirectory, settings.Server.projects_path, log),
+    const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
+    const [passing, captures, restores, kept, local] = await Promise.all([
       PassingFolders.open(stateDirectory),
+      KeptCaptures.open(stateDirectory),
+      Restores.open(stateDirectory, log),
       KeptSettings.open(stateDirectory),
       localCompute(options),
     ]);
@@ -123,6 +148,7 @@ export class Controller {
       makeTransport: (record) => new RemoteTransport(record, version),
       announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => controller?.heard(compute, event),
+      onState: (compute) => controller?.watch.changed(compute),
     });
     const templates = await Templates.open({
       stateDirectory,
@@ -131,8 +157,9 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => controller?.notices.emit({ action, event: template }),
     });
-    controller = new Controller(options, { registry, passing, kept, computes, templates });
+    controller = new Controller(options, { registry, passing, captures, restores, kept, computes, templates });
     await controller.projects.load();
+    controller.watch.begin(computes.all());
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
     controller.#tellUsage();
     return controller;
@@ -140,6 +167,10 @@ export class Controller {
 
   routes(): Route[] {
     return controllerRoutes(this);
+  }
+
+  metrics(): Promise<Metric[]> {
+    return controllerMetrics(this.projects.all());
   }
 
   /** The server listens here: the local compute's address. */
@@ -167,7 +198,8 @@ export class Controller {
     await Promise.race([released, enough]);
     clearTimeout(timer);
     await this.computes.close();
-    await Promise.all([this.#parts.registry.close(), this.#parts.passing.close(), this.kept.close()]);
+    const { registry, passing, captures, restores } = this.#parts;
+    await Promise.all([registry, passing, captures, restores, this.kept].map((part) => part.close()));
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<Project> {
@@ -181,6 +213,14 @@ export class Controller {
       freeName: (base) => projects.freeName(base),
     });
     return projects.register(project, place);
+  }
+
+  export(projectId: string, wanted: ExportWanted): Promise<Stream> {
+    return exportProject(this.projects.get(projectId), wanted, this.#portableOptions());
+  }
+
+  import(body: Readable, wanted: ImportWanted): Promise<Project> {
+    return importProject(body, wanted, this.#portableOptions());
   }
 
   /** A compute is no longer used: its projects are closed first. */
@@ -215,6 +255,12 @@ export class Controller {
     const notice: Notice = { action, event };
     if (projectId === undefined) for (const project of this.projects.all()) project.notices.emit(notice);
     else this.#projectOf(projectId)?.notices.emit(notice);
+  }
+
+  #portableOptions(): ImportOptions {
+    const { settings, version, computes, projects } = this;
+    const announce = (action: string, event: object) => this.notices.emit({ action, event });
+    return { settings, version, computes, projects, passing: this.#parts.passing, announce };
   }
 
   #projectOf(projectId: string | undefined): Project | undefined {

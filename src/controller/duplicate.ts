@@ -6,7 +6,7 @@
  * snapshots. When all is there the folder gets its name; a server that dies before that leaves a folder which the next one removes.
  */
 import { randomUUID } from 'node:crypto';
-import { access, constants, cp, readdir, rename } from 'node:fs/promises';
+import { access, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fault, isFault } from '../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../lib/atomic-file.ts';
@@ -14,11 +14,12 @@ import { isReallyBelow } from '../lib/inside.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import { canonical } from './canonical.ts';
-import { type Compute, localComputeId } from './compute.ts';
 import type { Computes } from './computes.ts';
-import { FreshIds, type NewIdentity, withNewIdentity } from './fresh-ids.ts';
+import { copyOnCompute, copyOwnFiles, nodesByCompute } from './copy-files.ts';
+import { FreshIds, type NewIdentity, renewTopology } from './fresh-ids.ts';
 import type { PassingFolders } from './passing-folders.ts';
-import type { FrozenProject, Project } from './project.ts';
+import type { Project } from './project.ts';
+import type { FrozenProject } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
 import { passingPrefix } from './registry.ts';
 import { renewSnapshots } from './snapshot-archive.ts';
@@ -95,79 +96,21 @@ async function fill(copying: Copying, { topology, live }: FrozenProject, options
   const { source, identity, growing, filename } = copying;
   // The project file's ids come first: computes and snapshots are told the same ones.
   const copy = renewed(topology, copying);
-  const onComputes = nodesByCompute(topology);
   await Promise.all(
-    [...onComputes].map(([id, nodes]) =>
-      copyOnCompute({ compute: options.computes.get(id), nodes, isOpen: live !== undefined }, copying),
-    ),
+    [...nodesByCompute(topology)].map(([id, nodes]) => {
+      const ids = Object.fromEntries(nodes.map((node) => [node, identity.ids.get(node)]));
+      const to = { projectId: identity.projectId, folder: growing, ids };
+      return copyOnCompute({ source, compute: options.computes.get(id), isOpen: live !== undefined, to });
+    }),
   );
-  for (const entry of await readdir(source.path)) {
-    if (!isOwnFile(entry)) continue;
-    await cp(join(source.path, entry), join(growing, entry), {
-      recursive: true,
-      mode: constants.COPYFILE_FICLONE,
-      verbatimSymlinks: true,
-    });
-  }
+  await copyOwnFiles(source.path, growing);
   await renewSnapshots(join(growing, 'snapshots'), identity);
   await writeFileAtomic(join(growing, filename), await topologyText(copy, options.version));
   return copy.project;
 }
 
-/** Project files and their logs are written anew; the computes copy `project-files`; `tmp` and folders in passing are nobody's. */
-function isOwnFile(name: string): boolean {
-  return (
-    !/\.gns3(?:\.(?:log|log\.tmp|tmp|backup\d*))?$/.test(name) &&
-    name !== 'project-files' &&
-    name !== 'tmp' &&
-    !name.startsWith('.')
-  );
-}
-
-/** Always with the local compute: pictures of drawings are in `project-files` too. */
-function nodesByCompute(topology: Topology): Map<string, string[]> {
-  const computes = new Map<string, string[]>([[localComputeId, []]]);
-  for (const node of topology.nodes) {
-    const nodes = computes.get(node.compute_id) ?? [];
-    nodes.push(node.node_id);
-    computes.set(node.compute_id, nodes);
-  }
-  return computes;
-}
-
-interface ComputePart {
-  readonly compute: Compute;
-  /** Ids of the nodes that are on it. */
-  readonly nodes: readonly string[];
-  /** Whether the project is open, so that the compute knows it anyway. */
-  readonly isOpen: boolean;
-}
-
-/** A closed project is not known to its computes: it is made known for as long as it takes. */
-async function copyOnCompute(part: ComputePart, { source, identity, growing }: Copying): Promise<void> {
-  const { transport, isLocal } = part.compute;
-  const path = { project_id: source.id };
-  await transport.call('POST /v2/compute/projects', {
-    body: { ...path, name: source.name, ...(isLocal && { path: source.path }) },
-  });
-  try {
-    const body = {
-      destination_project_id: identity.projectId,
-      ...(isLocal && { destination_path: growing }),
-      nodes: Object.fromEntries(part.nodes.map((id) => [id, identity.ids.get(id)])),
-    };
-    await transport.call('POST /v2/compute/projects/{project_id}/copy', { path, body, timeoutMs: 0 });
-  } finally {
-    if (!part.isOpen) await transport.call('POST /v2/compute/projects/{project_id}/close', { path });
-  }
-}
-
 /** What the copy holds: the source's content under new ids, with the settings that were asked for. */
 function renewed(topology: Topology, { wanted, identity }: Copying): Topology {
-  const { nodes, links, drawings } = topology;
-  const { topology: parts } = withNewIdentity({ topology: { nodes, links, drawings } }, identity) as unknown as {
-    topology: Topology;
-  };
   const { name: _name, path: _path, project_id: _id, reset_mac_addresses: _reset, ...settings } = wanted;
   const closed = { auto_start: false, auto_open: false, auto_close: false };
   const project = {
@@ -177,5 +120,5 @@ function renewed(topology: Topology, { wanted, identity }: Copying): Topology {
     name: identity.name,
     project_id: identity.projectId,
   } as ProjectEntry;
-  return canonical({ ...topology, ...parts, project });
+  return canonical({ ...renewTopology(topology, identity), project });
 }

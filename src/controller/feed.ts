@@ -13,8 +13,13 @@ const bufferLimitBytes = 16 * 1024 * 1024;
 const goingAwayCode = 1001;
 const overloadCode = 1013;
 
-/** Registers a listener; returns what ends it. */
-export type Listen = (listener: (notice: Notice) => void) => () => void;
+/** What there is to listen to. */
+export interface Source {
+  /** Registers a listener; returns what ends it. */
+  readonly listen: (listener: (notice: Notice) => void) => () => void;
+  /** Number of the last change, where changes are numbered: pings tell it. */
+  readonly seq?: () => number | undefined;
+}
 
 export class Feeds {
   readonly #usage: UsageMeter;
@@ -27,33 +32,33 @@ export class Feeds {
   }
 
   /** One JSON document a line, without end. */
-  stream(listen: Listen, signal: Call['signal']): Stream {
+  stream(from: Source, signal: Call['signal']): Stream {
     const source = new Readable({ read: () => undefined });
     const send = (text: string) => {
       source.push(`${text}\n`);
       if (source.readableLength > bufferLimitBytes) source.destroy();
     };
-    const leave = this.#enter(listen, send, () => source.destroy());
+    const leave = this.#enter(from, send, () => source.destroy());
     source.once('close', leave);
     signal.addEventListener('abort', () => source.destroy(), { once: true });
     return new Stream('application/json', source);
   }
 
   /** One JSON document a text frame. */
-  serve(listen: Listen, socket: Socket): void {
+  serve(from: Source, socket: Socket): void {
     const send = (text: string) => {
       if (socket.bufferedAmount > bufferLimitBytes) socket.close(overloadCode, 'too slow');
       else socket.send(text);
     };
-    socket.onClose(this.#enter(listen, send, () => socket.close(goingAwayCode)));
+    socket.onClose(this.#enter(from, send, () => socket.close(goingAwayCode)));
   }
 
   close(): void {
     for (const end of [...this.#open]) end();
   }
 
-  #enter(listen: Listen, send: (text: string) => void, end: () => void): () => void {
-    const ping = () => send(this.#textOf({ action: 'ping', event: this.#usage.read() }));
+  #enter({ listen, seq }: Source, send: (text: string) => void, end: () => void): () => void {
+    const ping = () => send(JSON.stringify({ action: 'ping', event: this.#usage.read(), seq: seq?.() }));
     const timer = setInterval(ping, silenceMs).unref();
     ping();
     const unsubscribe = listen((notice) => {
@@ -69,8 +74,10 @@ export class Feeds {
   }
 
   #textOf(notice: Notice): string {
-    if (this.#last?.notice !== notice)
-      this.#last = { notice, text: JSON.stringify({ action: notice.action, event: notice.event }) };
+    if (this.#last?.notice !== notice) {
+      const { action, event, seq } = notice;
+      this.#last = { notice, text: JSON.stringify({ action, event, seq }) };
+    }
     return this.#last.text;
   }
 }

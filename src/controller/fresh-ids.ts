@@ -1,5 +1,7 @@
 /** New ids for the parts of a project file that becomes another project's. */
 import { randomUUID } from 'node:crypto';
+import { canonical } from './canonical.ts';
+import type { Topology } from './topology.ts';
 
 type Raw = Record<string, unknown>;
 
@@ -51,12 +53,22 @@ export function withNewIdentity(file: Raw, identity: NewIdentity): Raw {
   };
 }
 
+/** The content of a project under new ids; its own fields stay. */
+export function renewTopology(topology: Topology, identity: NewIdentity): Topology {
+  const { nodes, links, drawings } = topology;
+  const renewed = withNewIdentity({ topology: { nodes, links, drawings } }, identity) as unknown as { topology: Topology };
+  return canonical({ ...topology, ...renewed.topology });
+}
+
 function withNewNodeId(node: Raw, { ids, resetMacAddresses }: NewIdentity): Raw {
   const copy = { ...node, ...renamed(node, 'node_id', ids) };
-  if (!resetMacAddresses) return copy;
-  const properties = { ...(node.properties as Raw | undefined) };
-  for (const key of ['mac_addr', 'mac_address']) if (key in properties) properties[key] = null;
-  return { ...copy, properties };
+  return resetMacAddresses ? { ...copy, properties: withoutMacAddresses((node.properties ?? {}) as Raw) } : copy;
+}
+
+/** Null stands for "make one". */
+export function withoutMacAddresses(properties: Readonly<Raw>): Raw {
+  const reset = ['mac_addr', 'mac_address'].filter((key) => key in properties).map((key) => [key, null]);
+  return { ...properties, ...Object.fromEntries(reset) };
 }
 
 function renamed(part: Raw, key: string, ids: FreshIds): Raw {

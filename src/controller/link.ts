@@ -1,7 +1,7 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are told. Nothing here does I/O. */
 import { join } from 'node:path';
 import { fault } from '../api/faults.ts';
-import { type Filters, filterTable, normaliseFilters } from '../schema/filter.ts';
+import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../schema/filter.ts';
 import type { Link, LinkEnd } from '../schema/link.ts';
 import type { NioUdp } from '../schema/nio.ts';
 import type { Label, Port } from '../schema/node.ts';
@@ -21,8 +21,7 @@ const labelStyle = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fi
 export function checkFilters(given: Readonly<Record<string, unknown>>): Filters {
   const checked = normaliseFilters(given);
   if (checked.ok) return canonical(checked.filters);
-  const known = filterTable.map((row) => row.type).join(', ');
-  throw fault('filter_invalid', { name: checked.name.slice(0, 100), reason: checked.reason, known });
+  throw fault('filter_invalid', { name: checked.name.slice(0, 100), reason: checked.reason, known: knownFilters });
 }
 
 /** @throws `link_ends` */
@@ -38,6 +37,9 @@ export function portsToJoin(ends: Two<LinkEnd>, nodes: Two<OpenNode>): Two<Port>
   const ports = [portOf(ends[0], nodes[0]), portOf(ends[1], nodes[1])] as const;
   const [one, other] = ports;
   if (one.link_type !== other.link_type) throw fault('link_types_differ', { one: one.link_type, other: other.link_type });
+  if (nodes.every((node) => findKind(node.entry.node_type)?.leadsOut)) {
+    throw fault('link_outside', { one: nodes[0].entry.name, other: nodes[1].entry.name });
+  }
   return ports;
 }
 
@@ -66,10 +68,15 @@ export function canFilter(node: OpenNode): boolean {
   return findKind(node.entry.node_type)?.can.filter === true;
 }
 
-/** Position of the end that filters; undefined when none can. */
+/** A switch of a compute of another make cannot filter. */
+export function isSwitch(node: OpenNode): boolean {
+  return findKind(node.entry.node_type)?.inFabric === true;
+}
+
+/** Position of the end that filters, rather not a switch; undefined when none can. */
 export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
-  if (canFilter(nodes[0])) return 0;
-  return canFilter(nodes[1]) ? 1 : undefined;
+  const ends = ([0, 1] as const).filter((end) => canFilter(nodes[end]));
+  return ends.find((end) => !isSwitch(nodes[end])) ?? ends[0];
 }
 
 /**
@@ -83,19 +90,21 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts, 
     lport: ports[end],
     rhost: addresses[end === 0 ? 1 : 0],
     rport: ports[end === 0 ? 1 : 0],
-    filters: end === filtering ? effectiveFilters(entry, nodes[end]) : {},
+    filters: end === filtering ? effectiveFilters(entry, nodes[end], end) : {},
     suspend: entry.suspend,
   });
   return [nio(0), nio(1)];
 }
 
-function effectiveFilters(entry: LinkEntry, node: OpenNode): Filters {
-  return entry.suspend && !node.compute?.isLocal ? { frequency_drop: [-1] } : entry.filters;
+/** Towards a compute `ab` is what leaves the node, whichever end of the link it is. */
+function effectiveFilters(entry: LinkEntry, node: OpenNode, end: 0 | 1): Filters {
+  if (entry.suspend && !node.compute?.isLocal) return { frequency_drop: [-1] };
+  return end === 0 ? entry.filters : reversed(entry.filters);
 }
 
-export function availableFilters(nodes: Two<OpenNode> | undefined): readonly object[] {
-  if (!nodes || filteringEnd(nodes) === undefined) return [];
-  return filterTable.filter((row) => !row.alias);
+export function availableFilters({ entry, nodes }: OpenLink): readonly object[] {
+  if (filteringEnd(nodes) === undefined) return [];
+  return offeredFilters(entry.filters, [nodes[0].entry.name, nodes[1].entry.name]);
 }
 
 /** A capture, running or the last that ran. */
@@ -113,6 +122,8 @@ export interface OpenLink {
   /** Undefined while the link does not exist on its computes. */
   readonly udpPorts?: UdpPorts;
   readonly capture?: LinkCapture;
+  /** Why it is not there, for people. */
+  readonly problem?: string;
 }
 
 interface LinkParts extends Omit<OpenLink, 'object'> {

@@ -7,31 +7,43 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isFault } from '../api/faults.ts';
 import type { EventStream } from '../lib/event-stream.ts';
+import { Mutex } from '../lib/mutex.ts';
 import { concurrency, forEachBounded } from './bounded.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
 import { Gate } from './gate.ts';
+import type { CapturesOfProject, KeptCaptures } from './kept-captures.ts';
 import type { Log } from './log.ts';
+import { noticesOf, Told } from './missed-notices.ts';
 import { removeUnusedPictures } from './pictures.ts';
+import { ProjectChanges } from './project-changes.ts';
 import { ProjectDrawings } from './project-drawings.ts';
-import type { Notice, ProjectHost } from './project-host.ts';
+import type { Commit, Notice, ProjectHost } from './project-host.ts';
 import { ProjectLinks } from './project-links.ts';
 import { type Captured, type Change, ProjectLog } from './project-log.ts';
 import { ProjectNodes } from './project-nodes.ts';
-import type { ProjectState } from './project-state.ts';
+import { type LogRecord, type ProjectState, toProjectEntry, topologyOf } from './project-state.ts';
+import { ProjectUndo } from './project-undo.ts';
 import type { Symbols } from './symbols.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from './topology.ts';
+import { upgradeFiles } from './upgrades/files.ts';
 
 export interface LiveProjectOptions {
   readonly folder: string;
   readonly filename: string;
   readonly computes: Computes;
+  readonly captures: KeptCaptures;
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly version: string;
   readonly log: Log;
   readonly notices: EventStream<Notice>;
+  /** The project's own fields are others now. */
+  readonly onEntry: (entry: ProjectEntry) => void;
 }
+
+/** Notices up to and with that of change `seq`, or why they are not known. */
+export type Missed = { readonly seq: number; readonly notices: readonly Notice[] } | 'too_old' | 'unknown' | 'closed';
 
 export class LiveProject implements ProjectHost {
   readonly projectId: string;
@@ -39,15 +51,22 @@ export class LiveProject implements ProjectHost {
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly computes: Computes;
+  readonly keptCaptures: CapturesOfProject;
   readonly nodes: ProjectNodes;
   readonly links: ProjectLinks;
   readonly drawings: ProjectDrawings;
   readonly gate = new Gate();
+  readonly undo: ProjectUndo;
   readonly #log: ProjectLog;
+  readonly changes: ProjectChanges;
+  readonly #onEntry: LiveProjectOptions['onEntry'];
+  /** Changes of the project's own fields, one at a time. */
+  readonly #updates = new Mutex();
   readonly #serverLog: Log;
   readonly #notices: EventStream<Notice>;
   /** Computes that the file names; those not registered here are kept in it. */
   readonly #namedComputes: readonly ComputeEntry[];
+  readonly #told = new Told();
   readonly #ensured = new Map<Compute, Promise<void>>();
   #entry: ProjectEntry;
   /** A clean end: where links' frames went is of no use to the next opening. */
@@ -59,7 +78,10 @@ export class LiveProject implements ProjectHost {
     this.configsPath = options.configsPath;
     this.symbols = options.symbols;
     this.computes = options.computes;
+    this.keptCaptures = options.captures.of(this.projectId);
     this.#log = log;
+    this.changes = new ProjectChanges(log, (change, event, seq) => this.#tell(change, event, seq));
+    this.#onEntry = options.onEntry;
     this.#serverLog = options.log;
     this.#notices = options.notices;
     this.#entry = state.project;
@@ -68,6 +90,7 @@ export class LiveProject implements ProjectHost {
     this.links = new ProjectLinks(this, this.nodes);
     this.nodes.connect(this.links);
     this.drawings = new ProjectDrawings(this);
+    this.undo = new ProjectUndo(this);
     log.snapshotFrom(() => this.#capture());
   }
 
@@ -78,7 +101,10 @@ export class LiveProject implements ProjectHost {
       options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
     const { log, state } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
     // Other programs may still want to read the file as it was.
-    if (state.upgradedFrom !== undefined) await copyFile(file, `${file}.backup${state.upgradedFrom}`);
+    if (state.upgradedFrom !== undefined) {
+      await copyFile(file, `${file}.backup${state.upgradedFrom}`);
+      await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
+    }
     const live = new LiveProject(log, state, options);
     await live.#restore(state);
     // Where frames of links go now must be known after a crash, or links of running nodes would be interrupted.
@@ -90,6 +116,11 @@ export class LiveProject implements ProjectHost {
 
   get entry(): ProjectEntry {
     return this.#entry;
+  }
+
+  /** Number of the last change. */
+  get seq(): number {
+    return this.#log.seq;
   }
 
   /** What the project file holds now. */
@@ -110,15 +141,34 @@ export class LiveProject implements ProjectHost {
     return [...new Set(this.nodes.entries().map((entry) => entry.compute_id))].flatMap((id) => this.computes.find(id) ?? []);
   }
 
-  commit(change: Change, apply: () => object | undefined): Promise<void> {
-    return this.#log.append(change, () => {
-      const event = apply();
-      if (event) this.notify(change.action, event);
-    });
+  commit(change: Change, apply: Commit['apply']): Promise<void> {
+    return this.commitAll([{ change, apply }]);
+  }
+
+  /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
+  commitAll(commits: readonly Commit[]): Promise<void> {
+    return this.changes.commitAll(commits);
   }
 
   notify(action: string, event: object): void {
-    this.#notices.emit({ action, event });
+    const notice = { action, event };
+    this.#told.note(notice, this.seq);
+    this.#notices.emit(notice);
+  }
+
+  /** What a listener was not told that has seen everything up to `since`. */
+  async missed(since: number): Promise<Missed> {
+    const { seq } = this;
+    if (since > seq) return 'unknown';
+    const records = await this.#log.recordsAfter(since);
+    if (!records) return 'too_old';
+    const notices = await noticesOf(records, this);
+    return { seq, notices: [...notices, ...this.#told.after(since, this.nodes, this.links)] };
+  }
+
+  /** The changes that are remembered, the oldest first. */
+  records(): Promise<readonly LogRecord[]> {
+    return this.#log.records();
   }
 
   ensureOn(compute: Compute): Promise<void> {
@@ -130,20 +180,31 @@ export class LiveProject implements ProjectHost {
     return ensured;
   }
 
-  /** Makes a change of the project's own fields durable; listeners of the controller are told by whoever asked. */
-  async setEntry(entry: ProjectEntry, object: object): Promise<void> {
-    const was = this.#entry;
-    await this.#log.append({ action: 'project.updated', event: object, was }, () => {
-      this.#entry = entry;
+  /** A compute may have lost what it knew. */
+  forgetOn(compute: Compute): void {
+    this.#ensured.delete(compute);
+  }
+
+  /** Changes the project's own fields, if they are others; listeners of the controller are told by `onEntry`. */
+  update(fields: object): Promise<void> {
+    return this.#updates.run(async () => {
+      const was = this.#entry;
+      const entry = toProjectEntry(was, fields);
+      if (isDeepStrictEqual(entry, was)) return;
+      await this.commit({ action: 'project.updated', event: entry, was, undoable: true }, () => {
+        this.#entry = entry;
+        this.#onEntry(entry);
+        return undefined;
+      });
+      const { variables } = entry;
+      if (isDeepStrictEqual(variables, was.variables)) return;
+      await forEachBounded(this.usedComputes(), concurrency, (compute) =>
+        compute.transport.call('PUT /v2/compute/projects/{project_id}', {
+          path: { project_id: this.projectId },
+          body: { variables },
+        }),
+      );
     });
-    const { variables } = entry;
-    if (variables === was.variables) return;
-    await forEachBounded(this.usedComputes(), concurrency, (compute) =>
-      compute.transport.call('PUT /v2/compute/projects/{project_id}', {
-        path: { project_id: this.projectId },
-        body: { variables },
-      }),
-    );
   }
 
   /** Brings the project file up to date. @throws `storage_failed` */
@@ -153,6 +214,7 @@ export class LiveProject implements ProjectHost {
 
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(): Promise<void> {
+    await this.links.captures.keep(this.usedComputes());
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
     );
@@ -163,8 +225,7 @@ export class LiveProject implements ProjectHost {
       compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path }),
     );
     this.#forgetPorts = true;
-    const pictures = new Set([...this.drawings.entries().map(({ svg }) => svg), this.#entry.supplier?.logo ?? '']);
-    await removeUnusedPictures(this.folder, pictures).catch(() => undefined);
+    await this.#removeUnusedPictures().catch(() => undefined);
     await this.release();
   }
 
@@ -176,13 +237,22 @@ export class LiveProject implements ProjectHost {
     await this.#log.close();
   }
 
+  /** A drawing that was deleted may come back. */
+  async #removeUnusedPictures(): Promise<void> {
+    const used = new Set([...this.drawings.entries().map(({ svg }) => svg), this.#entry.supplier?.logo ?? '']);
+    for (const { action, event, was } of await this.records()) {
+      if (!action.startsWith('drawing.')) continue;
+      for (const drawing of [event, was]) if (drawing && 'svg' in drawing) used.add(String(drawing.svg));
+    }
+    await removeUnusedPictures(this.folder, used);
+  }
+
   async #restore(state: ProjectState): Promise<void> {
     const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
     await forEachBounded(nodes, concurrency, (node) => this.nodes.restore(node));
     const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
-    await forEachBounded(links, concurrency, ({ link_id }) => this.links.restore(link_id, state.udpPorts.get(link_id)));
-    // Computes of another make have no such list.
-    await forEachBounded(this.usedComputes(), concurrency, (compute) => this.links.captures.adopt(compute).catch(() => undefined));
+    await forEachBounded(links, concurrency, ({ link_id }) => this.links.mending.restore(link_id, state.udpPorts.get(link_id)));
+    await this.links.captures.restore(this.usedComputes());
     await forEachBounded(state.drawings.values(), concurrency, (entry) => this.drawings.add(entry));
   }
 
@@ -191,6 +261,13 @@ export class LiveProject implements ProjectHost {
     if (!isAdded)
       this.notify('log.warning', { message: `The link ${linkId} was left out: its ends are not there, or have another link` });
     return isAdded;
+  }
+
+  #tell({ action }: Change, event: object | undefined, seq: number): void {
+    if (!event) return;
+    const notice = { action, event, seq };
+    if (action.endsWith('.deleted')) this.#told.note(notice, seq);
+    this.#notices.emit(notice);
   }
 
   #capture(): Captured {

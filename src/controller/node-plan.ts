@@ -39,6 +39,17 @@ export function planCopy(source: OpenNode, place: NodeDuplicate, name: string): 
   return { node, create };
 }
 
+/** A node that was deleted, as it was, with its files where its compute still has them. */
+export function planReturn({ projectId }: ProjectHost, compute: Compute, entry: NodeEntry): NodePlan {
+  const node = new OpenNode(projectId, compute, entry);
+  const create = async () => {
+    const made = await node.createOnCompute(createBody(entry));
+    await node.restoreFiles();
+    return made;
+  };
+  return { node, create };
+}
+
 /** Properties that no two nodes share: the compute gives the copy its own. */
 const ownProperties: ReadonlySet<string> = new Set(['application_id', 'dynamips_id', 'mac_addr', 'mac_address']);
 

@@ -34,7 +34,7 @@ export function kindOf(type: NodeType): Kind {
   return kind;
 }
 
-/** None for a type that is not implemented: such nodes are kept as they were found. */
+/** None for a type that only another program knows: such nodes are kept as they were found. */
 export function portsOf(entry: NodeEntry): readonly Port[] {
   return canonical(kinds[entry.node_type]?.ports(entry.properties, entry) ?? []);
 }
@@ -75,7 +75,8 @@ export function changedEntry(entry: NodeEntry, body: NodeUpdate, name: string, s
   const wanted: Partial<NodeEntry> = {
     ...(body.console !== undefined && { console: body.console }),
     ...(body.console_auto_start !== undefined && { console_auto_start: body.console_auto_start }),
-    ...(body.console_type !== undefined && { console_type: body.console_type }),
+    // Null stands for no choice, on the compute too.
+    ...(body.console_type && { console_type: body.console_type }),
     ...(adapters !== undefined && { custom_adapters: adapters }),
     ...(body.first_port_name !== undefined && { first_port_name: body.first_port_name }),
     ...(body.locked !== undefined && { locked: body.locked }),

@@ -1,6 +1,6 @@
 /** A node of an open project. Its object is frozen and replaced on change. */
 import { isDeepStrictEqual } from 'node:util';
-import { fault } from '../api/faults.ts';
+import { fault, isFault } from '../api/faults.ts';
 import type { RouteKey } from '../api/route.ts';
 import type { Join, RawAnswer } from '../api/transport.ts';
 import type { Port } from '../schema/node.ts';
@@ -20,13 +20,14 @@ const portFields = ['properties', 'custom_adapters', 'first_port_name', 'port_na
 export class OpenNode {
   readonly projectId: string;
   /** Undefined while its compute is not registered. */
-  readonly compute: Compute | undefined;
+  compute: Compute | undefined;
   #entry: NodeEntry;
   #live: NodeLive;
   #ports: readonly Port[];
   #object: NodeObject | undefined;
   /** It exists on its compute. False after it could not be made there when the project was opened. */
   isPresent = true;
+  #problem: string | undefined;
 
   constructor(projectId: string, compute: Compute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
     this.projectId = projectId;
@@ -48,10 +49,22 @@ export class OpenNode {
     return this.#live;
   }
 
+  /** Why it cannot be used, for people; undefined when it can. Clients see it where its command line would be. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  set problem(problem: string | undefined) {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    this.#object = undefined;
+  }
+
   get object(): NodeObject {
     this.#object ??= assemble<NodeObject>({
       ...this.#entry,
       ...this.#live,
+      ...(this.#problem !== undefined && { command_line: `Not usable: ${this.#problem}` }),
       console_host: this.compute?.consoleHost ?? '',
       ports: this.#ports as Port[],
       project_id: this.projectId,
@@ -116,13 +129,24 @@ export class OpenNode {
     return this.#call('PUT', '', body);
   }
 
-  async deleteOnCompute(): Promise<void> {
-    await this.#call('DELETE', '');
+  /** One that is not there is no error. `keepFiles`: for a while, if the compute can, so that the node may come back with them. */
+  async deleteOnCompute({ keepFiles = false } = {}): Promise<void> {
+    await this.#call('DELETE', '', keepFiles ? { keep_files: true } : {}).catch(unlessMissing);
+  }
+
+  /** Has the compute put the files in place that it kept; nothing happens when it has none. */
+  async restoreFiles(): Promise<void> {
+    await this.#call('POST', '/restore_files').catch(unlessMissing);
   }
 
   /** `start`, `stop`, `console/reset` and the like; some answer with the node. */
   act(verb: string, body: unknown = {}): Promise<ComputeNode | undefined> {
     return this.#call('POST', `/${verb}`, body);
+  }
+
+  /** What its kind alone knows of it. @throws `compute_route_missing` for other kinds */
+  ask<T>(method: 'GET' | 'DELETE', what: string): Promise<T> {
+    return this.#call(method, `/${what}`);
   }
 
   /** Its console, as the compute offers it. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
@@ -166,6 +190,10 @@ export class OpenNode {
   #transport(): Compute['transport'] {
     return this.requireCompute().transport;
   }
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isFault(error) || error.status !== 404) throw error;
 }
 
 /** Ports that links are on must stay. @throws `port_taken` */

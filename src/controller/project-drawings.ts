@@ -4,6 +4,7 @@ import { KeyedMutex } from '../lib/mutex.ts';
 import type { Drawing, DrawingInput } from '../schema/drawing.ts';
 import { assemble } from './canonical.ts';
 import { readPicture, shownSvg, storePicture } from './pictures.ts';
+import { commitPrepared, type Prepared } from './prepared.ts';
 import type { ProjectHost } from './project-host.ts';
 import { storageFailed } from './project-log.ts';
 import { type DrawingEntry, toDrawingEntry } from './topology.ts';
@@ -41,6 +42,10 @@ export class ProjectDrawings {
     return this.#get(drawingId).object;
   }
 
+  findEntry(drawingId: string): DrawingEntry | undefined {
+    return this.#drawings.get(drawingId)?.entry;
+  }
+
   /** Takes up a drawing of the project file. */
   async add(entry: DrawingEntry): Promise<void> {
     this.#put({ entry, object: this.#objectOf(entry, await readPicture(this.#host.folder, entry.svg)) });
@@ -52,15 +57,26 @@ export class ProjectDrawings {
     return this.#locks.run(drawingId, async () => {
       const existing = this.#drawings.get(drawingId);
       if (existing) return existing.object;
-      const svg = shownSvg(body.svg ?? '');
-      const entry = toDrawingEntry({ ...body, drawing_id: drawingId, svg: await this.#store(svg) });
-      const drawing = { entry, object: this.#objectOf(entry, svg) };
-      await this.#host.commit({ action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null }, () => {
-        this.#put(drawing);
-        return drawing.object;
-      });
-      return drawing.object;
+      const prepared = await this.prepare({ ...body, drawing_id: drawingId });
+      await commitPrepared(this.#host, [prepared]);
+      return prepared.result();
     });
+  }
+
+  /** A new drawing whose picture is stored. @throws `drawing_id_taken`, `storage_failed` */
+  async prepare(body: DrawingInput): Promise<Prepared<Readonly<Drawing>>> {
+    const drawing_id = body.drawing_id ?? crypto.randomUUID();
+    if (this.#drawings.has(drawing_id)) throw fault('drawing_id_taken', { drawing_id });
+    const svg = shownSvg(body.svg ?? '');
+    const entry = toDrawingEntry({ ...body, drawing_id, svg: await this.#store(svg) });
+    const drawing = { entry, object: this.#objectOf(entry, svg) };
+    const apply = () => {
+      this.#put(drawing);
+      return drawing.object;
+    };
+    const change = { action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null, undoable: true };
+    // A picture that nothing refers to goes when the project is closed.
+    return { commit: { change, apply }, revert: async () => undefined, result: () => drawing.object };
   }
 
   async update(drawingId: string, body: DrawingInput): Promise<Readonly<Drawing>> {
@@ -74,7 +90,7 @@ export class ProjectDrawings {
       const drawing = { entry, object: this.#objectOf(entry, svg) };
       const { svg: _svg, ...moved } = drawing.object;
       const logged = isOtherPicture ? { ...moved, svg: stored } : moved;
-      await this.#host.commit({ action: 'drawing.updated', event: logged, was: before.entry }, () => {
+      await this.#host.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
         this.#put(drawing);
         return isOtherPicture ? drawing.object : moved;
       });
@@ -87,11 +103,14 @@ export class ProjectDrawings {
     await this.#locks.run(drawingId, async () => {
       const { entry, object } = this.#get(drawingId);
       if (entry.locked) throw fault('drawing_locked', { drawing_id: drawingId });
-      await this.#host.commit({ action: 'drawing.deleted', event: { ...object, svg: entry.svg }, was: entry }, () => {
-        this.#drawings.delete(drawingId);
-        this.#list = undefined;
-        return object;
-      });
+      await this.#host.commit(
+        { action: 'drawing.deleted', event: { ...object, svg: entry.svg }, was: entry, undoable: true },
+        () => {
+          this.#drawings.delete(drawingId);
+          this.#list = undefined;
+          return object;
+        },
+      );
     });
   }
 

@@ -59,7 +59,7 @@ async function nodeFile(live: LiveProject, nodeId: string, path: string) {
 
 /** The project's own file and its log, by whatever way one gets there: what was acknowledged is in them. */
 async function isProjectFile(folder: string, file: string): Promise<boolean> {
-  if (!/\.gns3(?:\.(?:log|log\.tmp|tmp))?$/i.test(basename(file))) return false;
+  if (!/\.gns3(?:\.(?:(?:log|history)(?:\.tmp)?|tmp))?$/i.test(basename(file))) return false;
   const real = (path: string) => realpath(path).catch(() => path);
   const [parent, own] = await Promise.all([real(dirname(file)), real(folder)]);
   return join(parent, '') === join(own, '');

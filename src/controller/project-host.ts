@@ -1,6 +1,7 @@
 /** What the parts of an open project share. */
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
+import type { CapturesOfProject } from './kept-captures.ts';
 import type { OpenNode } from './open-node.ts';
 import type { Change } from './project-log.ts';
 import type { Symbols } from './symbols.ts';
@@ -9,6 +10,14 @@ import type { Symbols } from './symbols.ts';
 export interface Notice {
   readonly action: string;
   readonly event: unknown;
+  /** Number of the change that it tells of. */
+  readonly seq?: number;
+}
+/** A change that is about to be made. */
+export interface Commit {
+  readonly change: Change;
+  /** Has it take effect; returns what listeners are sent, if anything. */
+  readonly apply: () => object | undefined;
 }
 
 export interface ProjectHost {
@@ -18,11 +27,15 @@ export interface ProjectHost {
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly computes: Computes;
+  /** Captures that wait for a node to be started. */
+  readonly keptCaptures: CapturesOfProject;
   /**
    * Makes a change durable, then has it take effect (`apply` returns what listeners are sent, if anything) and tells listeners.
    * @throws `storage_failed`; nothing changed then
    */
-  commit(change: Change, apply: () => object | undefined): Promise<void>;
+  commit(change: Change, apply: Commit['apply']): Promise<void>;
+  /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
+  commitAll(commits: readonly Commit[]): Promise<void>;
   /** Tells listeners what is not a change of the project. */
   notify(action: string, event: object): void;
   /** Sees to it that the project exists on a compute before its nodes do. */

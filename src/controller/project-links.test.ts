@@ -120,14 +120,15 @@ describe('links', () => {
   });
 
   it('come back with filters and suspension when the project is closed and opened', async () => {
-    await bench.addLink(one, other, { filters: { delay: [10] }, suspend: true });
+    const filters = { bandwidth_ba: [64, 0], delay: [10], seed: [7] };
+    await bench.addLink(one, other, { filters, suspend: true });
     await bench.inProject('POST /close');
     assert.equal(bench.compute.nios.size, 0);
     const [stored] = await bench.inProject<Link[]>('GET /links');
     assert.deepEqual([stored?.suspend, stored && 'capturing' in stored], [true, false]);
     await bench.inProject('POST /open');
     const nio = bench.compute.nios.get(`${one.node_id}/0/0`);
-    assert.deepEqual([nio?.suspend, nio?.filters], [true, { delay: [10] }]);
+    assert.deepEqual([nio?.suspend, nio?.filters], [true, filters]);
   });
 
   it('that cannot be written are not made', async () => {

@@ -18,7 +18,11 @@ import {
   withLabel,
 } from './link.ts';
 import { type CapturedLinks, LinkCaptures } from './link-captures.ts';
+import { LinkMending } from './link-mending.ts';
+import { type CountedLinks, LinkStatsReader } from './link-stats.ts';
+import { OccupiedPorts } from './occupied-ports.ts';
 import type { OpenNode } from './open-node.ts';
+import { commitPrepared, type Prepared } from './prepared.ts';
 import type { LinksOfNodes, ProjectHost } from './project-host.ts';
 import type { ProjectNodes } from './project-nodes.ts';
 import type { UdpPorts } from './project-state.ts';
@@ -26,15 +30,15 @@ import type { LinkEntry } from './topology.ts';
 import { UdpPortsOfProject } from './udp-ports.ts';
 import { Wiring } from './wiring.ts';
 
-export class ProjectLinks implements LinksOfNodes, CapturedLinks {
+export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
   readonly captures: LinkCaptures;
+  readonly stats: LinkStatsReader;
+  readonly mending: LinkMending;
   readonly #host: ProjectHost;
   readonly #nodes: ProjectNodes;
   readonly #wiring: Wiring;
   readonly #links = new Map<string, OpenLink>();
-  /** `node/adapter/port` to link. */
-  readonly #ports = new Map<string, string>();
-  readonly #byNode = new Map<string, Set<string>>();
+  readonly #ports = new OccupiedPorts();
   readonly #locks = new KeyedMutex();
   #list: readonly LinkObject[] | undefined;
 
@@ -42,7 +46,9 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
     this.#host = host;
     this.#nodes = nodes;
     this.captures = new LinkCaptures(host, this);
+    this.stats = new LinkStatsReader(host, this);
     this.#wiring = new Wiring(new UdpPortsOfProject(host.projectId));
+    this.mending = new LinkMending(host, this, { wiring: this.#wiring, put: (link) => this.#put(link) });
   }
 
   get size(): number {
@@ -52,6 +58,10 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
   list(): readonly LinkObject[] {
     this.#list ??= Object.freeze(Array.from(this.#links.values(), (link) => link.object));
     return this.#list;
+  }
+
+  all(): Iterable<OpenLink> {
+    return this.#links.values();
   }
 
   /** @throws `link_not_found` */
@@ -76,35 +86,47 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
   }
 
   availableFilters(linkId: string): readonly object[] {
-    return availableFilters(this.open(linkId).nodes);
+    return availableFilters(this.open(linkId));
   }
 
-  async create(body: LinkInput): Promise<LinkObject> {
+  /** An id in the body is not looked at. @throws `link_id_taken` and the refusals of ports */
+  async create(body: LinkInput, linkId?: string): Promise<LinkObject> {
     const ends = twoEnds(body.nodes);
-    const filters = checkFilters(body.filters ?? {});
+    checkFilters(body.filters ?? {});
     const [one, other] = [this.#nodes.get(ends[0].node_id), this.#nodes.get(ends[1].node_id)];
     if (one === other) throw fault('link_itself', { name: one.entry.name });
-    return this.#withNodes(one.id, other.id, async (nodes) => {
-      const [port] = portsToJoin(ends, nodes);
-      const entry = canonical<LinkEntry>({
-        filters,
-        link_id: crypto.randomUUID(),
-        link_style: body.link_style ?? {},
-        nodes: ends.map(withLabel),
-        suspend: body.suspend ?? false,
-      });
-      this.#occupy(entry);
-      try {
-        const udpPorts = await this.#wiring.join(entry, nodes);
-        const parts = { entry, nodes, udpPorts };
-        const link: OpenLink = { ...parts, object: linkObject({ ...parts, linkType: port.link_type, project: this.#host }) };
-        await this.#commitCreated(link, udpPorts);
-        return link.object;
-      } catch (error) {
-        this.#free(entry);
-        throw error;
-      }
+    return this.#nodes.locks.runAll([one.id, other.id], async () => {
+      const prepared = await this.prepare(body, [this.#nodes.get(one.id), this.#nodes.get(other.id)], linkId);
+      await commitPrepared(this.#host, [prepared]);
+      return prepared.result();
     });
+  }
+
+  /** Makes a link on its computes; the locks of its nodes are held. */
+  async prepare(body: LinkInput, nodes: Two<OpenNode>, link_id: string = crypto.randomUUID()): Promise<Prepared<LinkObject>> {
+    const ends = twoEnds(body.nodes);
+    const filters = checkFilters(body.filters ?? {});
+    if (this.#links.has(link_id)) throw fault('link_id_taken', { link_id });
+    const [port] = portsToJoin(ends, nodes);
+    const { link_style = {}, suspend = false } = body;
+    const entry = canonical<LinkEntry>({ filters, link_id, link_style, nodes: ends.map(withLabel), suspend });
+    this.#ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
+    const udpPorts = await this.#wiring.join(entry, nodes).catch((error: unknown) => {
+      this.#ports.free(entry);
+      throw error;
+    });
+    const parts = { entry, nodes, udpPorts };
+    const link: OpenLink = { ...parts, object: linkObject({ ...parts, linkType: port.link_type, project: this.#host }) };
+    const apply = () => {
+      this.#put(link);
+      return link.object;
+    };
+    const revert = async () => {
+      this.#ports.free(entry);
+      await this.#wiring.part(entry, nodes).catch(() => undefined);
+    };
+    const change = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
+    return { commit: { change, apply }, revert, result: () => link.object };
   }
 
   /** Filters, style, suspension, and labels of the ends; other keys are not looked at. */
@@ -125,7 +147,7 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
       if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
       const object = this.#objectOf({ ...link, entry: after });
       try {
-        await this.#host.commit({ action: 'link.updated', event: object, was: before }, () => {
+        await this.#host.commit({ action: 'link.updated', event: object, was: before, undoable: true }, () => {
           this.#put({ ...link, entry: after, object });
           return object;
         });
@@ -160,8 +182,8 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
   /** Takes up a link of the project file; false when its ends are not there, or a port has a link already. */
   add(entry: LinkEntry): boolean {
     const [one, other] = entry.nodes.map((end) => this.#nodes.find(end.node_id));
-    if (!one || !other || one === other || entry.nodes.some((end) => this.#ports.has(portKey(end)))) return false;
-    this.#occupy(entry);
+    if (!one || !other || one === other || entry.nodes.some((end) => this.#ports.isTaken(end))) return false;
+    this.#ports.occupy(entry, (nodeId) => this.#nodes.get(nodeId).entry.name);
     const [end] = entry.nodes;
     const type = (end && one.findPort(end.adapter_number, end.port_number)?.link_type) ?? 'ethernet';
     const parts = { entry, nodes: [one, other] as const };
@@ -169,32 +191,8 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
     return true;
   }
 
-  /**
-   * Makes a link that was taken up on its computes; listeners are told why it cannot be. `udpPorts`: those it had. Those it has now
-   * are for the caller to make durable.
-   */
-  restore(linkId: string, udpPorts?: UdpPorts): Promise<void> {
-    return this.#locks.run(linkId, async () => {
-      const link = this.#links.get(linkId);
-      if (!link || link.udpPorts || link.nodes.some((node) => !node.isPresent)) return;
-      try {
-        const { entry, nodes } = link;
-        const joined = udpPorts ? await this.#wiring.joinAgain(entry, nodes, udpPorts) : await this.#wiring.join(entry, nodes);
-        this.#put({ ...link, udpPorts: joined });
-      } catch (error) {
-        const names = link.nodes.map((node) => node.entry.name).join(' and ');
-        this.#host.notify('log.error', { message: `The link between ${names} is not usable: ${(error as Error).message}` });
-      }
-    });
-  }
-
-  async rewire(nodeId: string): Promise<void> {
-    for (const linkId of this.idsOn(nodeId)) {
-      if (this.open(linkId).udpPorts) continue;
-      await this.restore(linkId);
-      const { entry, object, udpPorts } = this.open(linkId);
-      if (udpPorts) await this.#host.commit({ action: 'link.updated', event: object, was: entry, udpPorts }, () => undefined);
-    }
+  rewire(nodeId: string): Promise<void> {
+    return this.mending.rewire(nodeId);
   }
 
   async #delete(link: OpenLink, evenIfUnreachable: boolean): Promise<void> {
@@ -205,26 +203,17 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
       });
     }
     try {
-      await this.#host.commit({ action: 'link.deleted', event: object, was: entry, ...(udpPorts && { udpPorts }) }, () => {
-        this.#links.delete(entry.link_id);
-        this.#free(entry);
-        this.#list = undefined;
-        return object;
-      });
+      await this.#host.commit(
+        { action: 'link.deleted', event: object, was: entry, undoable: true, ...(udpPorts && { udpPorts }) },
+        () => {
+          this.#links.delete(entry.link_id);
+          this.#ports.free(entry);
+          this.#list = undefined;
+          return object;
+        },
+      );
     } catch (error) {
       if (udpPorts) await this.#wiring.joinAgain(entry, nodes, udpPorts).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  async #commitCreated(link: OpenLink, udpPorts: UdpPorts): Promise<void> {
-    try {
-      await this.#host.commit({ action: 'link.created', event: link.object, was: null, udpPorts }, () => {
-        this.#put(link);
-        return link.object;
-      });
-    } catch (error) {
-      await this.#wiring.part(link.entry, link.nodes).catch(() => undefined);
       throw error;
     }
   }
@@ -240,8 +229,16 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
     return object;
   }
 
+  isTaken(end: LinkEnd): boolean {
+    return this.#ports.isTaken(end);
+  }
+
+  find(linkId: string): OpenLink | undefined {
+    return this.#links.get(linkId);
+  }
+
   idsOn(nodeId: string): string[] {
-    return [...(this.#byNode.get(nodeId) ?? [])];
+    return this.#ports.linksOn(nodeId);
   }
 
   nodeChanged(node: OpenNode): void {
@@ -253,47 +250,14 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks {
   }
 
   open(linkId: string): OpenLink {
-    const link = this.#links.get(linkId);
+    const link = this.find(linkId);
     if (!link) throw fault('link_not_found', { link_id: linkId });
     return link;
   }
 
-  /** Nothing else is done with the two nodes meanwhile. Always in the same order: two links at once never wait for each other. */
-  #withNodes<T>(one: string, other: string, fn: (nodes: Two<OpenNode>) => Promise<T>): Promise<T> {
-    const [first, second] = one < other ? [one, other] : [other, one];
-    const both = () => fn([this.#nodes.get(one), this.#nodes.get(other)]);
-    return this.#nodes.locks.run(first, () => this.#nodes.locks.run(second, both));
-  }
-
   #put(link: OpenLink): void {
-    const { link_id, nodes } = link.entry;
-    this.#links.set(link_id, link);
+    this.#links.set(link.entry.link_id, link);
     this.#list = undefined;
-    for (const { node_id } of nodes) {
-      const links = this.#byNode.get(node_id) ?? new Set();
-      this.#byNode.set(node_id, links.add(link_id));
-    }
+    this.#ports.attach(link.entry);
   }
-
-  #occupy(entry: LinkEntry): void {
-    for (const end of entry.nodes) {
-      if (!this.#ports.has(portKey(end))) continue;
-      const { name } = this.#nodes.get(end.node_id).entry;
-      throw fault('port_taken', { adapter_number: end.adapter_number, port_number: end.port_number, name });
-    }
-    for (const end of entry.nodes) this.#ports.set(portKey(end), entry.link_id);
-  }
-
-  #free(entry: LinkEntry): void {
-    for (const end of entry.nodes) {
-      if (this.#ports.get(portKey(end)) === entry.link_id) this.#ports.delete(portKey(end));
-      const links = this.#byNode.get(end.node_id);
-      links?.delete(entry.link_id);
-      if (links?.size === 0) this.#byNode.delete(end.node_id);
-    }
-  }
-}
-
-function portKey({ node_id, adapter_number, port_number }: LinkEnd): string {
-  return `${node_id}/${adapter_number}/${port_number}`;
 }

@@ -21,9 +21,6 @@ describe('nodes', () => {
     assert.deepEqual([(await bench.addNode('PC1')).name, bench.compute.nodes.size, bench.actions()], ['PC1', 1, ['node.created']]);
   });
 
-  it('of a type that is not there are refused', () =>
-    assert.rejects(bench.addNode('x', { node_type: 'iou' }), refusal('node_type_unavailable')));
-
   it('show their status at once, tell it once, and are not logged for it', async () => {
     const node = await bench.addNode('PC1');
     bench.seen = [];
@@ -34,6 +31,12 @@ describe('nodes', () => {
     assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'stopped');
     const log = await readFile(join(bench.project.path, `${bench.project.filename}.log`), 'utf8');
     assert.equal(log.match(/"node\.updated"/g), null);
+  });
+
+  it('keep their console type when null is asked for, which stands for no choice', async () => {
+    const { node_id, console_type } = await bench.addNode('PC1');
+    const updated = await bench.inProject<NodeObject>(`PUT /nodes/${node_id}`, { console_type: null });
+    assert.deepEqual([console_type, updated.console_type], ['telnet', 'telnet']);
   });
 
   it('take a port that their compute reports, durably', async () => {

@@ -4,18 +4,22 @@ import { fault } from '../api/faults.ts';
 import { isReallyBelow } from '../lib/inside.ts';
 
 /** File names may have 255 bytes; this leaves room for what is added to them. */
-const maxFileNameBytes = 200;
+const maxNameBytes = 195;
 
 /** @throws `project_name_invalid` */
 export function projectFileName(name: string): string {
-  const refuse = (reason: string) => fault('project_name_invalid', { reason });
-  if (name.trim() === '') throw refuse('it is empty');
-  if (name === '.' || name === '..') throw refuse(`"${name}" names a folder`);
-  if (/[/\\\0]/.test(name)) throw refuse('it must not contain / or \\ or NUL: it becomes a file name');
-  const filename = `${name}.gns3`;
-  if (Buffer.byteLength(filename) > maxFileNameBytes)
-    throw refuse(`it is too long: the file name may have ${maxFileNameBytes} bytes`);
-  return filename;
+  const reason = fileNameProblem(name);
+  if (reason !== undefined) throw fault('project_name_invalid', { reason });
+  return `${name}.gns3`;
+}
+
+/** Why a file cannot be named so, with something short added; undefined when it can. */
+export function fileNameProblem(name: string): string | undefined {
+  if (name.trim() === '') return 'it is empty';
+  if (name === '.' || name === '..') return `"${name}" names a folder`;
+  if (/[/\\\0]/.test(name)) return 'it must not contain / or \\ or NUL: it becomes a file name';
+  if (Buffer.byteLength(name) > maxNameBytes) return `it is too long: as a file name it may have ${maxNameBytes} bytes`;
+  return undefined;
 }
 
 /**

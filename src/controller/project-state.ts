@@ -30,7 +30,12 @@ export interface LogRecord {
   readonly seq: number;
   /** ISO 8601, UTC. */
   readonly at: string;
+  /** Who asked for it, as well as it can be told. */
   readonly by: string | null;
+  /** What was asked for in one request is one step, named for its first change. Absent: nobody asked, or it is not undone. */
+  readonly step?: number;
+  /** The step that this one takes back. */
+  readonly inverts?: number;
   readonly action: string;
   readonly event: object;
   readonly was: object | null;
@@ -38,10 +43,15 @@ export interface LogRecord {
   readonly udp_ports?: UdpPorts;
 }
 
+/** A line of a log: one change, or several that stand or fall together. */
+export type LogLine = LogRecord | readonly LogRecord[];
+
 /** Stands first in a log: everything up to `seq` is in the project file. */
 export const snapshotAction = 'project.snapshot';
 /** Said before a node is taken from its compute, so that a full disk is noticed while nothing is lost yet. */
 export const deletingAction = 'node.deleting';
+/** A step was taken back of which nothing was left to take back. */
+export const emptyAction = 'step.empty';
 
 export interface ProjectState {
   project: ProjectEntry;
@@ -78,7 +88,7 @@ export async function readListed(projectFile: string): Promise<ProjectEntry> {
 
 async function readLog(projectFile: string): Promise<LogRecord[]> {
   try {
-    return await Journal.read<LogRecord>(logPath(projectFile));
+    return (await Journal.read<LogLine>(logPath(projectFile))).flat();
   } catch (error) {
     throw damaged(projectFile, error);
   }
@@ -124,6 +134,7 @@ function apply(state: ProjectState, { action, event, udp_ports }: LogRecord): bo
       }
       return true;
     case deletingAction:
+    case emptyAction:
       return true;
     case 'project.updated':
       state.project = toProjectEntry(state.project, event);

@@ -3,51 +3,22 @@
  * the other; changes wait for an opening that is under way.
  */
 import { join } from 'node:path';
-import { fault, isFault } from '../api/faults.ts';
+import { fault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { Mutex } from '../lib/mutex.ts';
 import type { Project as ProjectObject, ProjectUpdate } from '../schema/project.ts';
-import type { Limit } from './bounded.ts';
+import { AutoClose } from './auto-close.ts';
 import { assemble } from './canonical.ts';
-import type { Computes } from './computes.ts';
+import { updateClosed } from './closed-project.ts';
+import { LinkStatsFeed } from './link-stats-feed.ts';
 import { LiveProject } from './live-project.ts';
-import type { Log } from './log.ts';
 import type { ComputeNode } from './node.ts';
-import { actOnAll } from './node-batch.ts';
+import { startAll } from './node-batch.ts';
+import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import type { Notice } from './project-host.ts';
-import { ProjectLog } from './project-log.ts';
 import { projectFileName } from './project-path.ts';
-import { type ProjectState, readProject, toProjectEntry, topologyOf } from './project-state.ts';
-import type { Registry } from './registry.ts';
-import type { Symbols } from './symbols.ts';
-import type { ProjectEntry, Topology } from './topology.ts';
-
-export interface ProjectEnvironment {
-  readonly computes: Computes;
-  readonly registry: Registry;
-  readonly configsPath: string;
-  readonly symbols: Symbols;
-  readonly version: string;
-  readonly log: Log;
-  /** A server that starts again opens many projects. */
-  readonly openings: Limit;
-  /** Tells listeners of the controller. */
-  readonly announce: (action: string, project: Project) => void;
-  /** The object of a project is another one. */
-  readonly onChange: () => void;
-}
-export interface ProjectPlace {
-  readonly path: string;
-  readonly filename: string;
-}
-/** A project that stands still. `live` is undefined when it is closed. */
-export interface FrozenProject {
-  readonly topology: Topology;
-  readonly live: LiveProject | undefined;
-}
-
-/** How long after the last listener has left `auto_close` closes. Milliseconds. */
-const autoCloseMs = 5_000;
+import { type ProjectState, readProject, topologyOf } from './project-state.ts';
+import type { ProjectEntry } from './topology.ts';
 
 export class Project {
   readonly id: string;
@@ -55,13 +26,15 @@ export class Project {
   readonly filename: string;
   /** What listeners of the project are told. */
   readonly notices = new EventStream<Notice>();
+  /** What those listeners are told who ask for it. */
+  readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.links.stats.list() ?? []);
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
   #entry: ProjectEntry;
   #object: Readonly<ProjectObject> | undefined;
   #live: LiveProject | undefined;
   #opening: Promise<LiveProject> | undefined;
-  #autoClose: NodeJS.Timeout | undefined;
+  readonly #autoClose: AutoClose;
 
   constructor(entry: ProjectEntry, place: ProjectPlace, environment: ProjectEnvironment) {
     this.id = entry.project_id;
@@ -69,6 +42,7 @@ export class Project {
     this.filename = place.filename;
     this.#entry = entry;
     this.#environment = environment;
+    this.#autoClose = new AutoClose(environment.autoClose.graceMs, () => this.#closeIfIdle());
   }
 
   get name(): string {
@@ -98,6 +72,11 @@ export class Project {
     return this.#object;
   }
 
+  /** The open project; undefined also while it is being opened. */
+  get liveNow(): LiveProject | undefined {
+    return this.#live;
+  }
+
   /** The open project, once an opening that is under way has ended; undefined when it is closed. */
   async findLive(): Promise<LiveProject | undefined> {
     return this.#opening ? this.#opening.catch(() => undefined) : this.#live;
@@ -111,9 +90,18 @@ export class Project {
   }
 
   /** Does something to the open project; it is not closed or copied meanwhile. @throws `project_closed` */
-  async change<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
+  change<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
+    return this.#enter('pass', fn);
+  }
+
+  /** The same while nobody else changes anything. */
+  changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
+    return this.#enter('hold', fn);
+  }
+
+  async #enter<T>(how: 'pass' | 'hold', fn: (live: LiveProject) => Promise<T>): Promise<T> {
     const live = await this.live();
-    return live.gate.pass(async () => {
+    return live.gate[how](async () => {
       if (this.#live !== live) throw fault('project_closed', { name: this.name });
       return fn(live);
     });
@@ -148,19 +136,32 @@ export class Project {
   open({ again = false, isNew = false } = {}): Promise<Readonly<ProjectObject>> {
     return this.#life.run(async () => {
       if (this.#live) return this.object;
-      this.#opening = this.#open();
-      this.#changed();
-      try {
-        this.#live = await this.#opening;
-        this.#entry = this.#live.entry;
-      } finally {
-        this.#opening = undefined;
-        this.#changed();
-      }
+      await this.#openNow();
       if (isNew) return this.object;
       this.#environment.announce('project.opened', this);
-      if (this.#entry.auto_start && !again) this.#startAll(this.#live);
+      if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
       return this.object;
+    });
+  }
+
+  /**
+   * Stops the nodes, has `swap` replace the files, and opens what is there then. A server that dies meanwhile opens it at its start.
+   * @throws project_closed, or why it could not be opened again; it is closed then
+   */
+  replace(swap: () => Promise<void>): Promise<LiveProject> {
+    return this.#life.run(async () => {
+      if (!(await this.#shutDown())) throw fault('project_closed', { name: this.name });
+      try {
+        await swap();
+        const live = await this.#openNow();
+        this.#environment.announce('project.opened', this);
+        if (this.#entry.auto_start) startAll(this, this.#environment.log);
+        return live;
+      } catch (error) {
+        await this.#register(false).catch(() => undefined);
+        this.#environment.announce('project.closed', this);
+        throw error;
+      }
     });
   }
 
@@ -174,7 +175,7 @@ export class Project {
   /** Leaves everything running: the server ends. */
   release(): Promise<void> {
     return this.#life.run(async () => {
-      clearTimeout(this.#autoClose);
+      this.#autoClose.cancel();
       await this.#live?.release();
     });
   }
@@ -189,7 +190,10 @@ export class Project {
         if (wasOpen) this.#environment.announce('project.closed', this);
         throw error;
       }
-      this.#environment.announce('project.deleted', this);
+      const { announce, captures } = this.#environment;
+      // Left over, it says nothing about another project.
+      await captures.forget(this.id).catch(() => undefined);
+      announce('project.deleted', this);
     });
   }
 
@@ -198,28 +202,26 @@ export class Project {
       const { path, ...fields } = body;
       if (path && path !== this.path) throw fault('path_forbidden', { path, reason: 'the folder of a project cannot be changed' });
       if (fields.name !== undefined) projectFileName(fields.name);
-      const entry = toProjectEntry(this.#entry, fields);
-      if (JSON.stringify(entry) === JSON.stringify(this.#entry)) return this.object;
-      const object = { ...this.object, ...entry };
-      if (this.#live) await this.#live.setEntry(entry, object);
-      else await this.#updateClosed(entry, object);
-      this.#entry = entry;
-      this.#changed();
-      this.#environment.announce('project.updated', this);
+      if (this.#live) await this.#live.update(fields);
+      else await updateClosed(this.file, fields, this.#environment).then((entry) => entry && this.#updated(entry));
       return this.object;
     });
   }
 
   /** Somebody listens to its notices; returns what is to be called when they leave. */
   listen(listener: (notice: Notice) => void): () => void {
-    clearTimeout(this.#autoClose);
+    const { left } = this.#autoClose.listen();
     const unsubscribe = this.notices.subscribe(listener);
     return () => {
       unsubscribe();
-      if (this.notices.listeners > 0 || !this.#entry.auto_close || !this.isOpen) return;
-      clearTimeout(this.#autoClose);
-      this.#autoClose = setTimeout(() => this.#closeIfIdle(), autoCloseMs).unref();
+      left();
     };
+  }
+
+  #updated(entry: ProjectEntry): void {
+    this.#entry = entry;
+    this.#changed();
+    this.#environment.announce('project.updated', this);
   }
 
   #changed(): void {
@@ -227,9 +229,25 @@ export class Project {
     this.#environment.onChange();
   }
 
+  async #openNow(): Promise<LiveProject> {
+    this.#opening = this.#open();
+    this.#changed();
+    try {
+      const live = await this.#opening;
+      this.#live = live;
+      this.#entry = live.entry;
+      return live;
+    } finally {
+      this.#opening = undefined;
+      this.#changed();
+    }
+  }
+
   async #open(): Promise<LiveProject> {
+    await this.#environment.restores.settle(this.path);
     const { registry: _registry, ...environment } = this.#environment;
-    const options = { ...environment, folder: this.path, filename: this.filename, notices: this.notices };
+    const onEntry = (entry: ProjectEntry) => this.#updated(entry);
+    const options = { ...environment, folder: this.path, filename: this.filename, notices: this.notices, onEntry };
     const live = await environment.openings.run(() => LiveProject.open(options));
     try {
       await this.#register(true);
@@ -240,8 +258,8 @@ export class Project {
     return live;
   }
 
-  async #close(): Promise<boolean> {
-    clearTimeout(this.#autoClose);
+  async #shutDown(): Promise<boolean> {
+    this.#autoClose.cancel();
     const live = this.#live;
     if (!live) return false;
     await live.gate.hold(async () => {
@@ -249,6 +267,11 @@ export class Project {
       this.#live = undefined;
     });
     this.#changed();
+    return true;
+  }
+
+  async #close(): Promise<boolean> {
+    if (!(await this.#shutDown())) return false;
     // Without it the project would be opened again at the next start, which loses nothing.
     await this.#register(false).catch((error: unknown) =>
       this.#environment.log.warn({ err: error }, 'the end of a project was not noted'),
@@ -256,42 +279,15 @@ export class Project {
     return true;
   }
 
-  async #register(opened: boolean): Promise<void> {
-    const { registry } = this.#environment;
-    if (registry.get(this.id)?.opened === opened) return;
-    try {
-      await registry.set(this.id, { path: this.path, filename: this.filename, opened });
-    } catch (error) {
-      throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
-    }
+  #register(opened: boolean): Promise<void> {
+    return this.#environment.registry.note(this.id, { path: this.path, filename: this.filename, opened });
   }
 
-  async #updateClosed(entry: ProjectEntry, object: object): Promise<void> {
-    const { version, log: serverLog } = this.#environment;
-    const onSnapshotFailed = (error: unknown) =>
-      serverLog.warn({ err: error }, `${this.file} could not be written; its log has all`);
-    const { log, state } = await ProjectLog.open(this.file, { version, onSnapshotFailed });
-    try {
-      log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: {} }));
-      await log.append({ action: 'project.updated', event: object, was: this.#entry }, () => {
-        state.project = entry;
-      });
-      await log.writeSnapshot().catch(onSnapshotFailed);
-    } finally {
-      await log.close();
-    }
-  }
-
-  #startAll(live: LiveProject): void {
-    this.change(() => actOnAll(live.nodes, 'start')).catch((error: unknown) => {
-      this.notices.emit({ action: 'log.error', event: { message: `Not all nodes could be started: ${(error as Error).message}` } });
-      if (!isFault(error)) this.#environment.log.error({ err: error }, 'auto_start failed');
-    });
-  }
-
-  /** Running nodes are never stopped because a page was closed. */
-  #closeIfIdle(): void {
-    if (this.notices.listeners > 0 || !this.#live || this.#live.nodes.isRunning) return;
+  /** Running nodes are not stopped because a page was closed, unless that is wanted. Returns whether it is worth looking again. */
+  #closeIfIdle(): boolean {
+    if (!this.#entry.auto_close || !this.#live) return false;
+    if (this.#live.nodes.isRunning && !this.#environment.autoClose.evenRunning) return true;
     this.close().catch((error: unknown) => this.#environment.log.error({ err: error }, 'auto_close failed'));
+    return false;
   }
 }

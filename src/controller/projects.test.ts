@@ -14,7 +14,7 @@ describe('projects', () => {
     bench.seen = [];
     bench.compute.refused.add('/vpcs/nodes');
     assert.equal((await bench.inProject<ProjectAnswer>('POST /open')).status, 'opened');
-    assert.deepEqual(bench.actions(), ['log.error']);
+    assert.deepEqual(bench.actions(), ['log.error', 'node.created']);
     bench.compute.refused.clear();
     assert.equal((await bench.inProject<NodeObject>(`POST /nodes/${node.node_id}/start`)).status, 'started');
   });

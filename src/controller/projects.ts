@@ -9,7 +9,9 @@ import { KeyedMutex } from '../lib/mutex.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../schema/project.ts';
 import { concurrency, Limit } from './bounded.ts';
 import { canonical } from './canonical.ts';
-import { Project, type ProjectEnvironment, type ProjectPlace } from './project.ts';
+import { forgetElsewhere } from './forget-elsewhere.ts';
+import { Project } from './project.ts';
+import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLog, storageFailed } from './project-log.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
 import { readListed, readProject } from './project-state.ts';
@@ -48,16 +50,41 @@ export class Projects {
 
   /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
   async load(): Promise<void> {
-    const { found, unreadable } = await this.#options.registry.discover();
+    const { found, unreadable } = await this.#options.registry.discover({ isStart: true });
     for (const { project, ...place } of found.values()) this.add(project, place);
     this.#unreadable = unreadable;
+    this.#openByThemselves();
+  }
+
+  /** Looks again what is there: projects that came are known, those whose folder has gone are forgotten, `auto_open` is heeded. */
+  async reload(): Promise<void> {
+    const { found, unreadable } = await this.#options.registry.discover({ isStart: false });
+    this.#unreadable = unreadable;
+    for (const [projectId, { project, ...place }] of found) {
+      if (this.#projects.has(projectId)) continue;
+      this.#environment.announce('project.created', this.add(project, place));
+    }
+    for (const project of [...this.#projects.values()]) if (!(await isThere(project.path))) await this.#forget(project);
+    this.#openByThemselves();
+  }
+
+  #openByThemselves(): void {
     for (const project of this.#projects.values()) {
       const again = this.#options.registry.get(project.id)?.opened === true;
-      if (!again && !project.entry.auto_open) continue;
+      if (project.isOpen || (!again && !project.entry.auto_open)) continue;
       project.open({ again }).catch((error: unknown) => {
         this.#options.log.error({ err: error }, `the project "${project.name}" could not be opened: ${(error as Error).message}`);
       });
     }
+  }
+
+  #forget(project: Project): Promise<void> {
+    return project.delete(async () => {
+      await this.#options.registry.delete(project.id);
+      this.#projects.delete(project.id);
+      this.#unreadable.delete(project.id);
+      this.#list = undefined;
+    });
   }
 
   /** Makes a project known whose files are there. Nobody is told. */
@@ -137,6 +164,11 @@ export class Projects {
     }
   }
 
+  /** Has one project of an id made at a time. */
+  exclusively<T>(projectId: string, fn: () => Promise<T>): Promise<T> {
+    return this.#making.run(projectId, fn);
+  }
+
   /** Makes and opens a project; one that has this id already is returned as it is. */
   async create(body: ProjectCreate): Promise<Project> {
     const projectId = body.project_id ?? crypto.randomUUID();
@@ -191,7 +223,7 @@ export class Projects {
     if (!(await isReallyBelow(projectsPath, project.path)))
       throw failed(`its folder ${project.path} is not inside the projects folder`);
     await project.delete(async () => {
-      await this.#deleteElsewhere(project);
+      await forgetElsewhere(project, this.#options.computes);
       const gone = join(projectsPath, `${passingPrefix}deleted-${projectId}`);
       const before = registry.get(projectId);
       try {
@@ -212,21 +244,6 @@ export class Projects {
     });
   }
 
-  /** Computes elsewhere have files of their own; one that does not answer keeps them. */
-  async #deleteElsewhere(project: Project): Promise<void> {
-    const state = await project.stored().catch(() => undefined);
-    const computeIds = new Set([...(state?.nodes.values() ?? [])].map((node) => node.compute_id));
-    for (const computeId of computeIds) {
-      const compute = this.#options.computes.find(computeId);
-      if (!compute || compute.isLocal || !compute.transport.state.connected) continue;
-      const body = { name: project.name, project_id: project.id };
-      await compute.transport
-        .call('POST /v2/compute/projects', { body })
-        .then(() => compute.transport.call('DELETE /v2/compute/projects/{project_id}', { path: { project_id: project.id } }))
-        .catch(() => undefined);
-    }
-  }
-
   /**
    * `made`: the outermost folder that had to be made, to be removed when the project does not come to be. `growing`: the folder that
    * gets the name `folder` when the project is in it, so that a server that dies meanwhile leaves nothing that looks like a project.
@@ -234,13 +251,10 @@ export class Projects {
   async #makeFolder(body: ProjectCreate, projectId: string): Promise<MadeFolder> {
     const { local, projectsPath } = this.#options;
     const folder = body.path ? await projectFolder(body.path, projectsPath, local) : join(projectsPath, projectId);
-    const isThere = await stat(folder).then(
-      () => true,
-      () => false,
-    );
-    if (isThere && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
+    const isKnown = await isThere(folder);
+    if (isKnown && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
     try {
-      if (!isThere && !body.path) {
+      if (!isKnown && !body.path) {
         const growing = join(projectsPath, `${passingPrefix}${projectId}`);
         await rm(growing, { recursive: true, force: true });
         await mkdir(growing);
@@ -257,6 +271,13 @@ export class Projects {
       throw storageFailed(error);
     }
   }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 const impossiblePath = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EEXIST']);

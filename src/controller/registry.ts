@@ -4,6 +4,7 @@
  */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fault } from '../api/faults.ts';
 import { DurableMap } from '../lib/durable-map.ts';
 import type { Log } from './log.ts';
 import { type ProjectState, readListed } from './project-state.ts';
@@ -55,6 +56,16 @@ export class Registry {
     return this.#map.set(projectId, entry);
   }
 
+  /** As `set`, when it is something else than is known. @throws storage_failed */
+  async note(projectId: string, entry: RegistryEntry): Promise<void> {
+    if (this.#map.get(projectId)?.opened === entry.opened) return;
+    try {
+      await this.#map.set(projectId, entry);
+    } catch (error) {
+      throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
+    }
+  }
+
   delete(projectId: string): Promise<void> {
     return this.#map.delete(projectId);
   }
@@ -63,11 +74,14 @@ export class Registry {
     return this.#map.close();
   }
 
-  /** Every project that can be read, each id once; a known place wins over a found one. Removes what an interrupted deletion left. */
-  async discover(): Promise<Discovered> {
+  /**
+   * Every project that can be read, each id once; a known place wins over a found one. `isStart`: nothing is being made or deleted, so
+   * what an interrupted deletion left is removed.
+   */
+  async discover({ isStart }: { isStart: boolean }): Promise<Discovered> {
     const places = new Map<string, RegistryEntry>();
     for (const [, entry] of this.#map.entries()) places.set(join(entry.path, entry.filename), entry);
-    for (const file of await this.#filesOfFolder()) {
+    for (const file of await this.#filesOfFolder(isStart)) {
       if (!places.has(file)) places.set(file, { path: dirname(file), filename: basename(file), opened: false });
     }
     const discovered: Discovered = { found: new Map(), unreadable: new Map() };
@@ -94,12 +108,13 @@ export class Registry {
     }
   }
 
-  async #filesOfFolder(): Promise<string[]> {
+  async #filesOfFolder(isStart: boolean): Promise<string[]> {
     const files: string[] = [];
     for (const folder of await readdir(this.#projectsPath, { withFileTypes: true })) {
       const path = join(this.#projectsPath, folder.name);
-      if (folder.name.startsWith(passingPrefix)) await rm(path, { recursive: true, force: true }).catch(() => undefined);
-      else if (folder.isDirectory() || folder.isSymbolicLink()) {
+      if (folder.name.startsWith(passingPrefix)) {
+        if (isStart) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+      } else if (folder.isDirectory() || folder.isSymbolicLink()) {
         const names = await readdir(path).catch(() => []);
         files.push(...names.filter((name) => name.endsWith('.gns3')).map((name) => join(path, name)));
       }

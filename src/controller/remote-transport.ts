@@ -6,58 +6,46 @@
  * A compute that answers but cannot be used (version, credentials) is not asked again in the background.
  */
 import type { Readable } from 'node:stream';
-import type { Agent, Dispatcher, request, WebSocket } from 'undici';
+import type { Dispatcher, WebSocket } from 'undici';
 import { type Fault, fault, isFault } from '../api/faults.ts';
 import { fill, requestOf } from '../api/local-transport.ts';
 import type { Method, RouteKey } from '../api/route.ts';
 import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../api/transport.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Compute } from '../schema/compute.ts';
+import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
+import { faultOfAnswer } from './remote-faults.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
 
-export interface RemoteAddress {
-  readonly name: string;
-  readonly protocol: 'http' | 'https';
-  readonly host: string;
-  readonly port: number;
-  readonly user: string | null;
-  readonly password: string | null;
-}
-
 const defaultTimeoutMs = 120_000;
-const connectTimeoutMs = 5_000;
+/** An attempt to connect takes at most this long, and the next one begins so much later. */
 const retryMs = 5_000;
+/** A compute that answers but cannot be used is a matter for people: it is looked at again, but not often. */
+const refusedRetryMs = 30_000;
 const reconnectMs = 1_000;
 /** Computes say something every second; one that is silent this long is gone. */
-const silenceMs = 15_000;
-
-/** Loaded with the first call to another compute: most servers have none, and it is a tenth of their start. */
-interface Library {
-  readonly agent: Agent;
-  readonly request: typeof request;
-  readonly WebSocket: typeof WebSocket;
-}
-
-async function loadLibrary(): Promise<Library> {
-  const { Agent, request, WebSocket } = await import('undici');
-  return { agent: new Agent({ connect: { timeout: connectTimeoutMs } }), request, WebSocket };
-}
+const silenceMs = 10_000;
+/** An attempt that took longer failed for want of an answer: another one at once would keep whoever asks waiting as long. */
+const promptMs = 1_000;
 
 export class RemoteTransport implements Transport {
   #state: TransportState = Object.freeze({ connected: false, capabilities: { version: null, node_types: [] }, lastError: null });
   readonly #address: RemoteAddress;
   readonly #version: string;
-  #loading: Promise<Library> | undefined;
+  readonly #connections: RemoteConnections;
   readonly #events = new EventStream<ComputeEvent>();
   readonly #states = new EventStream<TransportState>();
   #connecting: Promise<void> | undefined;
   #socket: WebSocket | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Why the last attempt failed, until the next one, when it is no use to ask again in between. */
+  #hopeless: Error | undefined;
   #closed = false;
 
   constructor(address: RemoteAddress, version: string) {
     this.#address = address;
     this.#version = version;
+    this.#connections = new RemoteConnections(address);
   }
 
   get state(): TransportState {
@@ -66,6 +54,11 @@ export class RemoteTransport implements Transport {
 
   connect(): Promise<void> {
     if (this.#state.connected) return Promise.resolve();
+    if (this.#hopeless) return Promise.reject(this.#hopeless);
+    return this.#connectNow();
+  }
+
+  #connectNow(): Promise<void> {
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
     });
@@ -102,9 +95,8 @@ export class RemoteTransport implements Transport {
   /** Why a compute refuses does not pass its WebSocket library: the fault says only that it did. */
   async socket(path: string, signal: AbortSignal): Promise<Join> {
     await this.connect();
-    const { agent, WebSocket } = await this.#library();
     const encoded = path.split('/').map(encodeURIComponent).join('/');
-    const upstream = new WebSocket(this.#socketUrl(encoded), { dispatcher: agent, headers: this.#headers() });
+    const upstream = await this.#connections.openSocket(encoded);
     return acceptRemoteSocket(upstream, signal).catch((error: Error) => {
       throw this.#unreachable(`GET ${path.replace(/^\/v2\/compute/, '')}`, error.message, error);
     });
@@ -122,11 +114,13 @@ export class RemoteTransport implements Transport {
     this.#closed = true;
     clearTimeout(this.#timer);
     this.#socket?.close();
-    await (await this.#loading)?.agent.destroy();
+    await this.#connections.close();
   }
 
   async #connect(): Promise<void> {
     clearTimeout(this.#timer);
+    this.#hopeless = undefined;
+    const begun = performance.now();
     try {
       const answer = await this.#request('GET', '/v2/compute/capabilities', {
         body: null,
@@ -139,8 +133,9 @@ export class RemoteTransport implements Transport {
     } catch (error) {
       const isAway = isFault(error, 'compute_unreachable') || isFault(error, 'compute_timeout');
       const reason = isAway || !isFault(error) ? error : this.#refused(error);
+      if (isAway && performance.now() - begun > promptMs) this.#hopeless = reason as Error;
+      this.#later(isAway ? retryMs : refusedRetryMs);
       this.#set({ ...this.#state, connected: false, lastError: (reason as Error).message });
-      if (isAway) this.#later(retryMs);
       throw reason;
     }
   }
@@ -167,10 +162,11 @@ export class RemoteTransport implements Transport {
   }
 
   async #listen(): Promise<void> {
-    const { agent, WebSocket } = await this.#library();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const socket = new WebSocket(this.#socketUrl('/v2/compute/notifications/ws'), { dispatcher: agent, headers: this.#headers() });
-    const silence = setTimeout(() => socket.close(), silenceMs).unref();
+    const socket = await this.#connections.openSocket('/v2/compute/notifications/ws');
+    // Whatever waits for an answer of it waits in vain.
+    const cut = () => this.#connections.cut(`nothing was heard of it for ${silenceMs / 1000} s`);
+    const silence = setTimeout(cut, silenceMs).unref();
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
       silence.refresh();
@@ -182,8 +178,10 @@ export class RemoteTransport implements Transport {
       reject(this.#unreachable('GET /notifications/ws', 'the connection was closed'));
       if (this.#socket !== socket) return;
       this.#socket = undefined;
-      this.#set({ ...this.#state, connected: false });
+      // A failed attempt says so itself.
+      if (!this.#state.connected) return;
       this.#later(reconnectMs);
+      this.#set({ ...this.#state, connected: false, lastError: 'The connection was lost' });
     });
     this.#socket = socket;
     await promise;
@@ -198,15 +196,10 @@ export class RemoteTransport implements Transport {
     }
   }
 
-  #library(): Promise<Library> {
-    this.#loading ??= loadLibrary();
-    return this.#loading;
-  }
-
   #later(delayMs: number): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.connect().catch(() => undefined), delayMs).unref();
+    this.#timer = setTimeout(() => this.#connectNow().catch(() => undefined), delayMs).unref();
   }
 
   #set(state: TransportState): void {
@@ -220,16 +213,10 @@ export class RemoteTransport implements Transport {
     path: string,
     { body, timeoutMs, what }: { body: string | Readable | Uint8Array | null; timeoutMs: number; what: string },
   ): Promise<Dispatcher.ResponseData> {
-    const { agent, request } = await this.#library();
     let answer: Dispatcher.ResponseData;
     try {
-      answer = await request(`${this.#origin()}${path}`, {
-        method,
+      answer = await this.#connections.request(method, path, {
         body,
-        dispatcher: agent,
-        headers: { ...this.#headers(), ...(body !== null && { 'content-type': contentType(body) }) },
-        headersTimeout: 0,
-        bodyTimeout: 0,
         ...(timeoutMs > 0 && { signal: AbortSignal.timeout(timeoutMs) }),
       });
     } catch (error) {
@@ -237,56 +224,16 @@ export class RemoteTransport implements Transport {
       throw this.#unreachable(what, isTimeout ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message, error);
     }
     if (answer.statusCode < 300) return answer;
-    throw this.#faultOf(answer.statusCode, await answer.body.text(), what);
+    const { name } = this.#address;
+    throw faultOfAnswer({ name, request: what, status: answer.statusCode, text: await answer.body.text() });
   }
 
   #unreachable(what: string, reason: string, cause?: unknown): Fault {
     return fault('compute_unreachable', { name: this.#address.name, request: what, reason }, { cause });
   }
-
-  #faultOf(status: number, text: string, request: string): Fault {
-    const { name } = this.#address;
-    const message = messageOf(text);
-    if (status === 400) return fault('compute_bad_request', { request, message: text });
-    if (status === 401) return fault('compute_unauthorized', { name });
-    if (status === 403) return fault('compute_forbidden', { message });
-    if (status === 404) return fault('compute_route_missing', { request });
-    if (status === 408 || status === 504) return fault('compute_timeout', { name, request });
-    if (status === 409) return fault('compute_said', { message });
-    if (status === 503) return fault('compute_busy', { name, request, message });
-    return fault('compute_failed', { name, request, message });
-  }
-
-  #origin(): string {
-    const { protocol, host, port } = this.#address;
-    const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-    return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
-  }
-
-  #socketUrl(path: string): string {
-    return `${this.#origin().replace(/^http/, 'ws')}${path}`;
-  }
-
-  #headers(): Record<string, string> {
-    const { user, password } = this.#address;
-    return user === null ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}` };
-  }
-}
-
-function contentType(body: string | Readable | Uint8Array): string {
-  return typeof body === 'string' ? 'application/json' : 'application/octet-stream';
 }
 
 /** Versions are compared without what follows the first dash. */
 function stable(version: string): string {
   return version.split('-', 1)[0] ?? '';
-}
-
-function messageOf(text: string): string {
-  try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    return typeof message === 'string' ? message : text;
-  } catch {
-    return text;
-  }
 }

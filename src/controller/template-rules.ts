@@ -1,8 +1,9 @@
 /** What a template may hold, what it is completed with, and the node that is made of it. Nothing here does I/O. */
 import { problemsOf } from '../api/validate.ts';
+import type { TemplateFacts } from '../emulators/kind.ts';
+import { templateFacts } from '../emulators/kinds.ts';
 import { NodeCreate } from '../schema/node.ts';
 import { categories, type Template, type TemplateUse, type TypeProperties, wholeTemplate } from '../schema/template.ts';
-import { type TemplateKind, templateKinds } from '../schema/template-types.ts';
 import { type TSchema, Type } from '../schema/type.ts';
 import { canonical } from './canonical.ts';
 
@@ -29,30 +30,30 @@ export class TemplateRules {
   async complete(given: Settings): Promise<Template | string> {
     const settings = { ...modernised(given), builtin: false };
     const type = String((settings as Settings).template_type);
-    const kind = Object.hasOwn(templateKinds, type) ? templateKinds[type as keyof typeof templateKinds] : undefined;
-    if (!kind) return `there are no templates of type "${type.slice(0, 100)}"`;
-    const problem = await problemsOf(this.#schemaOf(type, kind, settings), settings);
+    const facts = Object.hasOwn(templateFacts, type) ? templateFacts[type as keyof typeof templateFacts] : undefined;
+    if (!facts?.properties) return `there are no templates of type "${type.slice(0, 100)}"`;
+    const problem = await problemsOf(this.#schemaOf(type, facts, settings), settings);
     if (problem !== undefined) return problem;
-    const { default_name_format, symbol, category } = kind;
+    const { default_name_format, symbol, category } = facts;
     const standard = { compute_id: null, default_name_format, symbol, category, template_id: crypto.randomUUID() };
-    return canonical({ ...standard, ...defaultsOf(propertiesOf(kind, settings)), ...settings } as unknown as Template);
+    return canonical({ ...standard, ...defaultsOf(propertiesOf(facts, settings)), ...settings } as unknown as Template);
   }
 
   /** What is wrong with a built-in template after a change, in words. Its type may have no templates of clients. */
   async problemsOfBuiltIn(template: Template): Promise<string | undefined> {
-    const kind = templateKinds[template.template_type];
+    const facts = templateFacts[template.template_type];
     const properties = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
     return problemsOf(
-      this.#kept(`built-in ${template.template_type}`, () => wholeTemplate({ ...kind?.properties, properties })),
+      this.#kept(`built-in ${template.template_type}`, () => wholeTemplate({ ...facts.properties, properties })),
       template,
     );
   }
 
-  #schemaOf(type: string, kind: TemplateKind, settings: Settings): TSchema {
-    const more = kind.more?.(settings) ?? {};
+  #schemaOf(type: string, facts: TemplateFacts, settings: Settings): TSchema {
+    const more = facts.more?.(settings) ?? {};
     // Only variants that exist are kept, not every word that a client may send.
     const variant = Object.keys(more).length === 0 ? type : `${type} ${settings.platform}`;
-    return this.#kept(variant, () => wholeTemplate({ ...kind.properties, ...more }));
+    return this.#kept(variant, () => wholeTemplate({ ...facts.properties, ...more }));
   }
 
   #kept(name: string, make: () => TSchema): TSchema {
@@ -62,8 +63,8 @@ export class TemplateRules {
   }
 }
 
-function propertiesOf(kind: TemplateKind, settings: Settings): TypeProperties {
-  return kind.more ? { ...kind.properties, ...kind.more(settings) } : kind.properties;
+function propertiesOf(facts: TemplateFacts, settings: Settings): TypeProperties {
+  return { ...facts.properties, ...facts.more?.(settings) };
 }
 
 function defaultsOf(properties: TypeProperties): Record<string, unknown> {

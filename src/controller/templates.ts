@@ -50,7 +50,7 @@ export class Templates {
   }
 
   list(): readonly Template[] {
-    this.#list ??= Object.freeze([...this.#own.values(), ...this.#builtIn.values()]);
+    this.#list ??= Object.freeze([...this.#builtIn.values(), ...this.#own.values()]);
     return this.#list;
   }
 

@@ -1,4 +1,5 @@
 /** The text of a project file: keys sorted, four spaces. Made in slices, so that a large project does not hold up requests. */
+import { linkToFile } from './link-file.ts';
 import { type Topology, topologyRevision } from './topology.ts';
 
 /** Time after which other work gets a turn, milliseconds. */
@@ -18,7 +19,7 @@ export async function topologyText(topology: Topology, version: string): Promise
   for (const [index, key] of Object.keys(fields).sort().entries()) {
     writer.add(`${index === 0 ? '' : ','}\n    ${JSON.stringify(key)}: `);
     if (key !== 'topology') writer.add(indented(fields[key], '    '));
-    else await writeLists(writer, topology);
+    else await writeLists(writer, { ...topology, links: topology.links.map(linkToFile) });
   }
   writer.add('\n}\n');
   return writer.end();

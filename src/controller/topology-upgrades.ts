@@ -4,7 +4,7 @@
  */
 type Raw = Record<string, unknown>;
 
-/** Files of 1.x have another structure altogether. */
+/** Files of 1.x have another structure altogether: `upgrades/from-1x.ts`. */
 export const oldestRevision = 5;
 
 const steps: readonly { readonly from: number; readonly apply: (project: Raw) => Raw }[] = [
@@ -19,7 +19,7 @@ const steps: readonly { readonly from: number; readonly apply: (project: Raw) =>
           : node.properties,
       })),
   },
-  // From 6 to 7 only files of one kind moved, in folders that this program does not read.
+  // From 6 to 7 only files of one kind moved: `upgrades/files.ts`.
   { from: 6, apply: (project) => project },
   {
     from: 7,

@@ -62,11 +62,10 @@ describe('project files', () => {
     it(`refuses ${what}`, () => assert.rejects(read(changes), damaged));
   }
 
-  it('refuses what is no JSON, newer and older files', async () => {
+  it('refuses what is no JSON, newer files, and revisions that are none', async () => {
     await assert.rejects(parseTopology('{', 'x'), damaged);
     await assert.rejects(read({ revision: 10 }), (error) => isFault(error, 'project_newer'));
-    await assert.rejects(read({ revision: 4 }), (error) => isFault(error, 'project_older'));
-    await assert.rejects(read({ revision: undefined }), (error) => isFault(error, 'project_older'));
+    for (const revision of [-1, 1.5, '9']) await assert.rejects(read({ revision }), damaged);
   });
 
   it('upgrades from revision 8: grid, console type, behaviour at closing', async () => {
@@ -101,6 +100,19 @@ describe('project files', () => {
     const text = (await topologyText(many, '2.2.60')).toString('utf8');
     assert.equal(text, `${JSON.stringify(sorted(JSON.parse(text)), null, 4)}\n`);
     assert.deepEqual((await parseTopology(text, 'x')).topology, many);
+  });
+
+  it('keeps from other programs the filters that they do not know', async () => {
+    const ends = [0, 1].map((port_number) => ({ node_id: node.node_id, adapter_number: 0, port_number }));
+    const filters = { bandwidth: [64], delay: [5, 1], delay_ab: [9], packet_loss: [0.1], seed: [3] };
+    const link = { link_id: crypto.randomUUID(), nodes: ends, filters, link_style: { color: '#000000' }, suspend: false };
+    const { topology } = await read({ topology: { ...empty, links: [link] } });
+    const text = (await topologyText(topology, '2.2.60')).toString('utf8');
+    const [written] = JSON.parse(text).topology.links;
+    assert.deepEqual(written.filters, { delay: [5, 1], packet_loss: [0.1] });
+    const back = (await parseTopology(text, 'x')).topology;
+    assert.deepEqual(back, topology);
+    assert.deepEqual([back.links[0]?.filters, back.links[0]?.link_style], [filters, link.link_style]);
   });
 });
 

@@ -14,7 +14,9 @@ import { type Label, type Node, NodeCreate } from '../schema/node.ts';
 import { type Project, ProjectCreate } from '../schema/project.ts';
 import { type Static, Type } from '../schema/type.ts';
 import { canonical } from './canonical.ts';
+import { linkFromFile } from './link-file.ts';
 import { oldestRevision, upgrade } from './topology-upgrades.ts';
+import { upgradeFrom1x } from './upgrades/from-1x.ts';
 
 export const topologyRevision = 9;
 
@@ -111,11 +113,11 @@ export type TopologyFile = Static<typeof TopologyFile>;
 
 export interface ReadTopology {
   readonly topology: Topology;
-  /** Revision of the file when it was an older one. */
+  /** Revision of the file when it was an older one; 0 when it said none. */
   readonly upgradedFrom?: number;
 }
 
-/** @throws `project_damaged`, `project_newer`, `project_older` */
+/** @throws `project_damaged`, `project_newer` */
 export async function readTopology(path: string): Promise<ReadTopology> {
   return parseTopology(await readText(path), basename(path));
 }
@@ -140,7 +142,7 @@ export async function readProjectEntry(path: string): Promise<ProjectEntry> {
 /** @throws as `readTopology`; `name` is what people know the file by */
 export async function parseTopology(text: string, name: string): Promise<ReadTopology> {
   const { raw, revision } = parseFile(text, name);
-  const tolerated = tolerate(upgrade(raw, revision));
+  const tolerated = tolerate(upgrade(raw, Math.max(revision, oldestRevision)));
   const reason = await problemsOf(TopologyFile, tolerated);
   if (reason !== undefined) throw fault('project_damaged', { name, reason });
   return { topology: toTopology(tolerated as TopologyFile), ...(revision < topologyRevision && { upgradedFrom: revision }) };
@@ -154,7 +156,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** An object of a revision that is read here. */
+/** An object of the present structure, of the oldest revision that has it or a later one. `revision`: that of the file. */
 function parseFile(text: string, name: string): { raw: Record<string, unknown>; revision: number } {
   let raw: unknown;
   try {
@@ -164,11 +166,16 @@ function parseFile(text: string, name: string): { raw: Record<string, unknown>; 
   }
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     throw fault('project_damaged', { name, reason: 'it is not an object' });
-  const revision = (raw as { revision?: unknown }).revision ?? 1;
-  if (typeof revision !== 'number') throw fault('project_damaged', { name, reason: 'its revision is not a number' });
+  const revision = (raw as { revision?: unknown }).revision ?? 0;
+  if (typeof revision !== 'number' || !Number.isInteger(revision) || revision < 0)
+    throw fault('project_damaged', { name, reason: 'its revision is no number of one' });
   if (revision > topologyRevision) throw fault('project_newer', { name, revision, known: topologyRevision });
-  if (revision < oldestRevision) throw fault('project_older', { name, revision, known: oldestRevision });
-  return { raw: raw as Record<string, unknown>, revision };
+  if (revision >= oldestRevision) return { raw: raw as Record<string, unknown>, revision };
+  try {
+    return { raw: upgradeFrom1x(raw as Record<string, unknown>), revision };
+  } catch (error) {
+    throw fault('project_damaged', { name, reason: (error as Error).message }, { cause: error });
+  }
 }
 
 /** Deviations that existing files have and that no program minds. */
@@ -193,7 +200,7 @@ function toTopology(raw: TopologyFile): Topology {
   return {
     project: canonical({ ...projectDefaults, ...project }) as ProjectEntry,
     nodes: topology.nodes.map(toNodeEntry),
-    links: topology.links.flatMap((link) => toLinkEntry(link) ?? []),
+    links: topology.links.flatMap((link) => toLinkEntry(linkFromFile(link)) ?? []),
     drawings: topology.drawings.map(toDrawingEntry),
     computes: canonical(topology.computes.map(({ user: _user, ...compute }) => compute)),
   };

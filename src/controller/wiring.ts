@@ -1,6 +1,6 @@
 /** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
 import { isFault } from '../api/faults.ts';
-import { canFilter, endOf, niosOf, type Two } from './link.ts';
+import { canFilter, endOf, isSwitch, niosOf, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
 import type { OpenNode } from './open-node.ts';
 import type { UdpPorts } from './project-state.ts';
@@ -19,7 +19,7 @@ export class Wiring {
   /** Joins the two ports; returns the UDP ports that were taken for it. */
   async join(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
     const addresses = await addressesOf(nodes);
-    const ports = await this.#takePorts(nodes);
+    const ports = await this.#ports.takePair([computeOf(nodes[0]), computeOf(nodes[1])]);
     const nios = niosOf(entry, nodes, ports, addresses);
     const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('POST', 'nio', endOf(entry, end), nios[end])));
     const refused = results.find((result) => result.status === 'rejected');
@@ -54,7 +54,10 @@ export class Wiring {
     const addresses = await addressesOf(nodes);
     const done: (0 | 1)[] = [];
     const tell = async (entry: LinkEntry, end: 0 | 1) => {
-      await nodes[end].portCall('PUT', 'nio', endOf(entry, end), niosOf(entry, nodes, ports, addresses)[end]);
+      const call = nodes[end].portCall('PUT', 'nio', endOf(entry, end), niosOf(entry, nodes, ports, addresses)[end]);
+      await call.catch((error: unknown) => {
+        if (!isSwitch(nodes[end]) || !isNoRoute(error)) throw error;
+      });
     };
     try {
       for (const end of ends) {
@@ -75,18 +78,6 @@ export class Wiring {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
     }
   }
-
-  async #takePorts(nodes: Two<OpenNode>): Promise<UdpPorts> {
-    const computes = nodes.map((node) => computeOf(node));
-    const taken = await Promise.allSettled(computes.map((compute) => this.#ports.take(compute)));
-    const [one, other] = taken;
-    if (one?.status === 'fulfilled' && other?.status === 'fulfilled') return [one.value, other.value];
-    for (const [end, result] of taken.entries()) {
-      const compute = computes[end];
-      if (result.status === 'fulfilled' && compute) this.#ports.keep(compute, result.value);
-    }
-    throw taken.find((result) => result.status === 'rejected')?.reason;
-  }
 }
 
 function addressesOf(nodes: Two<OpenNode>): Promise<Two<string>> {
@@ -95,6 +86,11 @@ function addressesOf(nodes: Two<OpenNode>): Promise<Two<string>> {
 
 function computeOf(node: OpenNode): NonNullable<OpenNode['compute']> {
   return node.requireCompute();
+}
+
+/** Computes of another make have no such request for their switches. */
+function isNoRoute(error: unknown): boolean {
+  return isFault(error) && error.status === 405;
 }
 
 function isGone(error: unknown): boolean {

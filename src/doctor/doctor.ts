@@ -4,20 +4,11 @@ import { release } from 'node:os';
 import { probe } from '../emulators/qemu/acceleration.ts';
 import { Binaries } from '../emulators/qemu/binaries.ts';
 import { hostPlatform } from '../emulators/qemu/platforms.ts';
-import { runTool } from '../emulators/qemu/tool.ts';
+import { runTool } from '../process/tool.ts';
+import type { Finding } from '../schema/finding.ts';
 import { version } from '../version.ts';
 import { type Program, programs } from './programs.ts';
 import { printFindings } from './report.ts';
-
-export interface Finding {
-  /** `note`: works, but something is worth knowing. */
-  readonly state: 'good' | 'note' | 'missing';
-  readonly what: string;
-  /** Version and place, or what is wrong. */
-  readonly found: string;
-  /** Debian packages that bring it. */
-  readonly package?: string;
-}
 
 /** Node that runs TypeScript directly, with what we use of it. */
 const neededNodeMajor = 24;

@@ -1,4 +1,4 @@
-import type { Finding } from './doctor.ts';
+import type { Finding } from '../schema/finding.ts';
 
 const marks = { good: '✔', note: '•', missing: '✖' } as const;
 

@@ -26,12 +26,14 @@ export function contractHost(folder: string, firstPort: number, change: (setting
   sections.Server.projects_path = join(folder, 'projects');
   sections.Server.images_path = join(folder, 'images');
   sections.Server.configs_path = join(folder, 'configs');
+  sections.Server.resources_path = join(folder, 'resources');
   const settings = change({ ...sections, dataDirectory: folder, runtimeDirectory: join(folder, 'run') });
   return {
     settings,
     images: new ImageStore(() => settings),
     udpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'udp', host: '127.0.0.1' }),
     tcpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'tcp', host: '127.0.0.1' }),
+    switches: { addresses: async () => [], forgetAddresses: async () => {}, switchStats: async () => [] },
     log: () => {},
   };
 }
@@ -44,6 +46,7 @@ export class Bench<Options extends BenchOptions = BenchOptions> {
   readonly driver: Driver;
   readonly warnings: string[] = [];
   readonly nodeId = crypto.randomUUID();
+  readonly name = 'bench';
 
   constructor(options: Options, folder: string) {
     this.options = options;
@@ -89,7 +92,7 @@ export class Bench<Options extends BenchOptions = BenchOptions> {
     const properties = await this.create();
     await this.driver.populate?.(this.directory, this.options.properties, 'bench');
     const view = await this.view(properties);
-    return { emulator: await this.driver.start(view), view };
+    return { emulator: await startWith(this.driver, view), view };
   }
 
   /** Fails when a process, a port or a socket is left. */
@@ -102,6 +105,13 @@ export class Bench<Options extends BenchOptions = BenchOptions> {
       if (facts?.isSocket()) assert.equal(await connects({ path: join(this.runtimeDirectory, name) }), false, `${name} answers`);
     }
   }
+}
+
+/** Starts a node and makes its first port ready, as the compute does for a NIO. */
+export async function startWith(driver: Driver, view: NodeView): Promise<Emulator> {
+  const emulator = await driver.start(view);
+  await emulator.openPort?.(0, 0);
+  return emulator;
 }
 
 function connects(to: { path: string }): Promise<boolean> {

@@ -59,17 +59,43 @@ export interface Emulator {
   stop(options?: { now?: boolean }): Promise<void>;
   /** Where the fabric connects for this adapter (and port); undefined when the running emulator has no such adapter. */
   port(adapter: number, port: number): PortSpec | undefined;
+  /**
+   * Only kinds whose ports work on their own have these two: makes a port ready before a NIO is bound to it, which may fail, and gives
+   * up what it needed when the NIO is gone. Doing either again changes nothing.
+   */
+  openPort?(adapter: number, port: number): Promise<void>;
+  closePort?(adapter: number, port: number): Promise<void>;
+  /** Calls back when `record` has changed and nobody here asked for it. */
+  onRecord?(listener: () => void): void;
   /** Shows the guest that the cable is in or out, where the kind can. */
   setCarrier(adapter: number, up: boolean): Promise<void>;
   console(): ConsoleSource | undefined;
+  /** A second console, and the port at which clients look for it. */
+  auxiliary?(): { readonly source: ConsoleSource; readonly port: number } | undefined;
   /** Properties changed while running: what can take effect at once does. */
   changed(properties: Properties): Promise<void>;
   /** Lets go without stopping it: the server ends, the emulator goes on. */
   release(): void;
 }
 
+/** Where a node that is made or changed stands. */
+export interface NodePlace {
+  readonly nodeId: string;
+  readonly projectDirectory: string;
+  readonly projectId?: string;
+  readonly name?: string;
+  /** A NIO is bound to one of its ports. */
+  readonly connected?: boolean;
+  /** Tells people how far something is that takes long (`log.info`). */
+  inform?(message: string): void;
+}
+
 /** How routes that only one kind has reach its nodes. */
 export interface NodeAccess {
+  /** @throws node_not_found, project_not_found */
+  get(path: { project_id: string; node_id: string }): NodeView;
+  suspend(path: { project_id: string; node_id: string }): Promise<void>;
+  resume(path: { project_id: string; node_id: string }): Promise<void>;
   /**
    * Runs `work` on a stopped node, whose folder exists, while nothing else happens to it; `what` says what it is for.
    * @throws node_not_found, project_not_found, node_running
@@ -77,22 +103,32 @@ export interface NodeAccess {
   whileStopped<T>(path: { project_id: string; node_id: string }, what: string, work: (node: NodeView) => Promise<T>): Promise<T>;
 }
 
+/** What a driver that numbers its nodes is told of the others when a node is made. */
+export interface NodeNumbers {
+  /** Values of a property of the other nodes of this kind. */
+  readonly taken?: (property: string, where: 'project' | 'compute') => ReadonlySet<unknown>;
+}
+
 export interface Driver {
   readonly kind: Kind;
+  /** Nodes get numbers that no two share: one is made after the other. */
+  readonly numbered?: true;
   /**
    * Completes and checks a creation request (validated against `kind.create`): defaults, images, binaries. Leaves nothing behind.
    * `node_id`, `name`, `console` and `console_type` are the compute's and not part of what is returned.
    */
-  create(input: Properties, node: { nodeId: string; projectDirectory: string }): Promise<Properties>;
+  create(input: Properties, node: NodePlace & NodeNumbers): Promise<Properties>;
   /** The same for a change: returns all properties, or throws with nothing changed. */
-  update(current: Properties, changes: Properties, node: { nodeId: string; projectDirectory: string }): Promise<Properties>;
+  update(current: Properties, changes: Properties, node: NodePlace): Promise<Properties>;
   /** Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. */
-  present(properties: Properties): Record<string, unknown>;
+  present(properties: Properties, nodeId?: string): Record<string, unknown>;
   start(node: NodeView): Promise<Emulator>;
   /** Takes over what `record` describes; undefined when it no longer runs (then nothing of it is left running). */
   adopt(node: NodeView, record: Readonly<Record<string, unknown>>): Promise<Emulator | undefined>;
   /** The node got another name; files in its folder follow. */
   renamed?(directory: string, from: string, to: string): Promise<void>;
+  /** The node is gone, or was never completed: what the driver keeps for it elsewhere goes too. Its folder is the compute's. */
+  removed?(nodeId: string): Promise<void>;
   /** Files to write when the node is made (`startup_script`); called once, after the node is durable. */
   populate?(directory: string, input: Properties, name: string): Promise<void>;
   /** Routes that no other kind has. */

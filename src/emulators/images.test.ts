@@ -8,6 +8,7 @@ import { after, afterEach, beforeEach, test } from 'node:test';
 import { type FaultCode, isFault } from '../api/faults.ts';
 import { type Settings, type SettingsSections, settingsTable } from '../schema/settings.ts';
 import { ImageStore } from './images.ts';
+import { qemuImages } from './qemu/kind.ts';
 
 let folder: string;
 let store: ImageStore;
@@ -27,7 +28,7 @@ after(async () => {
   for (const path of made) await rm(path, { recursive: true });
 });
 
-const images = () => store.folder('QEMU');
+const images = () => store.of(qemuImages);
 const local = (value: boolean) => {
   settings = { ...settings, Server: { ...settings.Server, local: value } };
 };

@@ -12,6 +12,7 @@ import { isBelow, isReallyBelow } from '../lib/inside.ts';
 import { writeStream } from '../lib/stream-file.ts';
 import type { Settings } from '../schema/settings.ts';
 import { Checksums } from './checksums.ts';
+import type { ImageFacts } from './kind.ts';
 
 export interface ImageEntry {
   filename: string;
@@ -32,13 +33,11 @@ export class ImageStore {
     this.#settings = settings;
   }
 
-  /** Images of one kind, in the folder of this name below `images_path`. */
-  folder(name: string): ImageFolder {
-    let folder = this.#folders.get(name);
-    if (folder === undefined) {
-      folder = new ImageFolder(name, this.#settings, this.checksums);
-      this.#folders.set(name, folder);
-    }
+  /** Images of one kind. */
+  of({ folder: name, isImage }: ImageFacts): ImageFolder {
+    const folder =
+      this.#folders.get(name) ?? new ImageFolder({ name, settings: this.#settings, checksums: this.checksums, isImage });
+    this.#folders.set(name, folder);
     return folder;
   }
 
@@ -51,14 +50,21 @@ export class ImageFolder {
   readonly #name: string;
   readonly #settings: () => Settings;
   readonly #checksums: Checksums;
+  readonly #isImage: (head: Buffer) => boolean;
   /** Reference to the path it was last resolved to, for `md5`. */
   readonly #resolved = new Map<string, string>();
   readonly #looking = new Set<string>();
 
-  constructor(name: string, settings: () => Settings, checksums: Checksums) {
-    this.#name = name;
-    this.#settings = settings;
-    this.#checksums = checksums;
+  constructor(parts: {
+    readonly name: string;
+    readonly settings: () => Settings;
+    readonly checksums: Checksums;
+    readonly isImage: (head: Buffer) => boolean;
+  }) {
+    this.#name = parts.name;
+    this.#settings = parts.settings;
+    this.#checksums = parts.checksums;
+    this.#isImage = parts.isImage;
   }
 
   /** Where uploads go and new images are made; may not exist yet. */
@@ -198,7 +204,9 @@ export class ImageFolder {
 
   async #entry(path: string, filename: string): Promise<ImageEntry | undefined> {
     const facts = await stat(path).catch(() => undefined);
-    if (facts === undefined || facts.size < minImageBytes || (await isElf(path))) return undefined;
+    if (facts === undefined || facts.size < minImageBytes) return undefined;
+    const head = await headOf(path);
+    if (head === undefined || !this.#isImage(head)) return undefined;
     const md5sum = await this.#checksums.get(path, quickSumBytes);
     return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
   }
@@ -227,13 +235,14 @@ async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }
 
-async function isElf(path: string): Promise<boolean> {
+/** The first bytes of a file; undefined when it cannot be read. */
+async function headOf(path: string): Promise<Buffer | undefined> {
   const file = await open(path, 'r').catch(() => undefined);
-  if (file === undefined) return true;
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    return bytesRead === 4 && buffer.readUInt32BE() === 0x7f454c46;
+    return (await file?.read(Buffer.alloc(minImageBytes), 0, minImageBytes, 0))?.buffer;
+  } catch {
+    return undefined;
   } finally {
-    await file.close();
+    await file?.close();
   }
 }

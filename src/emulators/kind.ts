@@ -1,6 +1,7 @@
 /** The facts of a kind of node, as plain data: everything the controller and the shared code need to know about it. */
 
 import type { ConsoleType, CustomAdapters, NodeType, Port } from '../schema/node.ts';
+import type { Category, TypeProperties } from '../schema/template.ts';
 import type { TSchema } from '../schema/type.ts';
 
 export interface PortNaming {
@@ -8,6 +9,28 @@ export interface PortNaming {
   port_segment_size: number;
   first_port_name: string | null;
   custom_adapters: CustomAdapters;
+}
+
+/** The files that nodes of a kind are made from. */
+export interface ImageFacts {
+  /** Below `images_path`. */
+  readonly folder: string;
+  /** Tells by the first bytes what is listed. */
+  readonly isImage: (head: Buffer) => boolean;
+}
+
+/** What templates of a kind are made of. */
+export interface TemplateFacts {
+  /** `{name}` is the name of the template, `{0}` a number. */
+  readonly default_name_format: string;
+  readonly symbol: string;
+  readonly category: Category;
+  /** What the kind adds to the common keys, with its defaults. Undefined: clients make no templates of this kind. */
+  readonly properties?: TypeProperties;
+  /** Properties that depend on others, such as those of a platform. */
+  readonly more?: (settings: Readonly<Record<string, unknown>>) => TypeProperties;
+  /** The template of this kind that every server has; existing clients know its id, a UUID made from the type's name (version 3, DNS). */
+  readonly builtIn?: { readonly template_id: string; readonly name: string; readonly settings?: Readonly<Record<string, unknown>> };
 }
 
 export interface Kind {
@@ -27,21 +50,29 @@ export interface Kind {
     readonly resetConsole: boolean;
     readonly reload: boolean;
     readonly duplicate: boolean;
+    /** Make its disks larger. Default false. */
+    readonly resizeDisk?: true;
     /** `start` answers 200 with the node; otherwise 204. */
     readonly startAnswersNode: boolean;
     /** `port_number` chooses the port (otherwise `adapter_number` does and `port_number` is ignored). */
     readonly addressesByPort: boolean;
+    /** `adapter_number` and `port_number` together choose the port: adapters have several. */
+    readonly addressesByBoth?: true;
   };
-  /** Has no process of its own and is always started. */
+  /** Is started when it is made, and stays so: for clients its verbs do nothing. */
   readonly alwaysRunning: boolean;
+  /** Is a switch inside the fabric and nothing else: no process, no folder, no command line. Default false. */
+  readonly inFabric?: boolean;
+  /** Has a console port of its own whatever the type of its console. Default false. */
+  readonly reservesConsole?: boolean;
+  /** Leads out of the project: two such nodes are not joined. Default false. */
+  readonly leadsOut?: boolean;
   readonly consoleTypes: readonly ConsoleType[];
+  readonly images?: ImageFacts;
   /** Files of the configs folder that count as there when nobody has put them there: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {
     readonly console_type: ConsoleType | null;
-    readonly symbol: string;
-    readonly category: 'router' | 'switch' | 'guest' | 'firewall';
-    readonly name_format: string;
     readonly port_name_format: string;
     readonly port_segment_size: number;
   };

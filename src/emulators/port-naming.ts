@@ -11,49 +11,63 @@ import type { PortNaming } from './kind.ts';
 import { macPlus } from './mac-address.ts';
 
 export interface Adapters {
-  /** Number of adapters, each with one port, Ethernet. */
+  /** Number of adapters. */
   readonly count: number;
+  /** Ports of each, Ethernet; 1 unless given. */
+  readonly portsEach?: number;
   readonly adapter_type?: string | undefined;
   /** Address of adapter 0; adapter n has this plus n. */
   readonly mac_address?: string | undefined;
 }
 
-/** Ports of a kind whose adapters have one Ethernet port each. @throws node_name_format */
+const ethernetLinkTypes = { Ethernet: 'DLT_EN10MB' };
+export const serialLinkTypes = { 'Frame Relay': 'DLT_FRELAY', 'Cisco HDLC': 'DLT_C_HDLC', 'Cisco PPP': 'DLT_PPP_SERIAL' };
+
+/** Ports of a kind whose adapters have equally many Ethernet ports. @throws node_name_format */
 export function namePorts(adapters: Adapters, naming: PortNaming): Port[] {
-  const ports: Port[] = [];
-  let interfaceNumber = 0;
-  let segment = 0;
-  for (let adapter = 0; adapter < adapters.count; adapter++) {
+  const portsEach = adapters.portsEach ?? 1;
+  const next = namer(naming);
+  return Array.from({ length: adapters.count * portsEach }, (_, index) => {
+    const adapter = Math.floor(index / portsEach);
     const custom = naming.custom_adapters.find((entry) => entry.adapter_number === adapter);
-    let name: string;
-    let short: string;
-    if (adapter === 0 && naming.first_port_name) {
-      name = naming.first_port_name;
-      short = name;
-    } else {
-      name = formatName(naming.port_name_format, { interfaceNumber, segment, adapter });
-      short = shortName(name, segment);
-      interfaceNumber += 1;
-      if (naming.port_segment_size === 0) segment += 1;
-      else if (interfaceNumber % naming.port_segment_size === 0) {
-        interfaceNumber = 0;
-        segment += 1;
-      }
-    }
+    const { name, short } = next(adapter);
     const type = custom?.adapter_type ?? adapters.adapter_type;
     const mac = custom?.mac_address ?? (adapters.mac_address && macPlus(adapters.mac_address, adapter));
-    ports.push({
+    return {
       adapter_number: adapter,
-      port_number: 0,
+      port_number: index % portsEach,
       name: custom?.port_name ?? name,
       short_name: custom?.port_name ?? short,
       link_type: 'ethernet',
-      data_link_types: { Ethernet: 'DLT_EN10MB' },
+      data_link_types: ethernetLinkTypes,
       ...(type && { adapter_type: type }),
       ...(mac && { mac_address: mac }),
-    });
-  }
-  return ports;
+    };
+  });
+}
+
+/** The only port of a kind that has one. */
+export function oneEthernetPort(): Port[] {
+  const name = { name: 'Ethernet0', short_name: 'e0' };
+  return [{ adapter_number: 0, port_number: 0, ...name, link_type: 'ethernet', data_link_types: ethernetLinkTypes }];
+}
+
+/** Names one port after the other. */
+function namer({ first_port_name, port_name_format, port_segment_size }: PortNaming) {
+  let interfaceNumber = 0;
+  let segment = 0;
+  return (adapter: number): { name: string; short: string } => {
+    if (adapter === 0 && first_port_name) return { name: first_port_name, short: first_port_name };
+    const name = formatName(port_name_format, { interfaceNumber, segment, adapter });
+    const short = shortName(name, segment);
+    interfaceNumber += 1;
+    if (port_segment_size === 0) segment += 1;
+    else if (interfaceNumber % port_segment_size === 0) {
+      interfaceNumber = 0;
+      segment += 1;
+    }
+    return { name, short };
+  };
 }
 
 const longType = 'Ethernet';

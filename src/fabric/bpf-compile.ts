@@ -1,7 +1,7 @@
 /** For the server: from a capture expression to the classic BPF program that `bpf.ts` runs. tcpdump knows the language. */
 import { execFile } from 'node:child_process';
 import { fault } from '../api/faults.ts';
-import { filterTable } from '../schema/filter.ts';
+import { knownFilters } from '../schema/filter.ts';
 import type { BpfInstruction } from './protocol.ts';
 
 const limitMs = 5000;
@@ -67,6 +67,5 @@ function isInstruction(numbers: number[]): boolean {
 }
 
 function invalid(reason: string, cause?: unknown): Error {
-  const known = filterTable.filter(({ alias }) => !alias).map(({ type }) => type);
-  return fault('filter_invalid', { name: 'bpf', reason, known: known.join(', ') }, { cause });
+  return fault('filter_invalid', { name: 'bpf', reason, known: knownFilters }, { cause });
 }

@@ -7,7 +7,7 @@
  * @see McCanne, Jacobson: The BSD Packet Filter (1993); the codes are those of `net/bpf.h` of libpcap.
  */
 import { fault } from '../api/faults.ts';
-import { filterTypes } from '../schema/filter.ts';
+import { knownFilters } from '../schema/filter.ts';
 import type { BpfInstruction } from './protocol.ts';
 
 /** Returns 0 when the frame `buffer[start, end)` does not match. */
@@ -172,5 +172,5 @@ function jump([code, jt, jf, k]: BpfInstruction, index: number): string | undefi
 }
 
 function invalid(reason: string): Error {
-  return fault('filter_invalid', { name: 'bpf', reason, known: filterTypes.join(', ') });
+  return fault('filter_invalid', { name: 'bpf', reason, known: knownFilters });
 }

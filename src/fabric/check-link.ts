@@ -1,8 +1,9 @@
 /** The fabric outlives the server that speaks to it, perhaps one of another version: it does not trust a specification's shape. */
 import { isAbsolute } from 'node:path';
 import { fault } from '../api/faults.ts';
-import { type FilterType, filterTypes } from '../schema/filter.ts';
-import type { LinkSpec } from './protocol.ts';
+import { normaliseFilters } from '../schema/filter.ts';
+import { checkSwitchPort } from './check-switch-port.ts';
+import { bpfKeys, type LinkSpec } from './protocol.ts';
 
 /** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
 const maxPathBytes = 107;
@@ -15,15 +16,12 @@ export function checkLink(given: unknown): LinkSpec {
   checkPort(spec.a, 'a');
   checkPort(spec.b, 'b');
   if (typeof spec.suspend !== 'boolean') throw invalid('suspend is true or false');
-  if (spec.seed !== undefined && !Number.isFinite(spec.seed)) throw invalid('seed is a number');
-  if (spec.bpf !== undefined && !Array.isArray(spec.bpf)) throw invalid('bpf is a list of programs');
-  if (typeof spec.filters !== 'object' || spec.filters === null) throw invalid('filters is an object');
-  for (const [type, values] of Object.entries(spec.filters)) {
-    if (!filterTypes.includes(type as FilterType)) throw invalid(`there is no filter ${type}`);
-    if (!Array.isArray(values)) throw invalid(`the values of ${type} are a list`);
-    if (type !== 'bpf' && !values.every((value) => Number.isInteger(value)))
-      throw invalid(`the values of ${type} are whole numbers`);
+  for (const key of bpfKeys) {
+    if (spec[key] !== undefined && !Array.isArray(spec[key])) throw invalid(`${key} is a list of programs`);
   }
+  if (typeof spec.filters !== 'object' || spec.filters === null) throw invalid('filters is an object');
+  const filters = normaliseFilters(spec.filters);
+  if (!filters.ok) throw invalid(`filter ${filters.name}: ${filters.reason}`);
   if (spec.captures !== undefined) checkCaptures(spec.captures);
   return spec as LinkSpec;
 }
@@ -52,15 +50,21 @@ function checkPort(given: unknown, end: string): void {
     ) {
       throw invalid(`the path of port ${end} has 1 to ${maxPathBytes} bytes`);
     }
+    if (port.admits !== undefined && !Array.isArray(port.admits)) throw invalid(`admits of port ${end} is a program`);
     return;
   }
-  if (port.type !== 'udp') throw invalid(`port ${end} is neither stream nor udp`);
+  if (port.type === 'switch') {
+    checkSwitchPort(port, end);
+    return;
+  }
+  if (port.type !== 'udp') throw invalid(`port ${end} is neither stream, udp nor switch`);
   for (const key of ['lport', 'rport']) {
     const number = port[key];
     if (!Number.isInteger(number) || Number(number) < 1 || Number(number) > 65535)
       throw invalid(`${key} of port ${end} is 1 to 65535`);
   }
   if (typeof port.rhost !== 'string' || port.rhost === '') throw invalid(`rhost of port ${end} is missing`);
+  if (port.mtu !== undefined && !Number.isInteger(port.mtu)) throw invalid(`mtu of port ${end} is a number of bytes`);
   if (port.bind !== undefined && typeof port.bind !== 'string') throw invalid(`bind of port ${end} is an address`);
 }
 

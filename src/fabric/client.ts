@@ -10,7 +10,7 @@ import { fault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { ConnectionLost } from './connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './find-fabric.ts';
-import type { LinkFailure, LinkSpec, LinkStats, Reply, Request } from './protocol.ts';
+import type { AddressEntry, FabricLoad, LinkFailure, LinkSpec, LinkStats, Reply, Request, SwitchStats } from './protocol.ts';
 
 export type { FabricPlace } from './find-fabric.ts';
 
@@ -81,6 +81,25 @@ export class FabricClient {
   /** Of the links named, as far as they exist, or of all. */
   stats(ids?: string[]): Promise<LinkStats[]> {
     return this.#ask({ op: 'stats', ...(ids && { ids }) });
+  }
+
+  /** How busy its process is. */
+  load(): Promise<FabricLoad> {
+    return this.#ask({ op: 'load' });
+  }
+
+  /** Of the switches named, as far as they exist, or of all. */
+  switchStats(ids?: string[]): Promise<SwitchStats[]> {
+    return this.#ask({ op: 'switch_stats', ...(ids && { ids }) });
+  }
+
+  /** What a switch has learned. */
+  addresses(id: string): Promise<AddressEntry[]> {
+    return this.#ask({ op: 'addresses', switch: id });
+  }
+
+  async forgetAddresses(id: string): Promise<void> {
+    await this.#ask({ op: 'forget_addresses', switch: id });
   }
 
   /** Called with the reason when the fabric was lost; another one is sought at once. Returns how to stop listening. */

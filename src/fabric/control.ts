@@ -4,6 +4,7 @@
  */
 import { link, rename, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { fault } from '../api/faults.ts';
 import { type Fabric, messageOf } from './fabric.ts';
 import { LineSplitter } from './line-splitter.ts';
@@ -20,6 +21,8 @@ export interface ControlOptions {
 
 /** How often to look whether the path is still ours. */
 const lookMs = 2000;
+/** So much of a list is written before frames get their turn. */
+const entriesPerTurn = 32;
 
 export class Control {
   readonly #options: ControlOptions;
@@ -83,7 +86,8 @@ export class Control {
   #enqueue(client: Socket, line: string): void {
     this.#tail = this.#tail.then(async () => {
       const reply = await this.#answer(line);
-      if (client.writable) client.write(`${JSON.stringify(reply)}\n`);
+      const text = await textOf(reply);
+      if (client.writable) client.write(`${text}\n`);
       if ('result' in reply && reply.result === quitting) client.end(() => this.#options.onQuit());
     });
   }
@@ -113,12 +117,32 @@ export class Control {
         return null;
       case 'stats':
         return fabric.stats(request.ids && listOf(request.ids));
+      case 'load':
+        return fabric.load();
+      case 'switch_stats':
+        return fabric.switches.stats(request.ids && listOf(request.ids));
+      case 'addresses':
+        return fabric.switches.addresses(request.switch);
+      case 'forget_addresses':
+        fabric.switches.forgetAddresses(request.switch);
+        return null;
       case 'quit':
         return quitting;
       default:
         throw fault('invalid_request', { reason: `unknown operation ${JSON.stringify((request as { op?: unknown } | null)?.op)}` });
     }
   }
+}
+
+/** As JSON; a long list is written a piece at a time, and between the pieces frames have their turn. */
+async function textOf(reply: ReplyLine): Promise<string> {
+  if (!('result' in reply) || !Array.isArray(reply.result)) return JSON.stringify(reply);
+  const pieces: string[] = [];
+  for (let from = 0; from < reply.result.length; from += entriesPerTurn) {
+    if (from > 0) await turn();
+    pieces.push(JSON.stringify(reply.result.slice(from, from + entriesPerTurn)).slice(1, -1));
+  }
+  return `{"id":${reply.id},"result":[${pieces.join(',')}]}`;
 }
 
 /** The result of `quit`, which is `null` on the wire. */

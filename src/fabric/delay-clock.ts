@@ -11,6 +11,8 @@ import { asleep, deadlines, lookingOn } from './deadline.ts';
 
 /** A thread that ended, for want of memory perhaps, is started again after so long. */
 const restartMs = 500;
+/** Deadlines further away cannot be told from the past. */
+const furthestMs = 60_000;
 
 export class DelayClock {
   readonly #onTime: () => void;
@@ -43,7 +45,7 @@ export class DelayClock {
   /** Calls back at `dueMs` (of `performance.now()`) or soon after, and perhaps also before, in place of what was asked for last. */
   wakeAt(dueMs: number): void {
     void this.ready();
-    const deadline = this.#deadlineOf(dueMs);
+    const deadline = this.#deadlineOf(Math.min(dueMs, performance.now() + furthestMs));
     const before = Atomics.exchange(this.#word, 0, deadline);
     if (before === lookingOn) return;
     // The thread finds a later deadline by itself when the earlier one comes.

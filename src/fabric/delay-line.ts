@@ -3,9 +3,10 @@
  * earlier one. Frames lie length-prefixed in blocks, one after the other, so that what is due at the same time leaves as one run
  * without being copied again. Bounded; whoever puts frames in counts what does not fit.
  */
-import { headerBytes, maxFrameBytes } from './frames.ts';
+import type { DelayHistogram } from './delay-histogram.ts';
+import { type FrameAt, headerBytes, maxFrameBytes } from './frames.ts';
 
-const blockBytes = 128 * 1024;
+export const blockBytes = 128 * 1024;
 const sparesKept = 32;
 export const maxQueuedBytes = 64 * 1024 * 1024;
 
@@ -22,8 +23,9 @@ export class BlockPool {
   }
 }
 
-/** Frames of the same due time that lie side by side in one block. */
+/** Frames that came together and are due together, side by side in one block. */
 interface Run {
+  arrivedMs: number;
   dueMs: number;
   bytes: number;
   frames: number;
@@ -31,8 +33,26 @@ interface Run {
   opensBlock: boolean;
 }
 
-export class DelayLine {
-  /** The run that `take` found. */
+/** Frames that wait. */
+export interface Line {
+  /** The run that `take` found: so many frames, in `block[start, end)`. */
+  readonly block: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly taken: number;
+  /** What waits. */
+  readonly frames: number;
+  readonly bytes: number;
+  /** When the first frame is due; Infinity when none waits. */
+  readonly nextDueMs: number;
+  /** Copies the frame. False: there is no room. */
+  push(frame: FrameAt, dueMs: number): boolean;
+  /** Takes frames that are due. Call `settle` when their memory is no longer needed, and not again before. */
+  take(nowMs: number): boolean;
+  settle(): void;
+}
+
+export class DelayLine implements Line {
   block: Buffer = Buffer.alloc(0);
   start = 0;
   end = 0;
@@ -40,6 +60,7 @@ export class DelayLine {
   frames = 0;
   bytes = 0;
   readonly #pool: BlockPool;
+  readonly #waited: DelayHistogram;
   readonly #runs = new RunQueue();
   readonly #blocks: Buffer[] = [];
   #readAt = 0;
@@ -47,17 +68,17 @@ export class DelayLine {
   /** Read to its end, but perhaps still being written from. */
   #retired: Buffer | undefined;
 
-  constructor(pool: BlockPool) {
+  /** `waited` is told how long those that are taken had waited. */
+  constructor(pool: BlockPool, waited: DelayHistogram) {
     this.#pool = pool;
+    this.#waited = waited;
   }
 
-  /** When the first frame is due; Infinity when none waits. */
   get nextDueMs(): number {
     return this.#runs.length === 0 ? Number.POSITIVE_INFINITY : this.#runs.first().dueMs;
   }
 
-  /** Copies the frame `buffer[start, end)`, header included. False: there is no room. */
-  push(buffer: Buffer, start: number, end: number, dueMs: number): boolean {
+  push({ buffer, start, end, arrivedMs }: FrameAt, dueMs: number): boolean {
     const bytes = end - start;
     if (this.bytes + bytes > maxQueuedBytes || bytes > headerBytes + maxFrameBytes) return false;
     const opensBlock = this.#writeAt + bytes > blockBytes;
@@ -70,14 +91,11 @@ export class DelayLine {
     this.#writeAt += bytes;
     this.bytes += bytes;
     this.frames += 1;
-    this.#runs.extend(dueMs, bytes, opensBlock);
+    this.#runs.extend(arrivedMs, dueMs, bytes, opensBlock);
     return true;
   }
 
-  /**
-   * Takes the frames at the head that are due, as far as they lie in one block: see `block`, `start`, `end`, `taken`. Call `settle`
-   * when the memory is no longer needed, and not again before.
-   */
+  /** The frames at the head that are due, as far as they lie in one block. */
   take(nowMs: number): boolean {
     if (this.nextDueMs > nowMs) return false;
     const runs = this.#runs;
@@ -89,6 +107,7 @@ export class DelayLine {
       const run = runs.first();
       this.#readAt += run.bytes;
       this.taken += run.frames;
+      this.#waited.record(nowMs, nowMs - run.arrivedMs, run.frames);
       runs.shift();
     } while (runs.length > 0 && !runs.first().opensBlock && runs.first().dueMs <= nowMs);
     this.end = this.#readAt;
@@ -130,16 +149,17 @@ class RunQueue {
     }
   }
 
-  /** Adds a frame to the last run when it is due at the same time in the same block, else begins a run. */
-  extend(dueMs: number, bytes: number, opensBlock: boolean): void {
+  /** Adds a frame to the last run when it came and is due with it and lies in the same block, else begins a run. */
+  extend(arrivedMs: number, dueMs: number, bytes: number, opensBlock: boolean): void {
     const last = this.length === 0 ? undefined : this.#ring[(this.#head + this.length - 1) & (this.#ring.length - 1)];
-    if (last && !opensBlock && last.dueMs === dueMs) {
+    if (last && !opensBlock && last.dueMs === dueMs && last.arrivedMs === arrivedMs) {
       last.bytes += bytes;
       last.frames += 1;
       return;
     }
     if (this.length === this.#ring.length) this.#grow();
     const run = this.#ring[(this.#head + this.length) & (this.#ring.length - 1)] as Run;
+    run.arrivedMs = arrivedMs;
     run.dueMs = dueMs;
     run.bytes = bytes;
     run.frames = 1;
@@ -150,7 +170,13 @@ class RunQueue {
   #grow(): void {
     const size = this.#ring.length;
     const ordered = Array.from({ length: size }, (_, index) => this.#ring[(this.#head + index) & (size - 1)] as Run);
-    const fresh = Array.from({ length: Math.max(16, size) }, () => ({ dueMs: 0.5, bytes: 0, frames: 0, opensBlock: false }));
+    const fresh = Array.from({ length: Math.max(16, size) }, () => ({
+      arrivedMs: 0.5,
+      dueMs: 0.5,
+      bytes: 0,
+      frames: 0,
+      opensBlock: false,
+    }));
     this.#ring = ordered.concat(fresh);
     this.#head = 0;
   }

@@ -1,14 +1,15 @@
 /** Which direction of which link has frames due next, over the whole fabric: a binary heap and the clock that wakes it. */
+import { Heap, outside, type Placed } from '../lib/heap.ts';
 import { DelayClock } from './delay-clock.ts';
 
-export interface Waiting {
-  /** When to call `release`; must not change while it waits here. Ms of `performance.now()`. */
-  readonly wakeMs: number;
-  release(nowMs: number): void;
+export interface Waiting extends Placed {
+  /** When `release` is to be called; written by the schedule alone. Ms of `performance.now()`. */
+  wakeMs: number;
+  release(): void;
 }
 
 export class DelaySchedule {
-  readonly #heap: Waiting[] = [];
+  readonly #heap = new Heap<Waiting>((one, other) => one.wakeMs < other.wakeMs);
   readonly #clock = new DelayClock(() => this.run(performance.now()));
 
   /** Settles when delays are kept precisely. */
@@ -16,58 +17,35 @@ export class DelaySchedule {
     return this.#clock.ready();
   }
 
-  add(waiting: Waiting): void {
+  /** Releases `waiting` at `timeMs`, or earlier when that was asked for before. */
+  add(waiting: Waiting, timeMs: number): void {
     const heap = this.#heap;
-    let at = heap.length;
-    heap.push(waiting);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      const above = heap[parent] as Waiting;
-      if (above.wakeMs <= waiting.wakeMs) break;
-      heap[at] = above;
-      at = parent;
+    if (waiting.place === outside) {
+      waiting.wakeMs = timeMs;
+      heap.push(waiting);
+    } else {
+      if (waiting.wakeMs <= timeMs) return;
+      waiting.wakeMs = timeMs;
+      heap.advanced(waiting);
     }
-    heap[at] = waiting;
-    if (at === 0) this.#clock.wakeAt(waiting.wakeMs);
+    if (heap.first === waiting) this.#clock.wakeAt(timeMs);
   }
 
   /** Releases what is due. */
   run(nowMs: number): void {
-    let first = this.#heap[0];
-    while (first && first.wakeMs <= nowMs) {
-      this.#removeFirst();
-      first.release(nowMs);
-      first = this.#heap[0];
-    }
-    if (first) this.#clock.wakeAt(first.wakeMs);
+    const heap = this.#heap;
+    while (heap.first && heap.first.wakeMs <= nowMs) heap.shift()?.release();
+    if (heap.first) this.#clock.wakeAt(heap.first.wakeMs);
   }
 
   /** The same, for whoever is awake anyway. */
   runIfDue(nowMs: number): void {
-    const first = this.#heap[0];
+    const { first } = this.#heap;
     if (first && first.wakeMs <= nowMs) this.run(nowMs);
   }
 
   stop(): Promise<void> {
-    this.#heap.length = 0;
+    this.#heap.clear();
     return this.#clock.stop();
-  }
-
-  #removeFirst(): void {
-    const heap = this.#heap;
-    const last = heap.pop() as Waiting;
-    const size = heap.length;
-    if (size === 0) return;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= size) break;
-      if (child + 1 < size && (heap[child + 1] as Waiting).wakeMs < (heap[child] as Waiting).wakeMs) child += 1;
-      const below = heap[child] as Waiting;
-      if (below.wakeMs >= last.wakeMs) break;
-      heap[at] = below;
-      at = child;
-    }
-    heap[at] = last;
   }
 }

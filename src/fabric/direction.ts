@@ -2,26 +2,49 @@
  * One direction of a link: what is read at the source passes the filters and goes to the sink, at once or after a delay.
  *
  * Theory of operation: without filters a run of frames is written from the memory into which it was read. Filters that lose frames
- * close the gaps in that memory, so the rest still is one run. Frames that are held are copied into the delay line, and while frames
- * wait there every later one queues behind them: order is kept whatever happens to the filters. At most one run is on its way into
- * the sink at a time (`#busy`); until it is through, its memory stays as it is: a source waits (`#sourceWaits`), the line keeps its
- * block. No allocation per frame.
+ * close the gaps in that memory, so the rest still is one run. Frames that are held, or sent twice, are copied into the queue, and while
+ * frames wait there every later one queues behind them: order is kept whatever happens to the filters. At most one run is on its way
+ * into the sink at a time (`#busy`); until it is through, its memory stays as it is: a source waits (`#sourceWaits`), the queue keeps
+ * its block. No allocation per frame, but for those that may be overtaken.
  */
-import { type BlockPool, DelayLine } from './delay-line.ts';
+import { outside } from '../lib/heap.ts';
+import type { BlockPool } from './delay-line.ts';
+import { DelayQueue, type Waits } from './delay-queue.ts';
 import type { DelaySchedule, Waiting } from './delay-schedule.ts';
-import type { ActiveFilter, Filter } from './filter.ts';
-import { frameLength, headerBytes } from './frames.ts';
+import type { NamedFilter } from './filter.ts';
+import { type FrameAt, frameLength, headerBytes } from './frames.ts';
 import type { Taps } from './link-captures.ts';
 import type { Port } from './port.ts';
 import type { DirectionStats } from './protocol.ts';
+import { RateMeter, type SampleTimes } from './rate-meter.ts';
 
 /** What a link does to its frames at present; the same object for both directions. */
 export interface Rules extends Taps {
   suspend: boolean;
-  /** Filters that may lose or change a frame. */
-  passing: readonly ActiveFilter[];
-  /** Filters that hold frames. */
-  holding: readonly Filter[];
+}
+
+/** The filters of a direction by what they may do. */
+interface Stages extends Waits {
+  /** Lose or change a frame. */
+  readonly passing: readonly NamedFilter[];
+  /** Send a frame twice. */
+  readonly repeating: readonly NamedFilter[];
+  /** Frames cannot go on from where they were read. */
+  readonly queues: boolean;
+}
+
+function stagesOf(chain: readonly NamedFilter[]): Stages {
+  const holding = chain.filter(({ filter }) => filter.hold);
+  const repeating = chain.filter(({ filter }) => filter.repeat);
+  const displacing = chain.find(({ filter }) => filter.displace)?.filter;
+  return {
+    passing: chain.filter(({ filter }) => filter.pass),
+    repeating,
+    displacing,
+    holding,
+    overtakes: holding.some(({ filter }) => filter.overtakes),
+    queues: holding.length > 0 || repeating.length > 0 || displacing !== undefined,
+  };
 }
 
 /** Is shown a run of frames, and must copy what it keeps. */
@@ -32,25 +55,28 @@ export interface Tap {
 export interface DirectionTools {
   readonly schedule: DelaySchedule;
   readonly blocks: BlockPool;
+  readonly times: SampleTimes;
 }
 
 /** With frames this much overdue the sink is the bottleneck, and the source is made to wait. */
 const overdueMs = 20;
 
 export class Direction implements Waiting {
+  place = outside;
   wakeMs = 0;
   source: Port | undefined;
   sink: Port | undefined;
   readonly #rules: Rules;
   readonly #tools: DirectionTools;
-  #line: DelayLine;
+  #stages = stagesOf([]);
+  #queue: DelayQueue;
+  readonly #rates = new RateMeter();
+  readonly #frame: FrameAt = { buffer: Buffer.alloc(0), start: 0, end: 0, arrivedMs: 0.5 };
   readonly #dropped: Record<string, number> = {};
   #received = 0;
   #receivedBytes = 0;
   #sent = 0;
   #sentBytes = 0;
-  #lastDueMs = 0;
-  #scheduled = false;
   #busy = false;
   #sourceWaits = false;
   #closed = false;
@@ -58,7 +84,17 @@ export class Direction implements Waiting {
   constructor(rules: Rules, tools: DirectionTools) {
     this.#rules = rules;
     this.#tools = tools;
-    this.#line = new DelayLine(tools.blocks);
+    this.#queue = this.#newQueue();
+  }
+
+  /** In the order in which they act. What waits already stays as it is. */
+  setFilters(chain: readonly NamedFilter[]): void {
+    this.#stages = stagesOf(chain);
+  }
+
+  /** Frames wait here, or may. */
+  get queues(): boolean {
+    return this.#stages.queues;
   }
 
   /** As `PortOwner.received`. */
@@ -71,48 +107,62 @@ export class Direction implements Waiting {
       this.#drop('suspend', frames);
       return true;
     }
-    const queue = rules.holding.length > 0 || this.#line.frames > 0 || this.#busy;
-    if (queue) return this.#enqueue(buffer, start, end);
-    if (rules.passing.length === 0) return this.#pass(buffer, start, end, frames);
+    const { queues, passing } = this.#stages;
+    if (queues || this.#busy || this.#queue.frames > 0) return this.#enqueue(buffer, start, end);
+    if (passing.length === 0) return this.#pass(buffer, start, end, frames);
     return this.#filter(buffer, start, end);
   }
 
   /** As `PortOwner.drained`, for the sink. */
   drained(): void {
     this.#busy = false;
-    this.#line.settle();
-    if (!this.#scheduled) this.release(performance.now());
+    this.#queue.settle();
+    this.release();
     if (this.#busy || !this.#sourceWaits) return;
     this.#sourceWaits = false;
     this.source?.resume();
   }
 
-  release(nowMs: number): void {
-    const line = this.#line;
-    this.#scheduled = false;
+  release(): void {
+    const queue = this.#queue;
     if (this.#closed) return;
-    while (!this.#busy && line.take(nowMs)) {
-      if (this.#rules.suspend) this.#drop('suspend', line.taken);
-      else this.#send(line.block, line.start, line.end, line.taken);
-      if (!this.#busy) line.settle();
+    // By the clock each time: what became due while others were written goes with them.
+    while (!this.#busy && queue.take(performance.now(), this.#stages)) {
+      const { block, start, end, taken } = queue.run;
+      if (this.#rules.suspend) this.#drop('suspend', taken);
+      else this.#send(block, start, end, taken);
+      if (!this.#busy) queue.settle();
     }
-    if (!this.#busy && line.frames > 0) this.#wake();
+    this.#wake();
+  }
+
+  /** Takes the sample at this place of the meter's ring. */
+  sample(slot: number): void {
+    this.#rates.note(slot, this.#sent, this.#sentBytes);
   }
 
   stats(): DirectionStats {
+    const delay = this.#queue.waited.figures(performance.now());
     return {
       received: this.#received,
       receivedBytes: this.#receivedBytes,
       sent: this.#sent,
       sentBytes: this.#sentBytes,
       dropped: { ...this.#dropped },
-      queued: this.#line.frames,
+      queued: this.#queue.frames,
+      queuedBytes: this.#queue.bytes,
+      ...(delay && { delay }),
+      rates: this.#rates.read(this.#tools.times),
     };
   }
 
   close(): void {
     this.#closed = true;
-    this.#line = new DelayLine(this.#tools.blocks);
+    this.#queue = this.#newQueue();
+  }
+
+  #newQueue(): DelayQueue {
+    return new DelayQueue(this.#tools.blocks, (cause) => this.#drop(cause, 1));
   }
 
   /** True when the memory is free again. */
@@ -139,33 +189,34 @@ export class Direction implements Waiting {
 
   #enqueue(buffer: Buffer, start: number, end: number): boolean {
     const nowMs = performance.now();
-    const line = this.#line;
+    const queue = this.#queue;
+    const stages = this.#stages;
+    const frame = this.#frame;
+    frame.buffer = buffer;
+    frame.arrivedMs = nowMs;
     let next = start;
     for (let at = start; at < end; at = next) {
       next = at + headerBytes + frameLength(buffer, at);
       if (!this.#passes(buffer, at + headerBytes, next)) continue;
-      let dueMs = nowMs;
-      for (const filter of this.#rules.holding) dueMs += filter.hold?.() ?? 0;
-      // Jitter never lets a frame overtake the one before it.
-      if (dueMs < this.#lastDueMs) dueMs = this.#lastDueMs;
-      if (line.push(buffer, at, next, dueMs)) this.#lastDueMs = dueMs;
-      else this.#drop('queue_full', 1);
+      frame.start = at;
+      frame.end = next;
+      queue.push(frame, stages);
+      for (const { filter } of stages.repeating) if (filter.repeat?.()) queue.push(frame, stages);
     }
-    if (!this.#busy && !this.#scheduled && line.frames > 0) this.#wake();
+    this.#wake();
     // Whoever is awake may as well look at the clock.
     this.#tools.schedule.runIfDue(nowMs);
-    this.#sourceWaits = this.#busy && line.nextDueMs < nowMs - overdueMs;
+    this.#sourceWaits = this.#busy && queue.nextDueMs < nowMs - overdueMs;
     return !this.#sourceWaits;
   }
 
   #wake(): void {
-    this.wakeMs = this.#line.nextDueMs;
-    this.#scheduled = true;
-    this.#tools.schedule.add(this);
+    if (this.#busy || this.#queue.frames === 0) return;
+    this.#tools.schedule.add(this, this.#queue.nextDueMs);
   }
 
   #passes(buffer: Buffer, start: number, end: number): boolean {
-    for (const { filter, type } of this.#rules.passing) {
+    for (const { filter, type } of this.#stages.passing) {
       if (filter.pass?.(buffer, start, end) === false) {
         this.#drop(type, 1);
         return false;

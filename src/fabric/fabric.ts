@@ -1,24 +1,35 @@
 /** All links of the process. What is asked of it is said in `protocol.ts`; requests come one after the other. */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Program } from './bpf.ts';
 import { checkLink } from './check-link.ts';
 import { BlockPool } from './delay-line.ts';
 import { DelaySchedule } from './delay-schedule.ts';
-import { Link, translatePrograms } from './link.ts';
+import { Link, type Programs, translatePrograms } from './link.ts';
 import { CaptureFiles } from './link-captures.ts';
-import type { LinkFailure, LinkSpec, LinkStats } from './protocol.ts';
+import { Load } from './load.ts';
+import type { FabricLoad, LinkFailure, LinkSpec, LinkStats } from './protocol.ts';
+import { SampleTimes, sampleEveryMs } from './rate-meter.ts';
+import { Switches } from './switches.ts';
 
-/** So many links are changed before frames get their turn. */
+/** So many links are changed, or told of, before frames get their turn. */
 const linksPerTurn = 32;
 
 interface Change {
   readonly spec: LinkSpec;
-  readonly programs: readonly Program[];
+  readonly programs: Programs;
 }
 
 export class Fabric {
+  readonly switches = new Switches();
   readonly #links = new Map<string, Link>();
-  readonly #tools = { schedule: new DelaySchedule(), blocks: new BlockPool(), captureFiles: new CaptureFiles() };
+  readonly #tools = {
+    schedule: new DelaySchedule(),
+    blocks: new BlockPool(),
+    captureFiles: new CaptureFiles(),
+    switches: this.switches,
+    times: new SampleTimes(performance.now()),
+  };
+  readonly #load = new Load();
+  readonly #sampling = setInterval(() => this.#sample(), sampleEveryMs).unref();
 
   async apply(specs: readonly unknown[]): Promise<LinkFailure[]> {
     const failures: LinkFailure[] = [];
@@ -48,14 +59,30 @@ export class Fabric {
     return this.apply(specs);
   }
 
-  stats(ids?: readonly string[]): LinkStats[] {
-    const links = ids ? ids.map((id) => this.#links.get(id)) : [...this.#links.values()];
-    return links.flatMap((link) => (link ? [link.stats()] : []));
+  async stats(ids?: readonly string[]): Promise<LinkStats[]> {
+    const wanted = ids ?? [...this.#links.keys()];
+    const stats: LinkStats[] = [];
+    for (const [index, id] of wanted.entries()) {
+      if (index % linksPerTurn === linksPerTurn - 1) await turn();
+      const link = this.#links.get(id);
+      if (link) stats.push(link.stats());
+    }
+    return stats;
+  }
+
+  load(): FabricLoad {
+    return this.#load.read(this.#links.size);
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#sampling);
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
+  }
+
+  #sample(): void {
+    const slot = this.#tools.times.next(performance.now());
+    for (const link of this.#links.values()) link.sample(slot);
   }
 
   #check(given: unknown, failures: LinkFailure[]): Change[] {
@@ -73,7 +100,7 @@ export class Fabric {
       const link = this.#links.get(spec.id) ?? new Link(spec.id, this.#tools);
       this.#links.set(spec.id, link);
       await link.update(spec, programs);
-      if (link.delays) await this.#tools.schedule.ready();
+      if (link.queues) await this.#tools.schedule.ready();
       if (link.problem !== undefined) failures.push({ id: spec.id, error: link.problem });
     } catch (error) {
       failures.push({ id: spec.id, error: messageOf(error) });

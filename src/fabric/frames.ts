@@ -7,6 +7,15 @@ export const headerBytes = 4;
 /** Longest frame taken: NET_BUFSIZE of QEMU 7.2 (`include/net/net.h`), 4 KiB more than 64 KiB. Anything longer is not a length. */
 export const maxFrameBytes = 4096 + 65536;
 
+/** A frame in memory, `buffer[start, end)` with its length in front; the object is used again for the next one. */
+export interface FrameAt {
+  buffer: Buffer;
+  start: number;
+  end: number;
+  /** When it came, ms of `performance.now()`. */
+  arrivedMs: number;
+}
+
 /** The length field at `at`, which may be any number up to 2^32 - 1. */
 export function frameLength(buffer: Uint8Array, at: number): number {
   const high = buffer[at] as number;
@@ -18,4 +27,10 @@ export function putFrameLength(buffer: Uint8Array, at: number, length: number): 
   buffer[at + 1] = length >>> 16;
   buffer[at + 2] = length >>> 8;
   buffer[at + 3] = length;
+}
+
+export function countFrames(buffer: Uint8Array, start: number, end: number): number {
+  let frames = 0;
+  for (let at = start; at < end; at += headerBytes + frameLength(buffer, at)) frames += 1;
+  return frames;
 }

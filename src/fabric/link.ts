@@ -1,12 +1,14 @@
 /** Two ports and what happens to the frames between them. Changing a link leaves alone whatever stays the same. */
 import { randomInt } from 'node:crypto';
+import type { LinkDirection } from '../schema/filter.ts';
+import { admission } from './admission.ts';
 import { type Program, translateBpf } from './bpf.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
-import { type ActiveFilter, buildChain } from './filter.ts';
+import { buildChains, type ChainSpec, type Chains, noChains } from './filter.ts';
 import { type CaptureFiles, LinkCaptures } from './link-captures.ts';
-import { openPort, type Port } from './port.ts';
+import { openPort, type Port, type PortOwner } from './port.ts';
 import type { LinkSpec, LinkStats, PortSpec } from './protocol.ts';
-import { Random } from './random.ts';
+import type { Switches } from './switches.ts';
 
 type End = 'a' | 'b';
 
@@ -17,21 +19,25 @@ interface Plugged {
 
 export interface LinkTools extends DirectionTools {
   readonly captureFiles: CaptureFiles;
+  readonly switches: Switches;
 }
 
 export class Link {
   readonly id: string;
-  readonly #rules: Rules = { suspend: false, passing: [], holding: [], before: [], after: [] };
+  readonly #since = Date.now();
+  readonly #switches: Switches;
+  readonly #rules: Rules = { suspend: false, before: [], after: [] };
   readonly #captures: LinkCaptures;
   readonly #ab: Direction;
   readonly #ba: Direction;
-  readonly #random = new Random(randomInt(2 ** 32));
-  #seed: number | undefined;
-  #chain: ActiveFilter[] = [];
+  /** Where none is given. */
+  readonly #ownSeed = randomInt(2 ** 32);
+  #chains: Chains = noChains;
   #ends: Partial<Record<End, Plugged>> = {};
 
   constructor(id: string, tools: LinkTools) {
     this.id = id;
+    this.#switches = tools.switches;
     this.#captures = new LinkCaptures(tools.captureFiles, this.#rules);
     this.#ab = new Direction(this.#rules, tools);
     this.#ba = new Direction(this.#rules, tools);
@@ -46,13 +52,14 @@ export class Link {
   }
 
   /** Makes the link what `spec` says. Settles when the ports have been tried; then see `problem`. */
-  async update(spec: LinkSpec, programs: readonly Program[]): Promise<void> {
-    if (spec.seed !== undefined && spec.seed !== this.#seed) this.#random.reseed(spec.seed);
-    this.#seed = spec.seed;
-    const chain = { filters: spec.filters, programsText: JSON.stringify(spec.bpf ?? []) };
-    this.#chain = buildChain(chain, { random: this.#random, programs }, this.#chain);
-    this.#rules.passing = this.#chain.filter(({ filter }) => filter.pass);
-    this.#rules.holding = this.#chain.map(({ filter }) => filter).filter((filter) => filter.hold);
+  async update(spec: LinkSpec, programs: Programs): Promise<void> {
+    const { filters, bpf, bpf_ab, bpf_ba } = spec;
+    const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
+    const [intoA, intoB] = [admission(spec.a), admission(spec.b)];
+    const programsText = JSON.stringify([bpf, bpf_ab, bpf_ba]);
+    this.#chains = buildChains({ filters, seed, programs, programsText }, this.#chains);
+    this.#ab.setFilters([...this.#chains.ab, ...intoB]);
+    this.#ba.setFilters([...this.#chains.ba, ...intoA]);
     this.#rules.suspend = spec.suspend;
     this.unplugChanged(spec);
     this.#captures.apply(spec.captures ?? []);
@@ -61,18 +68,25 @@ export class Link {
     await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened]);
   }
 
-  get delays(): boolean {
-    return this.#rules.holding.length > 0;
+  /** Frames may have to wait in it. */
+  get queues(): boolean {
+    return this.#ab.queues || this.#ba.queues;
   }
 
   get problem(): string | undefined {
     return this.#ends.a?.port.problem ?? this.#ends.b?.port.problem;
   }
 
+  sample(slot: number): void {
+    this.#ab.sample(slot);
+    this.#ba.sample(slot);
+  }
+
   stats(): LinkStats {
     const captures = this.#captures.stats();
     return {
       id: this.id,
+      since: this.#since,
       connected: { a: this.#ends.a?.port.connected ?? false, b: this.#ends.b?.port.connected ?? false },
       ab: this.#ab.stats(),
       ba: this.#ba.stats(),
@@ -92,13 +106,15 @@ export class Link {
   #plug(end: End, spec: PortSpec, out: Direction, back: Direction): void {
     const present = this.#ends[end];
     if (present) {
+      present.port.change?.(spec);
       present.port.nudge();
       return;
     }
-    const port = openPort(spec, {
+    const owner: PortOwner = {
       received: (buffer, start, stop, frames) => out.receive(buffer, start, stop, frames),
       drained: () => back.drained(),
-    });
+    };
+    const port = openPort(spec, owner, this.#switches);
     out.source = port;
     back.sink = port;
     this.#ends[end] = { key: portKey(spec), port };
@@ -110,13 +126,21 @@ export class Link {
   }
 }
 
+/** The BPF programs of each direction. */
+export type Programs = ChainSpec['programs'];
+
 /** @throws filter_invalid */
-export function translatePrograms(spec: LinkSpec): Program[] {
-  return spec.filters.bpf ? (spec.bpf ?? []).map(translateBpf) : [];
+export function translatePrograms({ filters, ...spec }: LinkSpec): Programs {
+  const translate = (direction: LinkDirection): Program[] => {
+    const key = filters[`bpf_${direction}`] ? (`bpf_${direction}` as const) : 'bpf';
+    return filters[key] ? (spec[key] ?? []).map(translateBpf) : [];
+  };
+  return { ab: translate('ab'), ba: translate('ba') };
 }
 
 /** Same key, same port. */
 function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
-  return JSON.stringify(['udp', spec.lport, spec.rhost, spec.rport, spec.bind ?? null, spec.strict ?? false]);
+  if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
+  return JSON.stringify(['udp', spec.lport, spec.rhost, spec.rport, spec.bind ?? null, spec.strict ?? false, spec.mtu ?? 0]);
 }

@@ -18,6 +18,8 @@ const headroom = headerBytes + maxFrameBytes;
 /** Most that one read takes. */
 const readBytes = 128 * 1024;
 
+const nothing = Buffer.alloc(0);
+
 export function openStream(spec: { path: string }, owner: PortOwner): Port {
   return new StreamPort(spec.path, owner);
 }
@@ -55,10 +57,12 @@ class StreamPort implements Port {
 
   send(buffer: Buffer, start: number, end: number): boolean {
     const socket = this.#socket as Socket;
-    socket.write(buffer.subarray(start, end), this.#onWritten);
+    socket.write(buffer.subarray(start, end));
     // Node writes at once as much as the kernel takes; only what is left over counts here.
     if (socket.writableLength === 0 || socket.destroyed) return true;
     this.#writing = true;
+    // Called when all before it was written. A callback with every write would cost each a turn of its own.
+    socket.write(nothing, this.#onWritten);
     return false;
   }
 

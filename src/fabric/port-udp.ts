@@ -17,6 +17,10 @@ const kernelBufferBytes = 4 * 1024 * 1024;
 const batchBytes = 256 * 1024;
 /** 65,535 less the headers of IPv4 and UDP. */
 const maxDatagramBytes = 65_507;
+/** Two addresses and a type; a tag of IEEE 802.1Q, and its type. */
+const etherBytes = 14;
+const vlanBytes = 4;
+const vlanType = 0x8100;
 
 export function openUdp(spec: UdpSpec, owner: PortOwner): Port {
   return new UdpPort(spec, owner);
@@ -59,8 +63,9 @@ class UdpPort implements Port {
       const length = frameLength(buffer, at);
       const from = at + headerBytes;
       at = from + length;
-      if (length > maxDatagramBytes) this.oversized += 1;
-      else this.#post(socket, buffer.subarray(from, at), at === end);
+      const frame = buffer.subarray(from, at);
+      if (this.#fits(frame)) this.#post(socket, frame, at === end);
+      else this.oversized += 1;
     }
     if (socket.getSendQueueCount() === 0) return true;
     this.#writing = true;
@@ -74,6 +79,13 @@ class UdpPort implements Port {
     this.#closed = true;
     this.#retry.stop();
     this.#drop();
+  }
+
+  #fits(frame: Buffer): boolean {
+    const { mtu } = this.#spec;
+    if (mtu === undefined) return frame.length <= maxDatagramBytes;
+    if (frame.length < etherBytes || frame.length > maxDatagramBytes) return false;
+    return frame.length <= mtu + etherBytes + (frame.readUInt16BE(12) === vlanType ? vlanBytes : 0);
   }
 
   /** A callback costs: only the last datagram of a run has one. Refusals and unreachable networks are the peer's absence. */

@@ -1,7 +1,9 @@
 /** What a port is to a link, and the table of port types. */
 import { openStream } from './port-stream.ts';
+import { openSwitchPort } from './port-switch.ts';
 import { openUdp } from './port-udp.ts';
 import type { PortSpec } from './protocol.ts';
+import type { Switches } from './switches.ts';
 
 /** Who gets what a port reads. */
 export interface PortOwner {
@@ -32,13 +34,15 @@ export interface Port {
   send(buffer: Buffer, start: number, end: number): boolean;
   /** Reads on after `received` answered false. */
   resume(): void;
+  /** The specification says something else that does not make it another port. */
+  change?(spec: PortSpec): void;
   close(): void;
 }
 
-type Openers = { [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner) => Port };
-const openers: Openers = { stream: openStream, udp: openUdp };
+type Openers = { [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, switches: Switches) => Port };
+const openers: Openers = { stream: openStream, udp: openUdp, switch: openSwitchPort };
 
-export function openPort(spec: PortSpec, owner: PortOwner): Port {
-  const open = openers[spec.type] as (spec: PortSpec, owner: PortOwner) => Port;
-  return open(spec, owner);
+export function openPort(spec: PortSpec, owner: PortOwner, switches: Switches): Port {
+  const open = openers[spec.type] as (spec: PortSpec, owner: PortOwner, switches: Switches) => Port;
+  return open(spec, owner, switches);
 }

@@ -4,34 +4,83 @@
  * fabric that starts anew, is brought to what should be by saying everything once more.
  */
 import type { Filters } from '../schema/filter.ts';
+import type { DelayFigures } from './delay-histogram.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 1;
+export const protocolVersion = 4;
 
 export type PortSpec =
   /**
    * A Unix stream socket on which somebody listens (QEMU `-netdev stream,server=on`, passt): each frame is 4 bytes of length,
-   * big-endian, then the frame. The fabric connects, and connects again for as long as the port exists.
+   * big-endian, then the frame. The fabric connects, and connects again for as long as the port exists. It is sent
+   * only frames that match the program `admits`, if there is one; others are dropped as `not_admitted`.
    */
-  | { type: 'stream'; path: string }
-  /** One frame per datagram. `bind` is the local address, default 0.0.0.0; only datagrams from `rhost:rport` are taken when `strict`. */
-  | { type: 'udp'; lport: number; rhost: string; rport: number; bind?: string; strict?: boolean };
+  | { type: 'stream'; path: string; admits?: BpfInstruction[] }
+  /**
+   * One frame per datagram. `bind` is the local address, default 0.0.0.0; only datagrams from `rhost:rport` are taken when `strict`.
+   * `mtu`: a network device is behind the other side, and what is no frame for it (shorter than a header, longer than its MTU with
+   * header and at most one VLAN tag) is dropped as oversized.
+   */
+  | { type: 'udp'; lport: number; rhost: string; rport: number; bind?: string; strict?: boolean; mtu?: number }
+  /**
+   * A port of a switch inside the fabric. The switch is there while one of its ports is; of two ports with one number the last one
+   * that was said is it.
+   */
+  | {
+      type: 'switch' /** Unique in the fabric; chosen by the server. */;
+      switch: string;
+      port: number;
+      settings: SwitchPortSettings;
+    };
 
-export interface LinkSpec {
+/** What a port does with frames; all ports of a switch have the same medium. Can be changed while frames pass. */
+export type SwitchPortSettings =
+  | EthernetSettings
+  | { medium: 'hub' }
+  | { medium: 'frame_relay'; circuits: FrameRelayCircuit[] }
+  | { medium: 'atm'; circuits: AtmCircuit[] };
+
+/** @see vlan.ts */
+export interface EthernetSettings {
+  medium: 'ethernet';
+  mode: 'access' | 'dot1q' | 'qinq';
+  /** 1 to 4094; on a trunk that of frames without a tag, on a tunnel that of the outer tag. */
+  vlan: number;
+  /** Type of the outer tag that a tunnel puts on; not used otherwise. */
+  tagType: number;
+}
+
+/** One direction of a circuit, from the port that has it. */
+export interface FrameRelayCircuit {
+  dlci: number;
+  toPort: number;
+  toDlci: number;
+}
+/** As above. Without channels (`vci`) it is a whole path. */
+export interface AtmCircuit {
+  vpi: number;
+  vci?: number;
+  toPort: number;
+  toVpi: number;
+  toVci?: number;
+}
+
+export interface LinkSpec extends BpfPrograms {
   /** Unique in the fabric; chosen by the server. */
   id: string;
   /** The two ends; `a` to `b` is the direction "ab" in the counters. */
   a: PortSpec;
   b: PortSpec;
   filters: Filters;
-  /** Classic BPF programs, compiled from the expressions of `filters.bpf`; a frame that matches one of them is dropped. */
-  bpf?: BpfInstruction[][];
   suspend: boolean;
-  /** Seed of the random choices of this link; absent: chosen by the fabric. */
-  seed?: number;
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures?: CaptureSpec[];
 }
+
+/** Classic BPF programs, compiled from the expressions of these filters; a frame that matches one of them is dropped. */
+export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba'] as const;
+export type BpfKey = (typeof bpfKeys)[number];
+export type BpfPrograms = Partial<Record<BpfKey, BpfInstruction[][]>>;
 
 /** A capture goes on behind what its file holds already. */
 export interface CaptureSpec {
@@ -59,6 +108,12 @@ export type Request =
   /** Exactly these links should exist. */
   | { op: 'sync'; links: LinkSpec[] }
   | { op: 'stats'; ids?: string[] }
+  /** How busy the process is. */
+  | { op: 'load' }
+  | { op: 'switch_stats'; ids?: string[] }
+  /** What a switch has learned; nothing when it is not there. */
+  | { op: 'addresses'; switch: string }
+  | { op: 'forget_addresses'; switch: string }
   | { op: 'quit' };
 
 export interface Hello {
@@ -73,13 +128,35 @@ export interface DirectionStats {
   /** Frames that went out at the other end, and their bytes. */
   sent: number;
   sentBytes: number;
-  /** Frames lost, by cause: the filter's type, or `suspend`, `queue_full`, `no_peer`, `oversized` (does not fit a datagram). */
+  /**
+   * Frames lost, by cause: the filter's type, or `suspend`, `queue_full`, `no_peer`, `oversized` (does not fit a datagram),
+   * `not_admitted` (by the port's program).
+   */
   dropped: Record<string, number>;
-  /** Frames that wait in a delay now. */
+  /** Frames that wait in a delay now, and their bytes, each with its 4 bytes of length. */
   queued: number;
+  queuedBytes: number;
+  /** How long frames that were held really waited, over the last seconds; absent when there were none. */
+  delay?: DelayFigures;
+  rates: Rates;
 }
+
+/** Of what went out. */
+export interface Rates {
+  /** Over the last second, as a sample a second shows it. */
+  second: Rate;
+  /** Over the last minute, or since the fabric's start. */
+  minute: Rate;
+}
+export interface Rate {
+  framesPerSecond: number;
+  bitsPerSecond: number;
+}
+
 export interface LinkStats {
   id: string;
+  /** Since when it counts: when the link was made in this process, milliseconds since 1970. */
+  since: number;
   /** True while the port can carry frames (stream connected, datagram socket bound). */
   connected: { a: boolean; b: boolean };
   ab: DirectionStats;
@@ -100,6 +177,47 @@ export interface CaptureStats {
   ended?: string;
 }
 
+export interface FabricLoad {
+  /** Processor time since the start, of all threads. */
+  cpuSeconds: number;
+  residentBytes: number;
+  links: number;
+  /** How late the event loop was since this was last asked. */
+  loopDelay: { medianMs: number; p99Ms: number; maxMs: number };
+}
+
+export interface SwitchStats {
+  id: string;
+  /** Those that are plugged now, counted since they are. */
+  ports: SwitchPortStats[];
+}
+
+export interface SwitchPortStats {
+  port: number;
+  /** Frames that came in from the link, and their bytes. */
+  received: number;
+  receivedBytes: number;
+  /** Frames that were given to the link, and their bytes. */
+  sent: number;
+  sentBytes: number;
+  /** Frames that wait to be sent. */
+  queued: number;
+  /**
+   * Frames lost, by cause. Of those that came in: `runt` (too short), `vlan` (not let in or out), `same_port` (to where they came
+   * from), `circuit` (there is none). Of those to be sent: `queue_full`, `oversized` (too long with a tag).
+   */
+  dropped: Record<string, number>;
+}
+
+export interface AddressEntry {
+  /** In lower case with colons. */
+  mac: string;
+  vlan: number;
+  port: number;
+  /** Since it was last heard. */
+  ageMs: number;
+}
+
 /**
  * A link that is not as it was asked for. When a UDP port could not be bound the link is there without it and the fabric keeps
  * trying; when the specification itself is unusable nothing was changed.
@@ -113,9 +231,15 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
   ? Hello
   : R extends { op: 'stats' }
     ? LinkStats[]
-    : R extends { op: 'apply' | 'sync' }
-      ? LinkFailure[]
-      : null;
+    : R extends { op: 'load' }
+      ? FabricLoad
+      : R extends { op: 'switch_stats' }
+        ? SwitchStats[]
+        : R extends { op: 'addresses' }
+          ? AddressEntry[]
+          : R extends { op: 'apply' | 'sync' }
+            ? LinkFailure[]
+            : null;
 
 /** One line on the wire. */
 export type RequestLine = { id: number } & Request;

@@ -8,15 +8,11 @@ export class Random {
   #c = 0;
   #counter = 1;
 
-  constructor(seed: number) {
-    this.reseed(seed);
-  }
-
-  reseed(seed: number): void {
-    this.#a = 0;
+  /** `stream` tells apart generators that have the same seed. */
+  constructor(seed: number, stream = '') {
+    this.#a = hashOf(stream);
     this.#b = seed | 0;
     this.#c = Math.floor(seed / 0x100000000) | 0;
-    this.#counter = 1;
     for (let round = 0; round < 12; round += 1) this.next();
   }
 
@@ -40,4 +36,11 @@ export class Random {
   chance(percent: number): boolean {
     return this.fraction() * 100 < percent;
   }
+}
+
+/** FNV-1a of 32 bits, by Fowler, Noll and Vo. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash;
 }

@@ -4,10 +4,12 @@ import { Readable } from 'node:stream';
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
+import { asRequester } from '../api/requester.ts';
 import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import { routerPath } from '../api/template.ts';
 import { validateBody } from '../api/validate.ts';
 import type { JsonText } from '../lib/json-text.ts';
+import { identityOf } from './identity.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -36,7 +38,8 @@ function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
     handler: async (request, reply) => {
       // The router takes `/links/` for a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
-      const value = await route.handle(await callOf(route, request));
+      const call = await callOf(route, request);
+      const value = await asRequester(identityOf(request), () => route.handle(call));
       return send(reply, route.spec.status ?? 200, value, texts);
     },
   });
@@ -49,10 +52,9 @@ function mountSocket(app: FastifyInstance, route: Route): void {
     config: { template: route.template },
     preHandler: async (request, reply) => {
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw fault('upgrade_required', {});
-      // A connection on which an upgrade was refused is not used again: clients must not send their next request on it.
-      reply.header('Connection', 'close');
       const call = await callOf(route, request);
       request.accepted = { call, value: await route.handle(call) };
+      request.noteUpgrade(reply);
     },
     handler: () => Promise.reject(fault('upgrade_required', {})),
     wsHandler: (socket, request) => {
@@ -91,9 +93,10 @@ async function callOf(route: Route, request: FastifyRequest): Promise<Call> {
   const query = firstValues(request.query);
   const call = {
     path: pathOf(route, request),
-    body: route.spec.raw ? undefined : await bodyOf(route, request.body, query),
+    body: route.spec.raw ? undefined : await bodyOf(route, request, query),
     query,
     host: request.headers.host,
+    userAgent: request.headers['user-agent'],
     ...(route.spec.raw && { stream: streamOf(request.body) }),
     get signal(): AbortSignal {
       return signalOf(request);
@@ -110,11 +113,13 @@ function pathOf(route: Route, request: FastifyRequest): Record<string, string> {
   return rest === undefined || name === undefined ? params : { ...params, [name]: rest };
 }
 
-async function bodyOf(route: Route, parsed: unknown, query: Record<string, string>): Promise<unknown> {
-  const body = parsed === undefined ? {} : parsed;
+async function bodyOf(route: Route, request: FastifyRequest, query: Record<string, string>): Promise<unknown> {
+  const body = request.body === undefined ? {} : request.body;
   if (!route.spec.body) return body;
-  const isObject = typeof body === 'object' && !Array.isArray(body);
-  return validateBody(route, isObject && Object.keys(query).length > 0 ? { ...body, ...query } : body);
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  // Kept where answers to bad requests find what was understood.
+  if (isObject && Object.keys(query).length > 0) request.body = { ...body, ...query };
+  return validateBody(route, request.body ?? body);
 }
 
 function firstValues(query: unknown): Record<string, string> {

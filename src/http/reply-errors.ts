@@ -57,8 +57,7 @@ function sendJson(reply: FastifyReply, status: number, body: unknown, texts: Jso
 
 /** 400 answers show what was understood of the request, without what must not be shown, and not at any length. */
 function redact(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || body instanceof Readable) return {};
-  const shown = Object.entries(body).map(([key, value]) => [key, key === 'password' ? '***' : value]);
-  const text = JSON.stringify(shown);
-  return text.length > 4096 ? {} : Object.fromEntries(shown);
+  if (body === undefined || body instanceof Readable) return {};
+  const text = JSON.stringify(body, (key, value) => (key === 'password' ? '***' : value));
+  return text.length > 4096 ? {} : JSON.parse(text);
 }

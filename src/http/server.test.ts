@@ -8,6 +8,7 @@ import { pino } from 'pino';
 import { request as httpRequest, WebSocket } from 'undici';
 import { fault } from '../api/faults.ts';
 import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
+import { Tickets } from '../api/tickets.ts';
 import { Type } from '../schema/type.ts';
 import { createHttpServer } from './server.ts';
 
@@ -48,7 +49,12 @@ describe('HTTP server', () => {
   let app: FastifyInstance;
   let url: string;
   before(async () => {
-    app = await createHttpServer({ routes, log: pino({ level: 'silent' }), serverHeader: 'Patchbay/0 GNS3/2.2.60' });
+    app = await createHttpServer({
+      routes,
+      log: pino({ level: 'silent' }),
+      serverHeader: 'Patchbay/0 GNS3/2.2.60',
+      allowedOrigins: ['http://localhost:3080'],
+    });
     await app.listen({ host: '127.0.0.1', port: 0 });
     url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   });
@@ -189,7 +195,8 @@ describe('HTTP Basic', () => {
       routes,
       log: pino({ level: 'silent' }),
       serverHeader: 'x',
-      credentials: { user: 'u', password: 'p' },
+      allowedOrigins: [],
+      credentials: { user: 'u', password: 'p', tickets: new Tickets(), openConsoles: false },
     });
     const refused = await app.inject('/v2/answer');
     assert.deepEqual(

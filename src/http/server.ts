@@ -8,26 +8,50 @@ import fastify, {
   LogController,
 } from 'fastify';
 import { fault } from '../api/faults.ts';
+import type { ApiVersions } from '../api/openapi/document.ts';
+import { withDocument } from '../api/openapi/routes.ts';
 import type { Route } from '../api/route.ts';
 import { compileTemplate, joinSlashes } from '../api/template.ts';
 import { JsonText } from '../lib/json-text.ts';
-import { addBasicAuth, addCors } from './access.ts';
+import type { CollectMetrics } from '../lib/metric.ts';
+import { addBasicAuth, addCors, type Credentials } from './access.ts';
+import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
+import { addPage } from './page.ts';
 import { bodyLimitBytes, replyErrors } from './reply-errors.ts';
+import { RequestMetrics } from './request-metrics.ts';
+
+/** A client that is asked to close and does not answer is cut off soon: what waits for it takes memory. `closeTimeout` is new in ws 8.19. */
+const webSockets: { maxPayload: number; closeTimeout: number } = { maxPayload: bodyLimitBytes, closeTimeout: 5_000 };
 
 export interface HttpOptions {
   routes: readonly Route[];
   log: FastifyBaseLogger;
   /** Value of the `Server` header; clients of the established API look at its second product. */
   serverHeader: string;
-  credentials?: { user: string; password: string };
+  credentials?: Credentials;
+  /** Origins of pages from elsewhere that may use the server. */
+  allowedOrigins: readonly string[];
+  /** PEM; absent: plain HTTP. */
+  tls?: { key: Buffer; cert: Buffer };
+  /** Given: the routes are described at `/openapi.json`. */
+  versions?: ApiVersions;
+  /** Where the page for browsers was built; without it none is served. */
+  pageFolder?: string;
+  /** What `/metrics` tells beside the requests and the process. */
+  collectors?: readonly CollectMetrics[];
 }
 
-export async function createHttpServer({ routes, log, serverHeader, credentials }: HttpOptions): Promise<FastifyInstance> {
+export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
+  const { log, serverHeader, credentials, tls, collectors = [] } = options;
   const texts = new JsonText();
+  const requests = new RequestMetrics();
+  const declared = [...options.routes, metricsRoute([async () => requests.read(), ...collectors], log)];
+  const routes = options.versions ? withDocument(declared, options.versions) : declared;
   const rewrite = joinSlashes(routes.map((route) => route.template));
   const app = fastify({
     loggerInstance: log,
+    ...(tls && { https: tls }),
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
     rewriteUrl: (request) => rewrite(request.url ?? '/'),
@@ -49,11 +73,14 @@ export async function createHttpServer({ routes, log, serverHeader, credentials 
     // What a body calls itself is not heeded; a name that is no media type would be refused before it is read.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
-  addCors(app);
-  if (credentials) addBasicAuth(app, credentials.user, credentials.password);
+  requests.watch(app);
+  endRefusedUpgrades(app);
+  addCors(app, options.allowedOrigins);
+  if (credentials) addBasicAuth(app, credentials);
   app.setErrorHandler(replyErrors(texts));
   app.setNotFoundHandler(replyNotFound(routes));
-  await app.register(websocket, { options: { maxPayload: bodyLimitBytes } });
+  if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
+  await app.register(websocket, { options: webSockets });
   await app.register(async (context) => {
     parseJson(context);
     mount(
@@ -73,6 +100,19 @@ export async function createHttpServer({ routes, log, serverHeader, credentials 
   return app;
 }
 
+/**
+ * Node hands a connection over with its first `Upgrade`. One that comes to nothing is ours to end: left alone it stays half open, and
+ * the server could not end before it. Clients must not send their next request on it either.
+ */
+function endRefusedUpgrades(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.headers.upgrade !== undefined) reply.header('Connection', 'close');
+  });
+  app.addHook('onResponse', async (request) => {
+    if (request.headers.upgrade !== undefined && request.accepted === undefined) request.raw.socket.destroySoon();
+  });
+}
+
 /** A body is JSON whatever the request calls it, and an empty one is `{}`. */
 function parseJson(app: FastifyInstance): void {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -88,8 +128,11 @@ function parseJson(app: FastifyInstance): void {
       const parsed: unknown = JSON.parse(text);
       return parsed;
     } catch (error) {
-      const request = { malformed_json: text.slice(0, 4096) };
-      throw fault('malformed_json', { reason: (error as Error).message }, { extra: { request } });
+      // Answers show what came; what looks like a password they must not, and the parser's words quote it.
+      const isSecret = /pass/i.test(text);
+      const request = { malformed_json: isSecret ? '' : text.slice(0, 4096) };
+      const reason = isSecret ? 'it cannot be read' : (error as Error).message;
+      throw fault('malformed_json', { reason }, { extra: { request } });
     }
   });
 }

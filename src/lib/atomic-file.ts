@@ -2,11 +2,14 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-export async function writeFileAtomic(path: string, data: string | Uint8Array): Promise<void> {
+/** `mode`: of the file; default 0666 less the umask. */
+export async function writeFileAtomic(path: string, data: string | Uint8Array, mode?: number): Promise<void> {
   const temporary = `${path}.tmp`;
   try {
-    const file = await open(temporary, 'w');
+    const file = await open(temporary, 'w', mode);
     try {
+      // One that a crash left is opened as it is.
+      if (mode !== undefined) await file.chmod(mode);
       await file.writeFile(data);
       await file.sync();
     } finally {

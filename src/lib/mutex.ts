@@ -13,6 +13,16 @@ export class Mutex {
 export class KeyedMutex {
   readonly #entries = new Map<string, { mutex: Mutex; users: number }>();
 
+  /** Holds all of them. Always taken in the same order: two who want the same never wait for each other. */
+  runAll<T>(keys: Iterable<string>, fn: () => Promise<T> | T): Promise<T> {
+    const sorted = [...new Set(keys)].sort();
+    const from = (index: number): Promise<T> => {
+      const key = sorted[index];
+      return key === undefined ? Promise.resolve(fn()) : this.run(key, () => from(index + 1));
+    };
+    return from(0);
+  }
+
   async run<T>(key: string, fn: () => Promise<T> | T): Promise<T> {
     const entry = this.#entries.get(key) ?? { mutex: new Mutex(), users: 0 };
     this.#entries.set(key, entry);

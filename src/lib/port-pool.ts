@@ -15,6 +15,8 @@ export interface PortRange {
   readonly protocol: 'tcp' | 'udp';
   /** Address on which the port will be listened on. */
   readonly host: string;
+  /** How many ports of the range are passed over at first. */
+  readonly offset?: number;
 }
 
 export class PortPool {
@@ -24,7 +26,7 @@ export class PortPool {
 
   constructor(range: PortRange) {
     this.range = range;
-    this.#next = range.first;
+    this.#next = range.first + ((range.offset ?? 0) % (range.last - range.first + 1));
   }
 
   /** Ports that have an owner, ascending. */

@@ -1,6 +1,6 @@
 /** What a server that died left running and nobody took over. */
 import { runMarker } from './child.ts';
-import { isRunning, listPids, processEnvironment, processFacts } from './proc.ts';
+import { commandLine, isRunning, listPids, processEnvironment, processFacts } from './proc.ts';
 
 export interface Marked {
   readonly pid: number;
@@ -9,7 +9,10 @@ export interface Marked {
   readonly startTime: number;
 }
 
-/** Running processes that were started, directly or not, by a server with this runtime folder. Empty where there is no `/proc`. */
+/**
+ * Running processes that were started, directly or not, by a server with this runtime folder. Empty where there is no `/proc`. A
+ * program that forbids to look at its memory (passt) hides its environment, but not its command line.
+ */
 export async function listMarked(runDirectory: string): Promise<Marked[]> {
   const wanted = `${runMarker}=${runDirectory}`;
   const found: Marked[] = [];
@@ -18,8 +21,9 @@ export async function listMarked(runDirectory: string): Promise<Marked[]> {
     const facts = processFacts(pid);
     if (facts === undefined || facts.state === 'Z') continue;
     const environment = await processEnvironment(pid);
+    const isOurs = environment?.includes(wanted) ?? (await commandLine(pid)).includes(`${runDirectory}/`);
     // Looked at again: the pid may have changed hands between the two readings.
-    if (environment?.includes(wanted) && isRunning(pid, facts.startTime)) {
+    if (isOurs && isRunning(pid, facts.startTime)) {
       found.push({ pid, sid: facts.session, startTime: facts.startTime });
     }
   }

@@ -42,6 +42,27 @@ function parseStat(text: string): ProcessFacts | undefined {
   return { pid, state, parent: Number(parent), group: Number(group), session: Number(session), startTime };
 }
 
+/** Clock ticks a second in what the kernel tells; the same on all architectures of today. @see proc(5), sysconf(3) */
+const ticksPerSecond = 100;
+
+export interface ProcessUsage {
+  /** Processor time of all its threads. */
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+}
+
+/** What a process has used; undefined when there is none. */
+export async function processUsage(pid: number): Promise<ProcessUsage | undefined> {
+  try {
+    const [stat, status] = await Promise.all([readFile(`/proc/${pid}/stat`, 'latin1'), readFile(`/proc/${pid}/status`, 'latin1')]);
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const residentKiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
+    return { cpuSeconds: (Number(fields[11]) + Number(fields[12])) / ticksPerSecond, residentBytes: residentKiB * 1024 };
+  } catch {
+    return undefined;
+  }
+}
+
 /** All pids now; empty where there is no `/proc`. */
 export async function listPids(): Promise<number[]> {
   const names = await readdir('/proc').catch(() => []);
@@ -61,4 +82,10 @@ export async function groupMembers(group: number): Promise<number[]> {
 export async function processEnvironment(pid: number): Promise<string[] | undefined> {
   const text = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => undefined);
   return text?.split('\0');
+}
+
+/** The command line of a process, its arguments parted by blanks; empty when there is none. */
+export async function commandLine(pid: number): Promise<string> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return text.replaceAll('\0', ' ').trimEnd();
 }

@@ -1,5 +1,5 @@
 /** Captures as they are asked for. Beside the established keys there are some of our own, all optional. */
-import { Name, oneOf, strict, Text } from './common.ts';
+import { Name, named, nullable, oneOf, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 /** Names of the API to link types of pcap files. Source: tcpdump.org, "Link-layer header types". */
@@ -17,6 +17,7 @@ export const captureSides = ['before', 'after'] as const;
 export type CaptureSide = (typeof captureSides)[number];
 
 const options = {
+  append: Type.Optional(Type.Boolean({ description: 'Go on behind what a file of that name holds, instead of replacing it' })),
   data_link_type: Type.Optional(oneOf(dataLinkTypes)),
   max_bytes: Type.Optional(Type.Integer({ minimum: 24, description: 'The capture ends before its file is longer' })),
   max_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'The capture ends after this time' })),
@@ -25,18 +26,41 @@ const options = {
 };
 
 /** Of a compute. */
-export const CaptureStart = Type.Object({ ...options, capture_file_name: Name() }, strict);
+export const CaptureStart = Type.Object({ ...options, capture_file_name: Name() }, named('CaptureStart'));
 export type CaptureStart = Static<typeof CaptureStart>;
 
 /** Of a link. */
-export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, strict);
+export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, named('LinkCaptureStart'));
 export type LinkCaptureStart = Static<typeof LinkCaptureStart>;
 
+export const CaptureStarted = Type.Object({ pcap_file_path: Type.String() }, named('CaptureStarted'));
+
+const made = {
+  data_link_type: oneOf(dataLinkTypes),
+  side: oneOf(captureSides),
+  nanoseconds: Type.Boolean(),
+  max_bytes: nullable(Type.Integer()),
+  ends_at: nullable(Type.String({ description: 'ISO 8601, UTC' })),
+};
+/** How a capture is made, as far as it is known while it goes on. */
+export const CaptureOptions = Type.Object(made, named('CaptureOptions'));
+export type CaptureOptions = Readonly<Static<typeof CaptureOptions>>;
+
 /** A capture as a compute lists it. */
-export interface CaptureEntry {
-  node_id: string;
-  adapter_number: number;
-  port_number: number;
-  capture_file_name: string;
-  pcap_file_path: string;
+export const CaptureEntry = Type.Object(
+  {
+    ...made,
+    node_id: Uuid,
+    adapter_number: Type.Integer(),
+    port_number: Type.Integer(),
+    capture_file_name: Type.String(),
+    pcap_file_path: Type.String(),
+  },
+  named('CaptureEntry'),
+);
+export type CaptureEntry = Readonly<Static<typeof CaptureEntry>>;
+
+/** The API's name for a link type of pcap files. */
+export function dataLinkTypeOf(linkType: number): DataLinkType {
+  return dataLinkTypes.find((name) => linkTypes[name] === linkType) ?? 'DLT_EN10MB';
 }

@@ -18,6 +18,8 @@ export const oneOf = <const T extends readonly string[]>(words: T, options: obje
   Type.Unsafe<T[number]>(Type.String({ enum: [...words], ...options }));
 /** An object that takes no other keys. */
 export const strict = { additionalProperties: false } as const;
+/** The same with a name, by which documents refer to it. */
+export const named = (title: string) => ({ additionalProperties: false, title }) as const;
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export function isUuid(text: string): boolean {

@@ -1,4 +1,4 @@
-import { Name, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
+import { Name, named, nullable, oneOf, TcpPort, Text } from './common.ts';
 import { nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
 
@@ -10,7 +10,7 @@ const fields = {
 };
 const address = { host: Name(), port: TcpPort, protocol: oneOf(['http', 'https']) };
 
-export const ComputeCreate = Type.Object({ ...fields, ...address }, strict);
+export const ComputeCreate = Type.Object({ ...fields, ...address }, named('ComputeCreate'));
 export const ComputeUpdate = Type.Object(
   {
     ...fields,
@@ -18,16 +18,19 @@ export const ComputeUpdate = Type.Object(
     port: Type.Optional(address.port),
     protocol: Type.Optional(address.protocol),
   },
-  strict,
+  named('ComputeUpdate'),
 );
 export type ComputeCreate = Static<typeof ComputeCreate>;
 export type ComputeUpdate = Static<typeof ComputeUpdate>;
 
-export const Capabilities = Type.Object({
-  version: nullable(Type.String()),
-  node_types: Type.Array(oneOf(nodeTypes)),
-  platform: Type.Optional(nullable(Type.String())),
-});
+export const Capabilities = Type.Object(
+  {
+    version: nullable(Type.String()),
+    node_types: Type.Array(oneOf(nodeTypes)),
+    platform: Type.Optional(nullable(Type.String())),
+  },
+  { title: 'Capabilities' },
+);
 
 /** The compute object; the password never leaves the server. */
 export const Compute = Type.Object(
@@ -44,6 +47,6 @@ export const Compute = Type.Object(
     protocol: oneOf(['http', 'https']),
     user: nullable(Type.String()),
   },
-  strict,
+  named('Compute'),
 );
 export type Compute = Static<typeof Compute>;

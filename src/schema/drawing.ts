@@ -1,4 +1,4 @@
-import { strict, Uuid } from './common.ts';
+import { named, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 /** Body of drawing creation and update; `project_id` is accepted, so that clients may send a drawing back, and ignored. */
@@ -13,18 +13,22 @@ export const DrawingInput = Type.Object(
     y: Type.Optional(Type.Integer()),
     z: Type.Optional(Type.Integer()),
   },
-  strict,
+  named('DrawingInput'),
 );
 export type DrawingInput = Static<typeof DrawingInput>;
 
 /** The drawing object of the controller's API. */
-export interface Drawing {
-  drawing_id: string;
-  locked: boolean;
-  project_id: string;
-  rotation: number;
-  svg: string;
-  x: number;
-  y: number;
-  z: number;
-}
+export const Drawing = Type.Object(
+  {
+    drawing_id: Uuid,
+    locked: Type.Boolean(),
+    project_id: Uuid,
+    rotation: Type.Integer(),
+    svg: Type.String(),
+    x: Type.Integer(),
+    y: Type.Integer(),
+    z: Type.Integer(),
+  },
+  named('Drawing'),
+);
+export type Drawing = Static<typeof Drawing>;

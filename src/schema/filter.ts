@@ -1,112 +1,116 @@
 /**
- * The filters a link may have, in the order in which they act on a frame, and the one place that says what values they take.
- * The controller validates and normalises with this table, the fabric acts by it.
+ * The `filters` object of a link, as it is sent and stored: filter to list of values. `packet_loss` acts in both directions,
+ * `packet_loss_ab` only on frames from the link's first node to its second, `packet_loss_ba` only on those that go back; what is given
+ * for one direction takes the place of what is given for both. In the filters of a NIO its own node is the first.
  */
-export interface FilterParameter {
-  name: string;
-  type: 'int' | 'text';
-  unit?: string;
-  minimum?: number;
-  maximum?: number;
-}
-export interface FilterFacts {
-  type: FilterType;
-  name: string;
-  description: string;
-  parameters: FilterParameter[];
-  /** Not offered to clients: another spelling of a listed one. */
-  alias?: boolean;
-}
-export const filterTypes = ['frequency_drop', 'packet_loss', 'bpf', 'corrupt', 'delay', 'latency'] as const;
-export type FilterType = (typeof filterTypes)[number];
-/** Stored and sent form: type to values. */
-export type Filters = Partial<Record<FilterType, (number | string)[]>>;
+import { type FilterFacts, type FilterParameter, type FilterType, filterTable } from './filter-table.ts';
+
+export const linkDirections = ['ab', 'ba'] as const;
+export type LinkDirection = (typeof linkDirections)[number];
+export type FilterKey = FilterType | `${FilterType}_${LinkDirection}`;
+export type FilterValues = readonly (number | string)[];
+export type Filters = Readonly<Partial<Record<FilterKey, FilterValues>>>;
 export type NormalisedFilters = { ok: true; filters: Filters } | { ok: false; name: string; reason: string };
 
-const percent = (name: string): FilterParameter => ({ name, type: 'int', unit: '%', minimum: 0, maximum: 100 });
-const milliseconds = (name: string): FilterParameter => ({ name, type: 'int', unit: 'ms', minimum: 0, maximum: 32767 });
+interface KnownKey {
+  readonly facts: FilterFacts;
+  readonly direction?: LinkDirection;
+}
 
-export const filterTable: readonly FilterFacts[] = [
-  {
-    type: 'frequency_drop',
-    name: 'Frequency drop',
-    description: 'Loses one frame out of every N, counted over both directions together; -1 loses every frame.',
-    parameters: [{ name: 'Frequency', type: 'int', unit: 'th packet', minimum: -1, maximum: 32767 }],
-  },
-  {
-    type: 'packet_loss',
-    name: 'Packet loss',
-    description: 'Loses each frame with the given chance, in both directions.',
-    parameters: [percent('Chance')],
-  },
-  {
-    type: 'delay',
-    name: 'Delay',
-    description:
-      'Holds every frame for the latency, give or take the jitter, in both directions. It never limits how many frames pass.',
-    parameters: [milliseconds('Latency'), milliseconds('Jitter (-/+)')],
-  },
-  {
-    type: 'latency',
-    name: 'Latency',
-    description: 'A delay without jitter.',
-    parameters: [milliseconds('Latency')],
-    alias: true,
-  },
-  {
-    type: 'corrupt',
-    name: 'Corrupt',
-    description: 'Damages bytes in the middle of each frame with the given chance.',
-    parameters: [percent('Chance')],
-  },
-  {
-    type: 'bpf',
-    name: 'Berkeley Packet Filter (BPF)',
-    description: 'Loses every frame that matches one of the expressions, one expression per line.',
-    parameters: [{ name: 'Filters', type: 'text' }],
-  },
-];
+const knownKeys: ReadonlyMap<string, KnownKey> = new Map(
+  filterTable.flatMap((facts): [string, KnownKey][] => [
+    [facts.type, { facts }],
+    ...(facts.undirected
+      ? []
+      : linkDirections.map((direction): [string, KnownKey] => [`${facts.type}_${direction}`, { facts, direction }])),
+  ]),
+);
+
+/** For the message about one that is not among them. */
+export const knownFilters = `${filterTable.map(({ type }) => type).join(', ')}; for one direction with _ab or _ba behind the name`;
 
 /**
  * Checks a client's filters and puts them into stored form: numbers as numbers, text trimmed, inactive filters (empty list, first
  * value 0 or empty text) left out.
  */
 export function normaliseFilters(given: Readonly<Record<string, unknown>>): NormalisedFilters {
-  const filters: Filters = {};
+  const filters: Partial<Record<FilterKey, FilterValues>> = {};
   for (const [name, values] of Object.entries(given)) {
-    const facts = filterTable.find((row) => row.type === name);
-    if (!facts) return { ok: false, name, reason: 'there is no such filter' };
-    if (!Array.isArray(values)) return { ok: false, name, reason: 'its values must be a list' };
-    if (values.length > facts.parameters.length) {
-      return { ok: false, name, reason: `it takes at most ${facts.parameters.length} value(s), ${values.length} were given` };
-    }
-    const stored: (number | string)[] = [];
-    for (const [index, value] of values.entries()) {
-      const parameter = facts.parameters[index] as FilterParameter;
-      const checked = parameter.type === 'text' ? checkText(value, parameter) : checkInteger(value, parameter);
-      if ('reason' in checked) return { ok: false, name, reason: checked.reason };
-      stored.push(checked.value);
-    }
-    if (stored.length > 0 && stored[0] !== 0 && stored[0] !== '') filters[facts.type] = stored;
+    const checked = checkValues(knownKeys.get(name)?.facts, values);
+    if ('reason' in checked) return { ok: false, name, reason: checked.reason };
+    const [first] = checked.values;
+    if (first !== undefined && first !== 0 && first !== '') filters[name as FilterKey] = checked.values;
   }
-  if (filters.delay && filters.latency) return { ok: false, name: 'latency', reason: 'give either delay or latency, not both' };
+  for (const suffix of ['', '_ab', '_ba'] as const) {
+    const name = `latency${suffix}` as const;
+    if (filters[`delay${suffix}`] && filters[name]) return { ok: false, name, reason: 'give either delay or latency, not both' };
+  }
   return { ok: true, filters };
 }
 
-type Checked = { value: number | string } | { reason: string };
+/** The same for somebody who stands at the other end: what was for one direction is for the other. */
+export function reversed<T extends Partial<Record<FilterKey, unknown>>>(filters: T): T {
+  const turned = Object.entries(filters).map(([key, value]) => {
+    const direction = knownKeys.get(key)?.direction;
+    return [direction ? `${key.slice(0, -2)}${direction === 'ab' ? 'ba' : 'ab'}` : key, value];
+  });
+  return Object.fromEntries(turned) as T;
+}
 
-function checkText(value: unknown, parameter: FilterParameter): Checked {
-  if (typeof value !== 'string') return { reason: `${parameter.name} must be text` };
-  if (value.length > 4096) return { reason: `${parameter.name} is longer than 4096 characters` };
-  return { value: value.trim() };
+/**
+ * The filters a client is told that a link may have. Those for one direction are told when the link has them, so that clients which
+ * send back what they were told of keep them. `names`: of the link's two nodes.
+ */
+export function offeredFilters(present: Filters, names: readonly [string, string]): object[] {
+  const offered = filterTable.filter(({ alias }) => !alias).map(offer);
+  const directed = Object.keys(present).flatMap((key) => {
+    const { facts, direction } = knownKeys.get(key) ?? {};
+    if (!facts || !direction) return [];
+    const [from, to] = direction === 'ab' ? names : [names[1], names[0]];
+    return [{ ...offer(facts), type: key, name: `${facts.name}, ${from} to ${to} only` }];
+  });
+  return [...offered, ...directed];
+}
+
+function offer({ type, name, description, parameters }: FilterFacts): object {
+  return { type, name, description, parameters };
+}
+
+type Checked<T> = T | { reason: string };
+
+function checkValues(facts: FilterFacts | undefined, values: unknown): Checked<{ values: FilterValues }> {
+  if (!facts) return { reason: 'there is no such filter' };
+  if (!Array.isArray(values)) return { reason: 'its values must be a list' };
+  const { parameters } = facts;
+  if (values.length > parameters.length)
+    return { reason: `it takes at most ${parameters.length} value(s), ${values.length} were given` };
+  const stored: (number | string)[] = [];
+  for (const [index, value] of values.entries()) {
+    const parameter = parameters[index] as FilterParameter;
+    const checked = parameter.type === 'text' ? checkText(value, parameter) : checkNumber(value, parameter);
+    if ('reason' in checked) return checked;
+    stored.push(checked.value);
+  }
+  return { values: stored };
+}
+
+function checkText(value: unknown, { name, choices }: FilterParameter): Checked<{ value: string }> {
+  if (typeof value !== 'string') return { reason: `${name} must be text` };
+  if (value.length > 4096) return { reason: `${name} is longer than 4096 characters` };
+  const text = value.trim();
+  if (!choices || text === '') return { value: text };
+  const choice = text.toLowerCase();
+  return choices.includes(choice) ? { value: choice } : { reason: `${name}: there is no "${text.slice(0, 100)}"` };
 }
 
 /** Existing clients send numbers as text too. */
-function checkInteger(value: unknown, parameter: FilterParameter): Checked {
-  const number = typeof value === 'string' && /^\s*-?\d{1,9}\s*$/.test(value) ? Number(value) : value;
-  const { minimum = 0, maximum = 0, name, unit } = parameter;
-  if (typeof number !== 'number' || !Number.isInteger(number)) return { reason: `${name} must be a whole number` };
+function checkNumber(value: unknown, parameter: FilterParameter): Checked<{ value: number }> {
+  const number = typeof value === 'string' && /^\s*-?\d{1,12}(\.\d{1,12})?\s*$/.test(value) ? Number(value) : value;
+  const { minimum = 0, maximum = 0, name, unit, fractions } = parameter;
+  if (typeof number !== 'number' || !(fractions ? Number.isFinite(number) : Number.isInteger(number)))
+    return { reason: `${name} must be a ${fractions ? '' : 'whole '}number` };
   if (number < minimum || number > maximum)
-    return { reason: `${name} must lie between ${minimum} and ${maximum} ${unit}, not ${number}` };
-  return { value: number };
+    return { reason: `${name} must lie between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}, not ${number}` };
+  // No -0, which text cannot tell from 0.
+  return { value: number + 0 };
 }

@@ -1,12 +1,12 @@
 /** Settings that clients keep on the server. Source: the established v2 API. */
-import { nullable, oneOf, strict, TcpPort, Text } from './common.ts';
+import { named, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-export interface IouLicense {
-  /** Content of an `iourc` file. */
-  readonly iourc_content: string;
-  readonly license_check: boolean;
-}
+export const IouLicense = Type.Object(
+  { iourc_content: Type.String({ description: 'Content of an iourc file' }), license_check: Type.Boolean() },
+  named('IouLicense'),
+);
+export type IouLicense = Readonly<Static<typeof IouLicense>>;
 export const IouLicenseUpdate = Type.Object(
   { iourc_content: Type.Optional(Text({ maxLength: 65_536 })), license_check: Type.Optional(Type.Boolean()) },
   strict,
@@ -28,7 +28,7 @@ export const VmSettings = Type.Object(
     vmname: nullable(Text()),
     when_exit: oneOf(['stop', 'suspend', 'keep']),
   },
-  strict,
+  named('VmSettings'),
 );
 export type VmSettings = Readonly<Static<typeof VmSettings>>;
 const { allocate_vcpus_ram, enable, engine, headless, port, ram, vcpus, vmname, when_exit } = VmSettings.properties;

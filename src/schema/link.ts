@@ -1,4 +1,4 @@
-import { nullable, oneOf, strict, Uuid } from './common.ts';
+import { named, nullable, oneOf, Uuid } from './common.ts';
 import type { Filters } from './filter.ts';
 import { Label } from './node.ts';
 import { type Static, Type } from './type.ts';
@@ -10,7 +10,7 @@ export const LinkEnd = Type.Object(
     node_id: Uuid,
     port_number: Type.Integer(),
   },
-  strict,
+  named('LinkEnd'),
 );
 export type LinkEnd = Static<typeof LinkEnd>;
 
@@ -24,7 +24,9 @@ export const LinkInput = Type.Object(
     capture_file_path: Type.Optional(nullable(Type.String())),
     capturing: Type.Optional(Type.Boolean()),
     filters: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'Filter type to its values, see available_filters' }),
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Filter to its values, see available_filters; with _ab or _ba behind its name for one direction only',
+      }),
     ),
     link_id: Type.Optional(Uuid),
     link_style: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -33,21 +35,25 @@ export const LinkInput = Type.Object(
     project_id: Type.Optional(Uuid),
     suspend: Type.Optional(Type.Boolean()),
   },
-  strict,
+  named('LinkInput'),
 );
 export type LinkInput = Static<typeof LinkInput>;
 
 /** The link object of the controller's API. */
-export interface Link {
-  capture_compute_id: string | null;
-  capture_file_name: string | null;
-  capture_file_path: string | null;
-  capturing: boolean;
-  filters: Filters;
-  link_id: string;
-  link_style: Record<string, unknown>;
-  link_type: 'ethernet' | 'serial';
-  nodes: LinkEnd[];
-  project_id: string;
-  suspend: boolean;
-}
+export const Link = Type.Object(
+  {
+    capture_compute_id: nullable(Type.String()),
+    capture_file_name: nullable(Type.String()),
+    capture_file_path: nullable(Type.String()),
+    capturing: Type.Boolean(),
+    filters: Type.Unsafe<Filters>(Type.Record(Type.String(), Type.Array(Type.Union([Type.Number(), Type.String()])))),
+    link_id: Uuid,
+    link_style: Type.Record(Type.String(), Type.Unknown()),
+    link_type: LinkType,
+    nodes: Type.Array(LinkEnd),
+    project_id: Uuid,
+    suspend: Type.Boolean(),
+  },
+  named('Link'),
+);
+export type Link = Static<typeof Link>;

@@ -1,4 +1,4 @@
-import { Name, strict, TcpPort } from './common.ts';
+import { Name, named, strict, TcpPort } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 /** What joins a node's port to a link: the established shape. Frames travel as UDP payload, one frame per datagram. */
@@ -8,10 +8,12 @@ export const NioUdp = Type.Object(
     lport: TcpPort,
     rhost: Name(),
     rport: TcpPort,
-    filters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    filters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'As those of a link; _ab is what leaves the node of this NIO' }),
+    ),
     suspend: Type.Optional(Type.Boolean()),
   },
-  strict,
+  named('NioUdp'),
 );
 export type NioUdp = Static<typeof NioUdp>;
 
@@ -19,16 +21,19 @@ export type NioUdp = Static<typeof NioUdp>;
 const other = (type: string, keys: string[]) =>
   Type.Object({ type: Type.Literal(type), ...Object.fromEntries(keys.map((key) => [key, Name()])) }, strict);
 
-export const Nio = Type.Union([
-  NioUdp,
-  other('nio_ethernet', ['ethernet_device']),
-  other('nio_generic_ethernet', ['ethernet_device']),
-  other('nio_linux_ethernet', ['ethernet_device']),
-  other('nio_tap', ['tap_device']),
-  other('nio_nat', []),
-  other('nio_unix', ['local_file', 'remote_file']),
-  other('nio_vde', ['control_file', 'local_file']),
-  other('nio_vmnet', ['vmnet']),
-  other('nio_null', []),
-]);
+export const Nio = Type.Union(
+  [
+    NioUdp,
+    other('nio_ethernet', ['ethernet_device']),
+    other('nio_generic_ethernet', ['ethernet_device']),
+    other('nio_linux_ethernet', ['ethernet_device']),
+    other('nio_tap', ['tap_device']),
+    other('nio_nat', []),
+    other('nio_unix', ['local_file', 'remote_file']),
+    other('nio_vde', ['control_file', 'local_file']),
+    other('nio_vmnet', ['vmnet']),
+    other('nio_null', []),
+  ],
+  { title: 'Nio' },
+);
 export type Nio = Static<typeof Nio>;

@@ -1,4 +1,4 @@
-import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from './common.ts';
+import { Mac, Name, named, nullable, oneOf, strict, TcpPort, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 export const nodeTypes = [
@@ -33,9 +33,14 @@ export const Label = Type.Object(
     x: Type.Optional(nullable(Type.Integer({ description: 'null: centred' }))),
     y: Type.Optional(Type.Integer()),
   },
-  strict,
+  named('Label'),
 );
 export type Label = Static<typeof Label>;
+
+/** In creation requests of computes, for the kinds that very old projects have. */
+export const ComputeNodeId = Type.Optional(
+  Type.Union([Uuid, Type.Integer({ description: 'Of an old project: a new id is made' })]),
+);
 
 export const CustomAdapters = Type.Array(
   Type.Object(
@@ -83,7 +88,7 @@ const writable = {
 
 export const NodeCreate = Type.Object(
   { ...writable, ...readOnly, compute_id: Name(), name: Name(), node_id: Type.Optional(Uuid), node_type: oneOf(nodeTypes) },
-  strict,
+  named('NodeCreate'),
 );
 export const NodeUpdate = Type.Object(
   {
@@ -94,57 +99,64 @@ export const NodeUpdate = Type.Object(
     node_id: Type.Optional(Uuid),
     node_type: Type.Optional(oneOf(nodeTypes)),
   },
-  strict,
+  named('NodeUpdate'),
 );
 /** Where the copy of a node is drawn. */
 export const NodeDuplicate = Type.Object(
   { x: Type.Integer(), y: Type.Integer(), z: Type.Optional(Type.Integer({ default: 0 })) },
-  strict,
+  named('NodeDuplicate'),
 );
 export type NodeDuplicate = Static<typeof NodeDuplicate>;
 export type NodeCreate = Static<typeof NodeCreate>;
 export type NodeUpdate = Static<typeof NodeUpdate>;
 
 /** A port of a node as clients see it. */
-export interface Port {
-  adapter_number: number;
-  port_number: number;
-  name: string;
-  short_name: string;
-  link_type: 'ethernet' | 'serial';
-  /** Label to DLT name, for captures. */
-  data_link_types: Record<string, string>;
-  adapter_type?: string;
-  mac_address?: string;
-}
+export const Port = Type.Object(
+  {
+    adapter_number: Type.Integer(),
+    adapter_type: Type.Optional(Type.String()),
+    data_link_types: Type.Record(Type.String(), Type.String(), { description: 'Label to DLT name, for captures' }),
+    link_type: oneOf(['ethernet', 'serial']),
+    mac_address: Type.Optional(Type.String()),
+    name: Type.String(),
+    port_number: Type.Integer(),
+    short_name: Type.String(),
+  },
+  named('Port'),
+);
+export type Port = Static<typeof Port>;
 
 /** The node object of the controller's API. */
-export interface Node {
-  command_line: string | null;
-  compute_id: string;
-  console: number | null;
-  console_auto_start: boolean;
-  console_host: string;
-  console_type: ConsoleType | null;
-  custom_adapters: CustomAdapters;
-  first_port_name: string | null;
-  height: number;
-  label: { rotation: number; style: string | null; text: string; x: number | null; y: number };
-  locked: boolean;
-  name: string;
-  node_directory: string | null;
-  node_id: string;
-  node_type: NodeType;
-  port_name_format: string;
-  port_segment_size: number;
-  ports: Port[];
-  project_id: string;
-  properties: Record<string, unknown>;
-  status: NodeStatus;
-  symbol: string;
-  template_id: string | null;
-  width: number;
-  x: number;
-  y: number;
-  z: number;
-}
+export const Node = Type.Object(
+  {
+    command_line: nullable(Type.String()),
+    compute_id: Type.String(),
+    console: nullable(Type.Integer({ description: 'TCP port' })),
+    console_auto_start: Type.Boolean(),
+    console_host: Type.String(),
+    console_type: nullable(oneOf(consoleTypes)),
+    custom_adapters: CustomAdapters,
+    first_port_name: nullable(Type.String()),
+    height: Type.Integer({ description: 'Of its symbol, pixels' }),
+    label: Label,
+    locked: Type.Boolean(),
+    name: Type.String(),
+    node_directory: nullable(Type.String()),
+    node_id: Uuid,
+    node_type: oneOf(nodeTypes),
+    port_name_format: Type.String(),
+    port_segment_size: Type.Integer(),
+    ports: Type.Array(Port),
+    project_id: Uuid,
+    properties: Type.Record(Type.String(), Type.Unknown(), { description: 'What the kind of node has' }),
+    status: NodeStatus,
+    symbol: Type.String(),
+    template_id: nullable(Uuid),
+    width: Type.Integer({ description: 'Of its symbol, pixels' }),
+    x: Type.Integer(),
+    y: Type.Integer(),
+    z: Type.Integer(),
+  },
+  named('Node'),
+);
+export type Node = Static<typeof Node>;

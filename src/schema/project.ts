@@ -1,7 +1,7 @@
-import { Name, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+import { Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-export const Supplier = Type.Object({ logo: Type.Optional(Text()), url: Type.Optional(Text()) }, strict);
+export const Supplier = Type.Object({ logo: Type.Optional(Text()), url: Type.Optional(Text()) }, named('Supplier'));
 export const Variables = Type.Array(Type.Object({ name: Name(), value: Type.Optional(Text()) }, strict));
 
 const size = (description: string) => Type.Optional(Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description }));
@@ -26,8 +26,11 @@ const settings = {
   zoom: size('Zoom of the drawing area, percent'),
 };
 
-export const ProjectCreate = Type.Object({ ...settings, name: Name(), project_id: Type.Optional(nullable(Uuid)) }, strict);
-export const ProjectUpdate = Type.Object({ ...settings, name: Type.Optional(Name()) }, strict);
+export const ProjectCreate = Type.Object(
+  { ...settings, name: Name(), project_id: Type.Optional(nullable(Uuid)) },
+  named('ProjectCreate'),
+);
+export const ProjectUpdate = Type.Object({ ...settings, name: Type.Optional(Name()) }, named('ProjectUpdate'));
 export const ProjectDuplicate = Type.Object(
   {
     ...settings,
@@ -35,7 +38,7 @@ export const ProjectDuplicate = Type.Object(
     project_id: Type.Optional(nullable(Uuid)),
     reset_mac_addresses: Type.Optional(Type.Boolean({ description: 'Give the nodes of the copy new MAC addresses' })),
   },
-  strict,
+  named('ProjectDuplicate'),
 );
 export type ProjectCreate = Static<typeof ProjectCreate>;
 export type ProjectUpdate = Static<typeof ProjectUpdate>;
@@ -63,6 +66,6 @@ export const Project = Type.Object(
     variables: nullable(Variables),
     zoom: Type.Integer(),
   },
-  strict,
+  named('Project'),
 );
 export type Project = Static<typeof Project>;

@@ -10,6 +10,14 @@ const table = {
     auth: false,
     user: '',
     password: '',
+    ssl: false,
+    certfile: '',
+    certkey: '',
+    /** Ours: who may open consoles in a browser without credentials when `auth` is on, as on the established server. */
+    console_without_credentials: false,
+    /** Ours: comma-separated origins of pages from elsewhere that may use this server; these are those of existing browser clients. */
+    allowed_origins:
+      'http://127.0.0.1:3080,http://localhost:3080,http://127.0.0.1:4200,http://localhost:4200,http://gns3.github.io,https://gns3.github.io',
     allow_remote_console: false,
     projects_path: '',
     images_path: '',
@@ -27,8 +35,14 @@ const table = {
     default_nat_interface: 'virbr0',
     allowed_interfaces: '',
     enable_builtin_templates: true,
+    /** Ours: a 2.2 client that names its version is told the same one, for it works with no other. */
+    answer_client_version: true,
     /** Ours: duplication for clients of a server that is not local. */
     remote_duplicate: false,
+    /** Ours: seconds after which a project with `auto_close` is closed when nobody listens to it any more. */
+    auto_close_grace: 5,
+    /** Ours: whether it is closed, and its nodes stopped, even while nodes run. */
+    auto_close_running: false,
   },
   Qemu: {
     enable_hardware_acceleration: true,
@@ -36,8 +50,24 @@ const table = {
     allow_unsafe_options: false,
     /** Ours: `auto` asks a tiny probe guest, `on` and `off` override its verdict. */
     acceleration: 'auto',
+    /** Ours: whether QEMU filters its own system calls, where it can. */
+    sandbox: true,
+    /** Ours: name of the user that machines of a server that is root run as; empty: root, too. */
+    run_as: '',
   },
   VPCS: { vpcs_path: 'vpcs' },
+  Docker: { socket_path: '/var/run/docker.sock' },
+  NAT: {
+    /** Ours: `qemu`, its user network, for any number of guests; `passt`, for one; `auto`: the first of them that can serve. */
+    engine: 'auto',
+    passt_path: 'passt',
+    /** Ours: empty: the emulator of this machine's architecture. */
+    qemu_path: '',
+    /** Ours: the address of the resolver for guests; empty: this host's. Only passt can ask another one. */
+    dns_server: '',
+    /** Ours: guests may connect to what listens on this host's loopback, through the address of their gateway. */
+    host_access: false,
+  },
 } as const satisfies Record<string, Record<string, string | number | boolean>>;
 
 type Widen<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : never;

@@ -1,5 +1,5 @@
-/** Templates: what all types have in common. What each type adds is in `template-types.ts`. */
-import { maxTextLength, Name, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+/** Templates: what all types have in common. What each type adds is in its folder of `src/emulators`. */
+import { maxTextLength, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
 import { type NodeType, nodeTypes } from './node.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 
@@ -31,13 +31,16 @@ const common = {
 };
 
 /** What depends on the type is checked afterwards, when the type is known. */
-export const TemplateCreate = Type.Object(common);
-export const TemplateUpdate = Type.Object({
-  ...common,
-  compute_id: Type.Optional(nullable(Name())),
-  name: Type.Optional(Name()),
-  template_type: Type.Optional(Name()),
-});
+export const TemplateCreate = Type.Object(common, { title: 'TemplateCreate' });
+export const TemplateUpdate = Type.Object(
+  {
+    ...common,
+    compute_id: Type.Optional(nullable(Name())),
+    name: Type.Optional(Name()),
+    template_type: Type.Optional(Name()),
+  },
+  { title: 'TemplateUpdate' },
+);
 export const TemplateUse = Type.Object(
   {
     compute_id: Type.Optional(nullable(Text())),
@@ -45,13 +48,26 @@ export const TemplateUse = Type.Object(
     x: Type.Integer(),
     y: Type.Integer(),
   },
-  strict,
+  named('TemplateUse'),
 );
 export type TemplateCreate = Static<typeof TemplateCreate>;
 export type TemplateUpdate = Static<typeof TemplateUpdate>;
 export type TemplateUse = Static<typeof TemplateUse>;
 
 /** A template, complete: with what its type adds. */
+export const TemplateObject = Type.Object(
+  {
+    builtin: Type.Boolean(),
+    category: oneOf(categories),
+    compute_id: nullable(Type.String()),
+    default_name_format: Type.String(),
+    name: Type.String(),
+    symbol: Type.String(),
+    template_id: Uuid,
+    template_type: oneOf(nodeTypes),
+  },
+  { title: 'Template' },
+);
 export type Template = Readonly<Record<string, unknown>> & {
   readonly builtin: boolean;
   readonly category: Category;

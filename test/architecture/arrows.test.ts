@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { implementedTypes } from '../../src/emulators/kinds.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const src = join(root, 'src');
+const web = join(root, 'web');
 
 /** Layer to what it may import; `folder/file.ts` stands for that file alone. */
 const arrows: Record<string, readonly string[]> = {
@@ -27,6 +29,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   fastify: ['http', 'serve.ts'],
   '@fastify/websocket': ['http'],
   ini: ['settings.ts'],
+  'prom-client': ['http'],
 };
 
 interface Import {
@@ -39,6 +42,13 @@ async function sourceFiles(): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => relative(src, join(entry.parentPath, entry.name)));
+}
+
+async function pageFiles(): Promise<string[]> {
+  const entries = await readdir(web, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !entry.name.endsWith('.test.ts'))
+    .map((entry) => relative(web, join(entry.parentPath, entry.name)));
 }
 
 async function importsOf(file: string): Promise<Import[]> {
@@ -86,12 +96,27 @@ describe('architecture', () => {
   });
 
   it('names no kind of node outside its folder and the lists', async () => {
+    const comparison = new RegExp(`(?:===|!==|case)\\s*'(?:${implementedTypes.join('|')})'`);
     const lists = ['emulators/kinds.ts', 'emulators/drivers.ts', 'schema/node.ts'];
     const wrong: string[] = [];
     for (const file of files) {
-      if (/^emulators\/[^/]+\//.test(file) || lists.includes(file)) continue;
+      // Upgrades translate what old files call nodes.
+      if (/^(?:emulators\/[^/]+|controller\/upgrades)\//.test(file) || lists.includes(file)) continue;
       const text = await readFile(join(src, file), 'utf8');
-      if (/(?:===|!==|case)\s*'(?:qemu|vpcs)'/.test(text)) wrong.push(file);
+      if (comparison.test(text)) wrong.push(file);
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('lets the page know of the server what things look like, and nothing that runs', async () => {
+    const wrong: string[] = [];
+    for (const file of await pageFiles()) {
+      const text = await readFile(join(web, file), 'utf8');
+      for (const [, what = '', to = ''] of text.matchAll(/^(import|export)\s[^;]*?from '(\.[^']+)'/gm)) {
+        const target = relative(root, resolve(web, dirname(file), to));
+        const isType = new RegExp(`^${what} type [^;]*?from '${to.replaceAll('.', '\\.')}'`, 'm').test(text);
+        if (!target.startsWith('web/') && !(target.startsWith('src/schema/') && isType)) wrong.push(`${file}: ${to}`);
+      }
     }
     assert.deepEqual(wrong, []);
   });
@@ -101,6 +126,11 @@ describe('architecture', () => {
     for (const file of files) {
       const lines = (await readFile(join(src, file), 'utf8')).split('\n').length - 1;
       if (lines > 300) long.push(`${file}: ${lines}`);
+    }
+    for (const file of await pageFiles()) {
+      const lines = (await readFile(join(web, file), 'utf8')).split('\n').length - 1;
+      // All texts of the page stand in one file.
+      if (lines > 300 && file !== 'texts.ts') long.push(`web/${file}: ${lines}`);
     }
     assert.deepEqual(long, []);
   });

@@ -7,13 +7,20 @@ import type { Ids } from './json-route.ts';
 export interface Fixture {
   readonly project: ProjectHandle;
   readonly ids: Ids;
+  /** How many nodes it has. */
+  readonly nodes: number;
 }
 
-/** `node_id` and `other_id` are vpcs nodes without links, `link_id` joins two others, `vm_id` is a qemu node; nothing runs. */
+/** `node_id` and `other_id` are vpcs nodes without links, `link_id` joins two others, `vm_id` is a qemu node; no machine runs. */
 export async function withFixture({ client }: Bench): Promise<Fixture> {
   const project = await createProject(client);
   const [free, other, one, two] = await Promise.all([1, 2, 3, 4].map(() => createNode(client, project)));
   const vm = await createNode(client, project, 'qemu');
+  const cloud = await createNode(client, project, 'cloud');
+  const nat = await createNode(client, project, 'nat');
+  const switches = await Promise.all(
+    ['ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch'].map((type) => createNode(client, project, type)),
+  );
   if (!free || !other || !one || !two) throw new Error('nodes are missing');
   const link = await client.post(`${project.path}/links`, { nodes: [end(one), end(two)], filters: { latency: [5] } });
   const drawing = await client.post(`${project.path}/drawings`, {});
@@ -22,6 +29,8 @@ export async function withFixture({ client }: Bench): Promise<Fixture> {
   const ids = {
     compute_id: 'local',
     drawing_id: String(drawing.drawing_id),
+    cloud_id: cloud.node_id,
+    nat_id: nat.node_id,
     link_id: String(link.link_id),
     node_id: free.node_id,
     other_id: other.node_id,
@@ -30,8 +39,9 @@ export async function withFixture({ client }: Bench): Promise<Fixture> {
     template_id: String(template.template_id),
     unknown_id: randomUUID(),
     vm_id: vm.node_id,
+    ...Object.fromEntries(switches.map(({ node_type, node_id }) => [`${node_type}_id`, node_id])),
   };
-  return { project, ids };
+  return { project, ids, nodes: 7 + switches.length };
 }
 
 interface ComputeBody {

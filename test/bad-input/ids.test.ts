@@ -100,7 +100,7 @@ describe('every parameter of every route', () => {
 
   test('and all is as it was', async () => {
     const world = await worldOf(bench, fixture);
-    assert.equal((world.nodes as unknown[]).length, 5);
+    assert.equal((world.nodes as unknown[]).length, fixture.nodes);
     assert.equal((world.links as unknown[]).length, 1);
   });
 });
@@ -123,11 +123,18 @@ describe('ids in bodies', () => {
     }
   });
 
-  test('a node of a kind that cannot be made here: 409 that says so', async () => {
+  test('a node that cannot be made here: 409 that says so', async () => {
     const before = await worldOf(bench, fixture);
-    for (const node_type of ['docker', 'dynamips', 'iou', 'virtualbox', 'vmware', 'traceng']) {
+    const body = { name: 'x', node_type: 'docker', compute_id: 'local', properties: { image: 'none' } };
+    expectFault(await bench.client.send(`POST ${fixture.project.path}/nodes`, { body }), [404, 409]);
+    assert.deepEqual(await worldOf(bench, fixture), before);
+  });
+
+  test('a node without what its kind must be told: 400', async () => {
+    const before = await worldOf(bench, fixture);
+    for (const node_type of ['dynamips', 'iou', 'virtualbox', 'vmware']) {
       const body = { name: 'x', node_type, compute_id: 'local' };
-      expectFault(await bench.client.send(`POST ${fixture.project.path}/nodes`, { body }), [404, 409]);
+      expectFault(await bench.client.send(`POST ${fixture.project.path}/nodes`, { body }), 400);
     }
     assert.deepEqual(await worldOf(bench, fixture), before);
   });

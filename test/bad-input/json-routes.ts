@@ -1,19 +1,10 @@
 /** Every route with a JSON body: a body that is good, and what sort each field of it is. */
+import { randomUUID } from 'node:crypto';
+import { computeRoutes } from './compute-routes.ts';
 import type { Ids, JsonRoute } from './json-route.ts';
+import { customAdapters } from './kind-routes.ts';
+import { customFields, flag, integer, list, name, object, orNull, port, prefixed, text, uuid, word } from './sorts.ts';
 import type { Sort } from './wrong-values.ts';
-
-const text: Sort = { is: 'text' };
-const name: Sort = { is: 'name' };
-const uuid: Sort = { is: 'uuid' };
-const flag: Sort = { is: 'flag' };
-const object: Sort = { is: 'object' };
-const list: Sort = { is: 'list' };
-const word: Sort = { is: 'word' };
-const integer: Sort = { is: 'integer' };
-const port: Sort = { is: 'integer', minimum: 1, maximum: 65535 };
-const orNull = (sort: Sort): Sort => ({ ...sort, nullable: true });
-const prefixed = (prefix: string, fields: Record<string, Sort>) =>
-  Object.fromEntries(Object.entries(fields).map(([key, sort]) => [`${prefix}.${key}`, sort]));
 
 const projectSettings: Record<string, Sort> = {
   ...Object.fromEntries(
@@ -39,15 +30,7 @@ const label: Record<string, Sort> = {
   x: orNull(integer),
   y: integer,
 };
-const customAdapters: Record<string, Sort> = {
-  '': list,
-  '.0': object,
-  '.0.adapter_number': integer,
-  '.0.adapter_type': name,
-  '.0.mac_address': { is: 'mac' },
-  '.0.port_name': name,
-};
-const custom = Object.fromEntries(Object.entries(customAdapters).map(([key, sort]) => [`custom_adapters${key}`, sort]));
+const custom = customFields(customAdapters);
 const nodeFields: Record<string, Sort> = {
   console: orNull(port),
   console_auto_start: flag,
@@ -101,8 +84,6 @@ const compute: Record<string, Sort> = {
   protocol: word,
   user: orNull(text),
 };
-const nio: Record<string, Sort> = { type: word, lport: port, rhost: name, rport: port, filters: object, suspend: flag };
-const goodNio = () => ({ type: 'nio_udp', lport: 21000, rhost: '127.0.0.1', rport: 21001 });
 
 const templateFields: Record<string, Sort> = {
   builtin: flag,
@@ -157,11 +138,49 @@ const controller: JsonRoute[] = [
   { line: 'PUT /v2/projects/{project_id}/links/{link_id}', good: (ids) => ({ nodes: ends(ids) }), fields: linkFields },
   { line: 'POST /v2/projects/{project_id}/drawings', good: () => ({}), fields: drawing },
   { line: 'PUT /v2/projects/{project_id}/drawings/{drawing_id}', good: () => ({}), fields: drawing },
-  { line: 'POST /v2/projects/{project_id}/snapshots', good: () => ({ name: 'good' }), fields: { name } },
+  // Of a step that there never was: nothing is taken back.
+  { line: 'POST /v2/projects/{project_id}/undo', good: () => ({ step: 1 }), fields: { step: integer } },
+  { line: 'POST /v2/projects/{project_id}/redo', good: () => ({ step: 1 }), fields: { step: integer } },
+  {
+    line: 'POST /v2/projects/{project_id}/bulk',
+    good: (ids) => ({
+      nodes: [{ ref: 'a', name: 'a', node_type: 'vpcs', compute_id: 'local' }],
+      links: [{ nodes: ends(ids) }],
+      drawings: [{}],
+    }),
+    fields: {
+      nodes: list,
+      'nodes.0': object,
+      ...prefixed('nodes.0', { ...nodeFields, ref: name, compute_id: name, node_id: uuid, node_type: word }),
+      links: list,
+      'links.0': object,
+      'links.0.filters': object,
+      'links.0.link_id': uuid,
+      'links.0.nodes': list,
+      'links.0.nodes.0.node_id': uuid,
+      'links.0.nodes.0.ref': name,
+      'links.0.nodes.0.adapter_number': integer,
+      drawings: list,
+      ...prefixed('drawings.0', drawing),
+    },
+  },
+  {
+    line: 'POST /v2/projects/{project_id}/snapshots',
+    good: () => ({ name: `good ${randomUUID()}` }),
+    fields: { name, description: text },
+  },
   {
     line: 'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
     good: () => ({}),
-    fields: { capture_file_name: text, data_link_type: word },
+    fields: {
+      append: flag,
+      capture_file_name: text,
+      data_link_type: word,
+      max_bytes: { is: 'integer', minimum: 24 },
+      max_seconds: { is: 'integer', minimum: 1 },
+      nanoseconds: flag,
+      side: word,
+    },
   },
   {
     line: 'POST /v2/projects/{project_id}/nodes/{vm_id}/resize_disk',
@@ -194,87 +213,4 @@ const controller: JsonRoute[] = [
   },
 ];
 
-const vmFields: Record<string, Sort> = {
-  name,
-  ram: orNull(integer),
-  adapters: orNull({ is: 'integer', minimum: 0, maximum: 275 }),
-  ...custom,
-  hda_disk_image: text,
-  on_close: word,
-};
-const computeSide: JsonRoute[] = [
-  { line: 'GET /v2/compute/qemu/binaries', good: () => ({}), fields: { archs: list, 'archs.0': word } },
-  {
-    line: 'POST /v2/compute/projects',
-    good: () => ({ name: 'good', variables: [{ name: 'a' }] }),
-    fields: { name: orNull(name), path: orNull(name), project_id: orNull(uuid), variables: orNull(list), 'variables.0.name': name },
-  },
-  {
-    line: 'PUT /v2/compute/projects/{project_id}',
-    good: () => ({ variables: [{ name: 'a' }] }),
-    fields: { variables: orNull(list), zoom: integer },
-  },
-  {
-    line: 'POST /v2/compute/projects/{project_id}/copy',
-    good: (ids) => ({ destination_project_id: ids.unknown_id, nodes: {} }),
-    fields: { destination_project_id: uuid, destination_path: name, nodes: object },
-  },
-  {
-    line: 'POST /v2/compute/projects/{project_id}/qemu/nodes',
-    good: () => ({ name: 'good', custom_adapters: [{ adapter_number: 0 }] }),
-    fields: vmFields,
-  },
-  {
-    line: 'PUT /v2/compute/projects/{project_id}/qemu/nodes/{vm_id}',
-    good: () => ({ custom_adapters: [{ adapter_number: 0 }] }),
-    fields: { ...vmFields, name: orNull(name) },
-  },
-  {
-    line: 'POST /v2/compute/projects/{project_id}/vpcs/nodes',
-    good: () => ({ name: 'good' }),
-    fields: { name, node_id: uuid, console: orNull(port), console_type: word },
-  },
-  {
-    line: 'PUT /v2/compute/projects/{project_id}/vpcs/nodes/{node_id}',
-    good: () => ({}),
-    fields: { name, console: orNull(port), console_type: word },
-  },
-  ...['qemu/nodes/{vm_id}', 'vpcs/nodes/{node_id}'].flatMap((node): JsonRoute[] => {
-    const base = `/v2/compute/projects/{project_id}/${node}`;
-    return [
-      { line: `POST ${base}/adapters/0/ports/0/nio`, good: goodNio, fields: nio },
-      { line: `PUT ${base}/adapters/0/ports/0/nio`, good: goodNio, fields: nio },
-      {
-        line: `POST ${base}/duplicate`,
-        good: (ids) => ({ destination_node_id: ids.unknown_id }),
-        fields: { destination_node_id: uuid },
-      },
-    ];
-  }),
-  {
-    line: 'POST /v2/compute/projects/{project_id}/qemu/nodes/{vm_id}/resize_disk',
-    good: () => ({ drive_name: 'hda', extend: 1 }),
-    fields: { drive_name: word, extend: integer },
-  },
-  {
-    line: 'POST /v2/compute/qemu/img',
-    good: () => ({ qemu_img: 'qemu-img', path: 'good.img', format: 'raw', size: 1 }),
-    fields: {
-      qemu_img: name,
-      path: name,
-      format: word,
-      size: integer,
-      preallocation: word,
-      cluster_size: integer,
-      lazy_refcounts: word,
-      subformat: word,
-    },
-  },
-  {
-    line: 'PUT /v2/compute/qemu/img',
-    good: () => ({ qemu_img: 'qemu-img', path: 'none.img' }),
-    fields: { qemu_img: name, path: name, extend: integer },
-  },
-];
-
-export const jsonRoutes: readonly JsonRoute[] = [...controller, ...computeSide];
+export const jsonRoutes: readonly JsonRoute[] = [...controller, ...computeRoutes];

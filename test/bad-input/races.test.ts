@@ -128,6 +128,18 @@ describe('requests at the same time', () => {
     });
   }
 
+  for (const verb of ['start', 'reload', 'stop', 'console/reset']) {
+    test(`${verb} of all nodes while one is deleted: done with the others`, async () => {
+      const passing = await createProject(bench.client);
+      const nodes = await Promise.all(Array.from({ length: 12 }, () => createNode(bench.client, passing)));
+      const all = send(`POST ${passing.path}/nodes/${verb}`, {});
+      const deletions = nodes.slice(6).map((node) => send(`DELETE ${passing.path}/nodes/${node.node_id}`));
+      expectStatus(await all, 204);
+      for (const reply of await Promise.all(deletions)) expectStatus(reply, 204);
+      await bench.client.delete(passing.path);
+    });
+  }
+
   test('two deletions: one 204, one 404', async () => {
     const replies = await Promise.all([send(`DELETE ${vm}`), send(`DELETE ${vm}`)]);
     assert.deepEqual(replies.map(({ status }) => status).sort(), [204, 404]);

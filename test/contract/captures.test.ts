@@ -119,16 +119,40 @@ describe('a capture of a link', () => {
     }
   });
 
+  test('has as many others beside it, and as many readers, as like', async () => {
+    const links = await Promise.all([makeLink(), makeLink(), makeLink()]);
+    await Promise.all(links.flatMap(({ one, other }) => [act(one, 'start'), act(other, 'start')]));
+    await Promise.all(links.map(({ path }) => start(path)));
+    const readers = await Promise.all(
+      links.flatMap(({ path }) => [1, 2, 3].map(() => openPcap(`${bench.server.url}${path}/pcap`))),
+    );
+    // One never reads while the others do.
+    readers[0]?.message.pause();
+    await Promise.all(links.map(({ one }) => ping(one)));
+    const pings = ({ bytes }: (typeof readers)[0]) => wholeFrames(bytes()).filter(isPing).length;
+    await waitFor(() => readers.slice(1).every((reader) => pings(reader) >= 2), { what: 'the pings at all who read' });
+    readers[0]?.message.resume();
+    const stopped = await Promise.all(links.map(({ path }) => stop(path)));
+    await Promise.all(readers.map(({ ended }) => ended));
+    for (const [index, reader] of readers.entries()) {
+      const file = await readFile(stopped[Math.floor(index / 3)]?.capture_file_path ?? '');
+      assert.ok(reader.bytes().equals(file));
+      // Its own link's, and no other's.
+      assert.equal(pings(reader), 2);
+    }
+  });
+
   test('shows what filters take away on its side before them', async () => {
     const { one, other, path } = await makeLink();
     await Promise.all([act(one, 'start'), act(other, 'start')]);
     await ping(one);
     await bench.client.put(path, { filters: { frequency_drop: [-1] } }, 201);
-    await start(path, { side: 'before', nanoseconds: true, capture_file_name: 'before.pcap' });
+    const { capture_file_name } = await start(path, { side: 'before', nanoseconds: true });
+    assert.equal(capture_file_name, `${one.name}_0-0_to_${other.name}_0-0_before.pcap`);
     const telnet = await openTelnet(one.console as number);
     await command(telnet, 'ping 10.0.0.2 -c 1', /timeout|not reachable/).finally(() => telnet.close());
     await stop(path);
-    const { magic, frames } = parsePcap(await readFile(join(folder, 'before.pcap')));
+    const { magic, frames } = parsePcap(await readFile(join(folder, String(capture_file_name))));
     assert.equal(magic, 0xa1b23c4d);
     assert.ok(frames.length > 0);
     await start(path, { capture_file_name: 'after.pcap' });

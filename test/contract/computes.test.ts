@@ -126,8 +126,12 @@ describe('POST, GET, PUT and DELETE of computes', () => {
     });
   }
 
-  test('registered computes survive a restart of the server, with their credentials', async () => {
+  test('registered computes survive a restart of the server, with their credentials, and the local one its name', async () => {
+    const name = freshName('own host');
+    expectStatus(await silent('PUT /v2/computes/local', { name }), 200);
+    await bench.server.kill9();
     await bench.server.restart();
+    assert.equal((await silent('GET /v2/computes/local')).json().name, name);
     const reply = await silent(`GET /v2/computes/${away.compute_id}/ports`);
     expectStatus(reply, 200);
   });

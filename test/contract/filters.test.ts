@@ -34,6 +34,38 @@ describe('filters that are stored', () => {
     [{ latency: [0], delay: [0, 5], corrupt: [0], packet_loss: [0] }, {}],
     [{ latency: [], bpf: [''] }, {}],
     [{}, {}],
+    [{ packet_loss: [0.1] }, { packet_loss: [0.1] }],
+    [{ packet_loss: ['0.25'] }, { packet_loss: [0.25] }],
+    [{ delay: [0.5, 0.25] }, { delay: [0.5, 0.25] }],
+    [{ corrupt: [99.9] }, { corrupt: [99.9] }],
+    [{ bandwidth: [64.5, 3000] }, { bandwidth: [64.5, 3000] }],
+    [{ burst_loss: [1, 20, 0, 80.5] }, { burst_loss: [1, 20, 0, 80.5] }],
+    [
+      { duplicate: [1], reorder: [25, 5] },
+      { duplicate: [1], reorder: [25, 5] },
+    ],
+    [
+      { delay: [20, 5], jitter: [' Normal ', 1] },
+      { delay: [20, 5], jitter: ['normal', 1] },
+    ],
+    [
+      { packet_loss_ab: [5], delay: [1], delay_ba: [9], bpf_ab: ['arp'] },
+      { packet_loss_ab: [5], delay: [1], delay_ba: [9], bpf_ab: ['arp'] },
+    ],
+    [{ seed: [2_147_483_647] }, { seed: [2_147_483_647] }],
+    [
+      {
+        seed: [0],
+        bandwidth: [0, 0],
+        burst_loss: [0, 0, 0, 0],
+        duplicate: [0],
+        reorder: [0, 0],
+        jitter: ['', 0],
+        delay_ab: [0, 0],
+        bpf_ba: [''],
+      },
+      {},
+    ],
     [
       { frequency_drop: [2], packet_loss: [3], latency: [4], corrupt: [5], bpf: ['arp'] },
       { frequency_drop: [2], packet_loss: [3], latency: [4], corrupt: [5], bpf: ['arp'] },
@@ -79,6 +111,24 @@ describe('filters that are refused', () => {
     { bpf: [5] },
     { bpf: ['x', 'y'] },
     { packet_loss: [5], nonsense: [0] },
+    { frequency_drop: [1.5] },
+    { packet_loss: [100.1] },
+    { packet_loss: ['1e1'] },
+    { delay: [0.5, -0.1] },
+    { bandwidth: [-1] },
+    { bandwidth: [100, 1.5] },
+    { burst_loss: [1, 2, 3, 4, 5] },
+    { reorder: [5, 1001] },
+    { jitter: ['gaussian'] },
+    { jitter: [1] },
+    { jitter: ['normal', 2] },
+    { seed: [2_147_483_648] },
+    { seed: [1.5] },
+    { seed_ab: [1] },
+    { delay_ac: [1] },
+    { delay_ab_ba: [1] },
+    { delay_ab: [1], latency_ab: [1] },
+    { bpf_ab: ['no such words here'] },
   ];
   for (const filters of refused) {
     test(`${JSON.stringify(filters)}: 400 that names the known ones, and the old set stays`, async () => {
@@ -111,26 +161,72 @@ describe('filters that are refused', () => {
   });
 });
 
-test('available_filters: the five kinds with parameters, units and bounds', async () => {
-  interface Offer {
-    type: string;
-    name: string;
-    description: string;
-    parameters: { name: string; type: string; unit?: string; minimum?: number; maximum?: number }[];
-  }
-  const offers = await bench.client.get<Offer[]>(`${link}/available_filters`);
-  assert.deepEqual(offers.map(({ type }) => type).sort(), ['bpf', 'corrupt', 'delay', 'frequency_drop', 'packet_loss']);
-  const parameters = Object.fromEntries(
-    offers.map((offer) => [offer.type, offer.parameters.map(({ type, unit, minimum, maximum }) => [type, unit, minimum, maximum])]),
-  );
-  assert.deepEqual(parameters, {
-    frequency_drop: [['int', 'th packet', -1, 32767]],
-    packet_loss: [['int', '%', 0, 100]],
-    delay: [
-      ['int', 'ms', 0, 32767],
-      ['int', 'ms', 0, 32767],
-    ],
-    corrupt: [['int', '%', 0, 100]],
-    bpf: [['text', undefined, undefined, undefined]],
+interface Offer {
+  type: string;
+  name: string;
+  description: string;
+  parameters: { name: string; type: string; unit?: string; minimum?: number; maximum?: number }[];
+}
+
+describe('available_filters', () => {
+  const offers = () => bench.client.get<Offer[]>(`${link}/available_filters`);
+
+  test('the five established kinds come first, as they always were', async () => {
+    const established = (await offers()).slice(0, 5);
+    const parameters = established.map((offer) => [
+      offer.type,
+      ...offer.parameters.map(({ name, type, unit, minimum, maximum }) => [name, type, unit, minimum, maximum]),
+    ]);
+    assert.deepEqual(parameters, [
+      ['frequency_drop', ['Frequency', 'int', 'th packet', -1, 32767]],
+      ['packet_loss', ['Chance', 'int', '%', 0, 100]],
+      ['delay', ['Latency', 'int', 'ms', 0, 32767], ['Jitter (-/+)', 'int', 'ms', 0, 32767]],
+      ['corrupt', ['Chance', 'int', '%', 0, 100]],
+      ['bpf', ['Filters', 'text', undefined, undefined, undefined]],
+    ]);
   });
+
+  test('the others follow, in fields that existing forms can show', async () => {
+    await bench.client.put(link, { filters: {} }, 201);
+    const others = (await offers()).slice(5);
+    assert.deepEqual(
+      others.map(({ type }) => type),
+      ['bandwidth', 'burst_loss', 'duplicate', 'reorder', 'jitter', 'seed'],
+    );
+    for (const { name, description, parameters } of others) {
+      assert.ok(name && description.length > 20 && parameters.length > 0, name);
+      for (const { type, unit, minimum, maximum } of parameters) {
+        if (type === 'text') continue;
+        assert.equal(type, 'int');
+        assert.equal(typeof unit, 'string');
+        // What a form leaves as it is does nothing, and fits what forms count with.
+        assert.equal(minimum, 0);
+        assert.ok(maximum !== undefined && maximum > 0 && maximum < 2 ** 31);
+      }
+    }
+  });
+
+  test('what all forms send when nothing was touched is kept inactive', async () => {
+    const all = (await offers()).map(({ type, parameters }) => [type, parameters.map((field) => (field.type === 'text' ? '' : 0))]);
+    const answer = await bench.client.put<{ filters: unknown }>(link, { filters: Object.fromEntries(all) }, 201);
+    assert.deepEqual(answer.filters, {});
+  });
+
+  test('those of one direction are offered while the link has them, with the names of its nodes', async () => {
+    await bench.client.put(link, { filters: { delay_ba: [5, 1] } }, 201);
+    const { nodes } = await bench.client.get<{ nodes: { node_id: string }[] }>(link);
+    const names = await Promise.all(
+      nodes.map(async ({ node_id }) => (await bench.client.get<{ name: string }>(`${project.path}/nodes/${node_id}`)).name),
+    );
+    const offer = (await offers()).find(({ type }) => type === 'delay_ba');
+    assert.equal(offer?.name, `Delay, ${names[1]} to ${names[0]} only`);
+    assert.equal(offer?.parameters.length, 2);
+  });
+});
+
+test('a link that is sent back whole keeps its filters', async () => {
+  const filters = { bandwidth: [1000, 0], delay_ab: [10], jitter: ['pareto', 0], packet_loss: [0.1], seed: [42] };
+  await bench.client.put(link, { filters }, 201);
+  const whole = await bench.client.get<object>(link);
+  assert.deepEqual((await bench.client.put<{ filters: unknown }>(link, whole, 201)).filters, filters);
 });

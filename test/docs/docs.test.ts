@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
+import { filterTypes } from '../../src/schema/filter-table.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFile(resolve(root, path), 'utf8');
@@ -15,6 +16,15 @@ describe('documents', () => {
     const listed = [...text.matchAll(/^### `(\w+)` · (\d{3})$/gm)].map((found) => `${found[1]} ${found[2]}`);
     const rows = faultRows().map(({ code, status }) => `${code} ${status}`);
     assert.deepEqual(listed.toSorted(), rows.toSorted());
+  });
+
+  it('list the filters in the order in which they act', async () => {
+    const listed = [...(await read('docs/impairments.md')).matchAll(/^\| \d+ \| `(\w+)` \|/gm)].map((found) => found[1]);
+    const settings = ['latency', 'jitter', 'seed'];
+    assert.deepEqual(
+      listed,
+      filterTypes.filter((type) => !settings.includes(type)),
+    );
   });
 
   it('name only npm scripts that exist', async () => {

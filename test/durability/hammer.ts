@@ -53,7 +53,7 @@ export interface Situation {
 }
 
 /** Asks once and keeps the facts; false when the server did not answer. */
-async function change(situation: Situation, ask: () => Promise<Reply>, wanted: Change): Promise<boolean> {
+export async function change(situation: Situation, ask: () => Promise<Reply>, wanted: Change): Promise<boolean> {
   const { facts, refusals } = situation;
   const before = facts.before(wanted);
   facts.begin(wanted);

@@ -16,6 +16,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
 import { Facts } from './facts.ts';
 import { NodeHammer, ProjectHammer, readFacts, type Situation } from './hammer.ts';
+import { HistoryHammer } from './history-hammer.ts';
 import { makeChance } from './random.ts';
 
 /** A quick look needs fewer: `PATCHBAY_TEST_KILLS`. */
@@ -31,6 +32,7 @@ console.log(`seed ${chance.seed}`);
 
 interface Running {
   readonly project: ProjectHandle;
+  readonly history: ProjectHandle;
   readonly vm: NodeBody;
   readonly vmPid: number;
   readonly pinger: Pinger;
@@ -54,6 +56,7 @@ async function setUp(client: RawClient): Promise<Running> {
   const peer = await createNode(client, project, 'vpcs', { name: 'peer' });
   await client.post(`${project.path}/links`, { nodes: [end(vm), end(peer)], filters: { latency: [1] } });
   await client.post(`${project.path}/nodes/start`, {}, 204);
+  const history = await createProject(client, { name: 'history', auto_close: false });
   // A project that only the compute knows, as one of another controller's would be.
   const { project_id } = await client.post<{ project_id: string }>('/v2/compute/projects', { name: 'pinged' });
   const nodes = `/v2/compute/projects/${project_id}/vpcs/nodes`;
@@ -68,12 +71,14 @@ async function setUp(client: RawClient): Promise<Running> {
   await pinger.find();
   const [process] = machines().qemu;
   assert.ok(process);
-  return { project, vm, vmPid: process.pid, pinger };
+  return { project, history, vm, vmPid: process.pid, pinger };
 }
 
 /** What must hold whenever the server answers. */
-async function verify(client: RawClient, { project, vm, vmPid }: Running, facts: Facts): Promise<string[]> {
+async function verify(client: RawClient, running: Running, facts: Facts, history: HistoryHammer): Promise<string[]> {
+  const { project, vm, vmPid } = running;
   const shown = await readFacts(client, project.path);
+  shown.set(...(await history.read(client)));
   const problems = facts.check(shown);
   if (shown.get(`status:${vm.node_id}`) !== 'started') problems.push(`the VM is ${shown.get(`status:${vm.node_id}`)}`);
   const { qemu, vpcs } = machines();
@@ -103,6 +108,8 @@ test(`${kills.underLoad} kills under load, ${kills.duringStart} during start-up`
   const situation: Situation = { project: running.project.path, facts, chance, refusals: [] };
   const hammers = [1, 2, 3].map(() => new NodeHammer(situation, first));
   const projectHammer = new ProjectHammer(situation, first);
+  const history = new HistoryHammer(situation, first, { ...running.history, name: 'history' });
+  const all = [...hammers, projectHammer, history];
   running.pinger.start(pingEveryMs);
   const began = performance.now();
   const starts: number[] = [];
@@ -110,9 +117,8 @@ test(`${kills.underLoad} kills under load, ${kills.duringStart} during start-up`
 
   for (let round = 0; round < kills.underLoad; round++) {
     const client = new RawClient(server.url);
-    const problems = await verify(client, running, facts);
+    const problems = await verify(client, running, facts, history);
     assert.deepEqual(problems, [], `after kill ${round + startKills}, seed ${chance.seed}\n${server.log().slice(-3000)}`);
-    const all = [...hammers, projectHammer];
     for (const hammer of all) hammer.client = client;
     const work = all.map((hammer) => hammer.run());
     await pass(chance.between(5, 400));
@@ -136,10 +142,10 @@ test(`${kills.underLoad} kills under load, ${kills.duringStart} during start-up`
   }
 
   const client = new RawClient(server.url);
-  assert.deepEqual(await verify(client, running, facts), [], `seed ${chance.seed}`);
+  assert.deepEqual(await verify(client, running, facts, history), [], `seed ${chance.seed}`);
   await running.pinger.finish();
   const { sent, answered, longestMs } = running.pinger;
-  const changes = [...hammers, projectHammer].reduce((sum, { count }) => sum + count, 0);
+  const changes = all.reduce((sum, { count }) => sum + count, 0);
   const [median, worst] = [starts.sort((a, b) => a - b)[starts.length >> 1] ?? 0, starts.at(-1) ?? 0];
   console.log(
     `${kills.underLoad + startKills} kills in ${((performance.now() - began) / 1000).toFixed(0)} s; ${changes} changes acknowledged; ` +

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { isFault } from '../../src/api/faults.ts';
 import { FabricClient } from '../../src/fabric/client.ts';
 import { protocolVersion } from '../../src/fabric/protocol.ts';
+import { prefixed } from '../support/frame-ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
 
@@ -61,6 +62,24 @@ describe('the fabric’s client', () => {
     await waitFor(async () => Object.values((await client.stats())[0]?.connected ?? {}).every(Boolean), { what: 'both ports' });
     a.send(frame('1'));
     await b.heard(1);
+  });
+
+  it('another fabric filters as the one did that was killed under traffic', async (context) => {
+    const filters = { bandwidth: [100_000], delay_ab: [5], duplicate_ba: [100], packet_loss_ab: [50], seed: [3] };
+    const { client, a, b, stats } = await startLink(context, { filters });
+    const traffic = setInterval(() => a.socket?.write(prefixed(frame('under way'))), 1);
+    context.after(() => clearInterval(traffic));
+    await b.heard(20);
+    process.kill(client.pid, 'SIGKILL');
+    await Promise.all([a.connected(2), b.connected(2)]);
+    await waitFor(async () => (await stats()).ab.received > 100, { what: 'traffic to go on' });
+    clearInterval(traffic);
+    b.send(frame('back'));
+    assert.equal((await a.heard(2)).length, 2);
+    await waitFor(async () => (await stats()).ab.queued === 0, { what: 'all to be through' });
+    const { ab, ba } = await stats();
+    assert.ok((ab.dropped.packet_loss ?? 0) > 20 && ab.sent > 20 && (ab.delay?.median_ms ?? 0) >= 4.9, JSON.stringify(ab));
+    assert.deepEqual([ba.received, ba.sent, ba.dropped], [1, 2, {}]);
   });
 
   it('makes requests again that were under way when the fabric was killed', async (context) => {

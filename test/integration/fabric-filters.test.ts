@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileBpf } from '../../src/fabric/bpf-compile.ts';
+import type { Filters } from '../../src/schema/filter.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type LinkBed, startLink } from '../support/with-fabric.ts';
 
@@ -65,7 +66,7 @@ describe('filters of a link', () => {
     const count = 4000;
     const runs: number[][] = [];
     for (let run = 0; run < 2; run += 1) {
-      const bed = await startLink(context, { filters: { packet_loss: [20] }, seed });
+      const bed = await startLink(context, { filters: { packet_loss: [20], seed: [seed] } });
       runs.push(await throughOf(bed, count));
     }
     const lost = count - (runs[0]?.length ?? 0);
@@ -86,8 +87,17 @@ describe('filters of a link', () => {
     assert.ok(bed.b.frames.every((frame) => frame.subarray(24, 39).every((byte) => byte !== 0)));
   });
 
+  it('delay is told as it was kept', async (context) => {
+    const bed = await startLink(context, { filters: { delay: [30] } });
+    bed.a.send(...numbered(100));
+    await bed.b.heard(100);
+    const { ab, ba } = await bed.stats();
+    assert.ok(ab.delay && ab.delay.median_ms > 29 && ab.delay.p99_ms >= ab.delay.median_ms, JSON.stringify(ab.delay));
+    assert.equal(ba.delay, undefined);
+  });
+
   it('delay holds both ways, does not throttle, and keeps the order', async (context) => {
-    const bed = await startLink(context, { filters: { delay: [60, 20] }, seed });
+    const bed = await startLink(context, { filters: { delay: [60, 20], seed: [seed] } });
     const { a, b } = bed;
     const sentAt = performance.now();
     a.send(...numbered(3000));
@@ -100,6 +110,87 @@ describe('filters of a link', () => {
       // One after the other they would take three minutes.
       assert.ok(last - sentAt < 1000, `the last after ${last - sentAt} ms`);
     }
+  });
+});
+
+describe('what a link does beyond losing and holding', () => {
+  it('duplicate sends every frame twice, the copies side by side', async (context) => {
+    const bed = await startLink(context, { filters: { duplicate: [100] } });
+    bed.a.send(...numbered(500));
+    assert.deepEqual(
+      numbersOf(await bed.b.heard(1000)),
+      upTo(500).flatMap((number) => [number, number]),
+    );
+    const { ab } = await bed.stats();
+    assert.deepEqual([ab.received, ab.sent, ab.dropped], [500, 1000, {}]);
+  });
+
+  it('reorder loses none, and the last goes on without frames that overtake it', async (context) => {
+    const count = 2000;
+    const bed = await startLink(context, { filters: { reorder: [10, 3], seed: [seed] } });
+    bed.a.send(...numbered(count));
+    const numbers = numbersOf(await bed.b.heard(count));
+    assert.deepEqual(
+      numbers.toSorted((one, other) => one - other),
+      upTo(count),
+    );
+    const late = numbers.filter((number, index) =>
+      numbers.slice(Math.max(0, index - 3), index).some((earlier) => earlier > number),
+    );
+    assert.ok(Math.abs(late.length - 200) < 4 * Math.sqrt(count * 0.1 * 0.9), `${late.length} of ${count}, seed ${seed}`);
+    await bed.change({ filters: { reorder: [100, 3] } });
+    bed.a.send(...numbered(2, count));
+    assert.deepEqual(numbersOf(await bed.b.heard(count + 2)).slice(count), [count, count + 1]);
+  });
+
+  it('bandwidth takes as many as its queue holds, sends them, and counts the others', async (context) => {
+    // 400 frames of 60 bytes fit; at 480 kbit/s they take 400 ms.
+    const bed = await startLink(context, { filters: { bandwidth: [480, 24_000] } });
+    bed.a.send(...numbered(1000));
+    const began = performance.now();
+    await settled(bed, 1000);
+    const { ab } = await bed.stats();
+    assert.equal(ab.sent + (ab.dropped.bandwidth ?? 0), 1000);
+    // A read may bring fewer than all of them at once; meanwhile one leaves each millisecond.
+    assert.ok(ab.sent >= 400 && ab.sent < 500, `${ab.sent} were sent`);
+    assert.ok(performance.now() - began > 350);
+    assert.deepEqual(numbersOf(await bed.b.heard(ab.sent)).slice(0, 400), upTo(400));
+  });
+
+  it('jitter lets frames overtake when asked to, and loses none', async (context) => {
+    const bed = await startLink(context, { filters: { delay: [30, 20], jitter: ['uniform', 1], seed: [seed] } });
+    bed.a.send(...numbered(1000));
+    const numbers = numbersOf(await bed.b.heard(1000));
+    assert.notDeepEqual(numbers, upTo(1000));
+    assert.deepEqual(
+      numbers.toSorted((one, other) => one - other),
+      upTo(1000),
+    );
+  });
+
+  it('each direction has its own filters', async (context) => {
+    const bpf_ba = [await compileBpf('ether[3] & 1 = 1')];
+    const bed = await startLink(context, { filters: { packet_loss_ab: [100], bpf_ba: ['odd'] }, bpf_ba });
+    bed.a.send(...numbered(10));
+    bed.b.send(...numbered(10));
+    assert.deepEqual(numbersOf(await bed.a.heard(5)), [0, 2, 4, 6, 8]);
+    await settled(bed, 10);
+    const { ab, ba } = await bed.stats();
+    assert.deepEqual([ab.dropped, ba.dropped], [{ packet_loss: 10 }, { bpf: 5 }]);
+  });
+
+  it('the same seed does the same to the same frames', async (context) => {
+    const filters: Filters = { packet_loss: [10], duplicate: [10], reorder: [10, 2], corrupt: [10], seed: [seed] };
+    const runs: string[] = [];
+    for (const number of [seed, seed, seed + 1]) {
+      const bed = await startLink(context, { filters: { ...filters, seed: [number] } });
+      bed.a.send(...numbered(2000));
+      await settled(bed, 2000);
+      const frames = await bed.b.heard((await bed.stats()).ab.sent);
+      runs.push(Buffer.concat(frames).toString('hex'));
+    }
+    assert.equal(runs[0], runs[1]);
+    assert.notEqual(runs[0], runs[2]);
   });
 });
 

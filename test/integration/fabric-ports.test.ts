@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
-import type { LinkStats } from '../../src/fabric/protocol.ts';
+import type { BpfInstruction, LinkStats } from '../../src/fabric/protocol.ts';
 import { freeUdpPort, prefixed, UdpEnd } from '../support/frame-ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
@@ -18,13 +18,18 @@ describe('stream ports', () => {
     b.send(frameOf('z', 64));
     assert.deepEqual(await b.heard(2), [frameOf('x', 100), frameOf('y', 1500)]);
     assert.deepEqual(await a.heard(1), [frameOf('z', 64)]);
-    const nothing = { dropped: {}, queued: 0 };
-    assert.deepEqual(await stats(), {
-      id: 'link',
-      connected: { a: true, b: true },
-      ab: { received: 2, receivedBytes: 1600, sent: 2, sentBytes: 1600, ...nothing },
-      ba: { received: 1, receivedBytes: 64, sent: 1, sentBytes: 64, ...nothing },
-    });
+    const nothing = { dropped: {}, queued: 0, queuedBytes: 0 };
+    const { since: _since, ab, ba, ...link } = await stats();
+    const counts = ({ rates: _rates, ...counters }: typeof ab) => counters;
+    assert.deepEqual(
+      { ...link, ab: counts(ab), ba: counts(ba) },
+      {
+        id: 'link',
+        connected: { a: true, b: true },
+        ab: { received: 2, receivedBytes: 1600, sent: 2, sentBytes: 1600, ...nothing },
+        ba: { received: 1, receivedBytes: 64, sent: 1, sentBytes: 64, ...nothing },
+      },
+    );
   });
 
   it('put frames together that come in pieces of any size', async (context) => {
@@ -57,6 +62,36 @@ describe('stream ports', () => {
     a.send(frameOf('3'));
     assert.equal(textOf(await b.heard(3)), '123');
     assert.equal(b.connections, 1);
+  });
+
+  it('are sent only what their program admits, behind all filters; the other way everything comes', async (context) => {
+    const { a, b, client, change, stats } = await startLink(context);
+    const admitting = (admits: BpfInstruction[]) => ({ b: { type: 'stream', path: `${b.port.path}`, admits } }) as const;
+    // Frames that begin with "1"; a load beyond the frame's end answers 0.
+    const ones: BpfInstruction[] = [
+      [0x28, 0, 0, 60],
+      [0x30, 0, 0, 0],
+      [0x15, 0, 1, 0x31],
+      [6, 0, 0, 1],
+      [6, 0, 0, 0],
+    ];
+    await change(admitting(ones));
+    a.send(frameOf('1', 62), frameOf('2', 62), frameOf('1', 61), frameOf('1', 63));
+    b.send(frameOf('3'));
+    assert.deepEqual(await b.heard(2), [frameOf('1', 62), frameOf('1', 63)]);
+    assert.equal(textOf(await a.heard(1)), '3');
+    assert.equal((await stats()).ab.dropped.not_admitted, 2);
+    // Damages the middle of each frame.
+    const middle = ones.map((line) => (line[0] === 0x30 ? ([0x30, 0, 0, 31] as const) : line)) as BpfInstruction[];
+    await change({ ...admitting(middle), filters: { corrupt: [100], delay: [1, 0] } });
+    a.send(...Array.from({ length: 50 }, () => frameOf('1', 62)));
+    await waitFor(async () => (await stats()).ab.received === 54, { what: 'all frames to be received' });
+    assert.equal((await stats()).ab.dropped.not_admitted, 52);
+    for (const bad of [[], [[1, 2]]]) await assert.rejects(change(admitting(bad as BpfInstruction[])), /program|numbers/);
+    assert.match((await client.apply([linkOf(a.port, { ...b.port, admits: 'all' } as never)]))[0]?.error ?? '', /admits of port b/);
+    await change({});
+    a.send(frameOf('4'));
+    assert.equal(textOf(await b.heard((await stats()).ab.sent)).at(-1), '4');
   });
 
   it('connect again, and forget a torn frame', async (context) => {
@@ -159,6 +194,25 @@ describe('datagram ports', () => {
       assert.deepEqual([stats?.ab.sent, stats?.ab.dropped.oversized], [3, 1]);
     });
   }
+
+  it('spare a network device what is no frame for it', async (context) => {
+    const { client, stream, udp, lport } = await bed(context, false);
+    const port = { type: 'udp', lport, rhost: '127.0.0.1', rport: udp.number, mtu: 1500 } as const;
+    assert.deepEqual(await client.apply([linkOf(stream.port, port)]), []);
+    await stream.connected();
+    const tagged = frameOf('3', 1518);
+    tagged.writeUInt16BE(0x8100, 12);
+    stream.send(
+      frameOf('1', 13),
+      frameOf('2', 1514),
+      tagged,
+      frameOf('4', 1515),
+      Buffer.concat([tagged, Buffer.alloc(1)]),
+      frameOf('5'),
+    );
+    assert.equal(textOf(await udp.heard(3)), '235');
+    assert.equal((await client.stats())[0]?.ab.dropped.oversized, 3);
+  });
 
   it('go on when the peer refuses', async (context) => {
     const { stream, udp, lport } = await bed(context, true);

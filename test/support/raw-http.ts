@@ -20,6 +20,8 @@ export interface Ask {
   readonly headers?: Record<string, string>;
   /** Default 30,000 ms. */
   readonly limitMs?: number;
+  /** The rest of the answer is not waited for. */
+  readonly readBytes?: number;
 }
 
 /** A client of one server; keeps connections open. `close` ends them. */
@@ -41,9 +43,16 @@ export class RawClient {
     return new Promise((resolve, reject) => {
       const outgoing = request({ agent: this.#agent, hostname, port, method, path, headers }, (answer) => {
         const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        const settle = (bytes: Buffer) => resolve(replyOf(line, answer.statusCode ?? 0, answer.headers, bytes));
+        answer.on('data', (chunk: Buffer) => {
+          chunks.push(chunk);
+          const read = ask.readBytes === undefined ? undefined : Buffer.concat(chunks);
+          if (!read || read.length < (ask.readBytes ?? 0)) return;
+          settle(read.subarray(0, ask.readBytes));
+          outgoing.destroy();
+        });
         answer.on('error', reject);
-        answer.on('end', () => resolve(replyOf(line, answer.statusCode ?? 0, answer.headers, Buffer.concat(chunks))));
+        answer.on('end', () => settle(Buffer.concat(chunks)));
       });
       outgoing.on('error', (error) => reject(new Error(`${line}: ${error.message}`, { cause: error })));
       outgoing.setTimeout(ask.limitMs ?? 30_000, () => outgoing.destroy(new Error('no answer in time')));

@@ -20,6 +20,8 @@ export interface ServerOptions {
   /** Whether SIGTERM ends the nodes too (default true). */
   readonly stopNodes?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Program and arguments in front of the server's own, such as `ip netns exec NAME`. */
+  readonly launcher?: readonly string[];
 }
 
 export interface RunningServer {
@@ -105,7 +107,7 @@ class TestServer implements RunningServer {
   }
 
   async start(port: number): Promise<void> {
-    const { args = [], stopNodes = true, env = {} } = this.#options;
+    const { args = [], stopNodes = true, env = {}, launcher = [] } = this.#options;
     const configFile = join(this.dataDir, 'test-config.ini');
     await writeFile(configFile, this.#configText());
     const line = [
@@ -118,7 +120,8 @@ class TestServer implements RunningServer {
       ...(stopNodes ? ['--stop-nodes'] : []),
       ...args,
     ];
-    const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...line], {
+    const [program = '', ...before] = [...launcher, process.execPath];
+    const child = spawn(program, [...before, join(root, 'src/main.ts'), ...line], {
       cwd: root,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -133,7 +136,7 @@ class TestServer implements RunningServer {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-256 * 1024);
     });
-    const said = await waitFor(() => /^Patchbay \S+ listening on (http:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
+    const said = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
       what: 'the line "Patchbay … listening on …"',
       limitMs: startLimitMs,
     });

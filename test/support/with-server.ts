@@ -52,7 +52,7 @@ export interface NodeBody {
 export function createNode(
   client: RawClient,
   project: ProjectHandle,
-  node_type: 'vpcs' | 'qemu' = 'vpcs',
+  node_type = 'vpcs',
   fields: Record<string, unknown> = {},
 ): Promise<NodeBody> {
   return client.post<NodeBody>(`${project.path}/nodes`, { name: freshName('N'), node_type, compute_id: 'local', ...fields });

@@ -1,7 +1,8 @@
 /** Captures on the ports of nodes, of every kind that can be made here. */
 import { type Route, route } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
-import { CaptureStart } from '../../schema/capture.ts';
+import { CaptureEntry, CaptureStart, CaptureStarted } from '../../schema/capture.ts';
+import { Type } from '../../schema/type.ts';
 import { streamCapture } from '../capture-stream.ts';
 import type { ComputeNode } from '../node.ts';
 import type { RouteParts } from './routes.ts';
@@ -9,8 +10,10 @@ import type { RouteParts } from './routes.ts';
 export function captureRoutes(parts: RouteParts): Route[] {
   const { projects, context } = parts;
   return [
-    route('GET /v2/compute/projects/{project_id}/captures', { summary: 'List the captures on nodes of a project' }, ({ path }) =>
-      [...projects.get(path.project_id).nodes.values()].flatMap((node) => node.captures.list()),
+    route(
+      'GET /v2/compute/projects/{project_id}/captures',
+      { summary: 'List the captures on nodes of a project', reply: Type.Array(CaptureEntry), own: true },
+      ({ path }) => [...projects.get(path.project_id).nodes.values()].flatMap((node) => node.captures.list()),
     ),
     ...[...context.drivers.values()].flatMap((driver) => portRoutes(parts, driver.kind)),
   ];
@@ -27,7 +30,7 @@ function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] 
   return [
     route(
       `POST ${place}/start_capture`,
-      { summary: 'Write the frames of a port to a pcap file of the project', body: CaptureStart },
+      { summary: 'Write the frames of a port to a pcap file of the project', reply: CaptureStarted, body: CaptureStart },
       async ({ path, body }) => {
         const node = nodeOf(path);
         return { pcap_file_path: await node.exclusively(() => node.captures.start(at(path), body)) };
@@ -37,9 +40,13 @@ function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] 
       const node = nodeOf(path);
       return node.exclusively(() => node.captures.stop(at(path)));
     }),
-    route(`GET ${place}/pcap`, { summary: 'The capture of a port as a stream, to its end' }, ({ path }) => {
-      const { capture, isOver } = nodeOf(path).captures.get(at(path));
-      return streamCapture({ path: capture.path, isOver, signal: context.captures.closed });
-    }),
+    route(
+      `GET ${place}/pcap`,
+      { summary: 'The capture of a port as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
+      ({ path }) => {
+        const { capture, isOver } = nodeOf(path).captures.get(at(path));
+        return streamCapture({ path: capture.path, isOver, signal: context.captures.closed });
+      },
+    ),
   ];
 }

@@ -1,19 +1,25 @@
 import { Readable } from 'node:stream';
 import { type Route, route } from '../../api/route.ts';
+import { FileEntry } from '../../schema/compute-node.ts';
+import { Type } from '../../schema/type.ts';
 import { listFiles, readProjectFile, writeProjectFile } from '../files.ts';
 import type { RouteParts } from './routes.ts';
 
 export function fileRoutes({ projects }: RouteParts): Route[] {
   return [
-    route('GET /v2/compute/projects/{project_id}/files', { summary: 'List the files of a project, with MD5 sums' }, ({ path }) =>
-      listFiles(projects.get(path.project_id).path),
+    route(
+      'GET /v2/compute/projects/{project_id}/files',
+      { summary: 'List the files of a project, with MD5 sums', reply: Type.Array(FileEntry) },
+      ({ path }) => listFiles(projects.get(path.project_id).path),
     ),
-    route('GET /v2/compute/projects/{project_id}/files/{path:.+}', { summary: 'Read a file of a project' }, ({ path }) =>
-      readProjectFile(projects.get(path.project_id).path, path.path),
+    route(
+      'GET /v2/compute/projects/{project_id}/files/{path:.+}',
+      { summary: 'Read a file of a project', replyType: 'application/octet-stream' },
+      ({ path }) => readProjectFile(projects.get(path.project_id).path, path.path),
     ),
     route(
       'POST /v2/compute/projects/{project_id}/files/{path:.+}',
-      { summary: 'Write a file of a project', raw: true, status: 201 },
+      { summary: 'Write a file of a project', empty: true, raw: true, status: 201 },
       ({ path, stream }) => writeProjectFile(projects.get(path.project_id).path, path.path, stream ?? Readable.from([])),
     ),
   ];

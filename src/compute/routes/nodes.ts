@@ -5,10 +5,14 @@ import { type Route, route, type Socket, socketRoute } from '../../api/route.ts'
 import type { NodeAccess } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { strict, Uuid } from '../../schema/common.ts';
+import { ComputeNode } from '../../schema/compute-node.ts';
 import { Nio } from '../../schema/nio.ts';
 import type { ConsoleType } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
+import type { NodeConsole } from '../console/console.ts';
+import { Screen, screenOf } from '../console/screen.ts';
 import { copyNode } from '../copy.ts';
+import { restoreFolder } from '../kept-folders.ts';
 import { presentNio } from '../nio.ts';
 import type { NodeInput } from '../projects.ts';
 import type { RouteParts } from './routes.ts';
@@ -24,9 +28,13 @@ export function nodeRoutes(parts: RouteParts): Route[] {
 }
 
 function accessTo({ projects }: RouteParts, { type }: Kind): NodeAccess {
+  const nodeOf = (path: { project_id: string; node_id: string }) => projects.node(path.project_id, type, path.node_id);
   return {
+    get: (path) => nodeOf(path).view(),
+    suspend: async (path) => nodeOf(path).suspend(),
+    resume: async (path) => nodeOf(path).resume(),
     async whileStopped(path, what, work) {
-      const node = projects.node(path.project_id, type, path.node_id);
+      const node = nodeOf(path);
       return node.exclusively(async () => {
         if (node.status !== 'stopped') throw fault('node_running', { name: node.name, what });
         await mkdir(node.directory, { recursive: true });
@@ -49,15 +57,17 @@ function lifeRoutes({ projects }: RouteParts, kind: Kind): Route[] {
   return [
     route(
       `POST /v2/compute/projects/{project_id}/${type}/nodes`,
-      { summary: `Create a ${title} node`, body: kind.create, status: 201 },
+      { summary: `Create a ${title} node`, reply: ComputeNode, body: kind.create, status: 201 },
       async ({ path, body }) => (await projects.createNode(projects.get(path.project_id), type, body as NodeInput)).present(),
     ),
-    route(`GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`, { summary: `Get a ${title} node` }, ({ path }) =>
-      projects.node(path.project_id, type, path.node_id).present(),
+    route(
+      `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
+      { summary: `Get a ${title} node`, reply: ComputeNode },
+      ({ path }) => projects.node(path.project_id, type, path.node_id).present(),
     ),
     route(
       `PUT /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
-      { summary: `Change a ${title} node`, body: kind.update },
+      { summary: `Change a ${title} node`, reply: ComputeNode, body: kind.update },
       async ({ path, body }) => {
         const node = projects.node(path.project_id, type, path.node_id);
         const { name, console, console_type, ...properties } = body as NodeUpdate;
@@ -68,8 +78,16 @@ function lifeRoutes({ projects }: RouteParts, kind: Kind): Route[] {
     ),
     route(
       `DELETE /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
-      { summary: `Delete a ${title} node with its files`, status: 204 },
-      ({ path }) => projects.deleteNode(projects.node(path.project_id, type, path.node_id)),
+      { summary: `Delete a ${title} node with its files; with "keep_files": true they can be had back for a while`, status: 204 },
+      ({ path, body }) => {
+        const keepFiles = (body as { keep_files?: unknown } | null | undefined)?.keep_files === true;
+        return projects.deleteNode(projects.node(path.project_id, type, path.node_id), { keepFiles });
+      },
+    ),
+    route(
+      `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/restore_files`,
+      { summary: 'Give a stopped node the files back that were kept when it was deleted', status: 204, own: true },
+      ({ path }) => restoreFolder(projects.node(path.project_id, type, path.node_id)),
     ),
   ];
 }
@@ -82,7 +100,7 @@ function verbRoutes({ context, projects }: RouteParts, kind: Kind): Route[] {
   const routes = [
     route(
       `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/start`,
-      { summary: `Start a ${title} node`, status: can.startAnswersNode ? 200 : 204 },
+      { summary: `Start a ${title} node`, reply: ComputeNode, status: can.startAnswersNode ? 200 : 204 },
       async ({ path }) => {
         const node = nodeOf(path);
         await node.start();
@@ -110,7 +128,12 @@ function verbRoutes({ context, projects }: RouteParts, kind: Kind): Route[] {
   }
   if (can.duplicate) {
     const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/duplicate` as const;
-    const spec = { summary: 'Copy the files of a node to one that was made for it', body: Duplicate, status: 201 };
+    const spec = {
+      summary: 'Copy the files of a node to one that was made for it',
+      reply: ComputeNode,
+      body: Duplicate,
+      status: 201,
+    };
     const copy = route(key, spec, async ({ path, body }) => {
       const source = nodeOf(path);
       const destination = projects.anyNode(type, body.destination_node_id);
@@ -132,10 +155,14 @@ function nioRoutes({ projects }: RouteParts, kind: Kind): Route[] {
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio` as const;
   const routes = [
-    route(`POST ${place}`, { summary: 'Join a port to where a NIO says', body: Nio, status: 201 }, async ({ path, body }) => {
-      const nio = await projects.node(path.project_id, type, path.node_id).bindNio(numbers(path), body as Static<typeof Nio>);
-      return presentNio(nio);
-    }),
+    route(
+      `POST ${place}`,
+      { summary: 'Join a port to where a NIO says', reply: Nio, body: Nio, status: 201 },
+      async ({ path, body }) => {
+        const nio = await projects.node(path.project_id, type, path.node_id).bindNio(numbers(path), body as Static<typeof Nio>);
+        return presentNio(nio);
+      },
+    ),
     route(`DELETE ${place}`, { summary: 'Unplug a port', status: 204 }, ({ path }) =>
       projects.node(path.project_id, type, path.node_id).unbindNio(numbers(path)),
     ),
@@ -143,7 +170,7 @@ function nioRoutes({ projects }: RouteParts, kind: Kind): Route[] {
   if (!can.filter) return routes;
   const change = route(
     `PUT ${place}`,
-    { summary: 'Change filters and suspension', body: Nio, status: 201 },
+    { summary: 'Change filters and suspension', reply: Nio, body: Nio, status: 201 },
     async ({ path, body }) => {
       await projects.node(path.project_id, type, path.node_id).changeNio(numbers(path), body as Static<typeof Nio>);
       return body;
@@ -154,12 +181,17 @@ function nioRoutes({ projects }: RouteParts, kind: Kind): Route[] {
 
 function consoleRoutes({ projects }: RouteParts, kind: Kind): Route[] {
   const { type } = kind;
-  if (!kind.consoleTypes.includes('telnet')) return [];
+  if (!kind.can.resetConsole || !kind.consoleTypes.includes('telnet')) return [];
   const stream = socketRoute(
     `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/console/ws`,
-    { summary: 'The telnet console as binary frames' },
-    ({ path }) => projects.node(path.project_id, type, path.node_id).console(),
+    { summary: 'The console as binary frames: what a serial line shows, or RFB where the console is a screen' },
+    async ({ path, signal }): Promise<Screen | NodeConsole> => {
+      const node = projects.node(path.project_id, type, path.node_id);
+      const screen = node.status === 'started' ? screenOf(node.view()) : undefined;
+      return screen ? Screen.open(screen, signal) : node.console();
+    },
     (socket: Socket, console) => {
+      if (console instanceof Screen) return console.join(socket);
       const client = console.attach({
         send: (bytes) => socket.send(bytes),
         bufferedAmount: () => socket.bufferedAmount,
@@ -169,7 +201,6 @@ function consoleRoutes({ projects }: RouteParts, kind: Kind): Route[] {
       socket.onClose(() => client.detach());
     },
   );
-  if (!kind.can.resetConsole) return [stream];
   const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/console/reset` as const;
   const spec = { summary: 'Cut all clients of the console and open it anew', status: 204 };
   return [stream, route(key, spec, ({ path }) => projects.node(path.project_id, type, path.node_id).resetConsole())];

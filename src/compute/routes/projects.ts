@@ -1,5 +1,6 @@
 import { type Route, route } from '../../api/route.ts';
 import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
+import { ComputeProject, UdpPort } from '../../schema/compute-node.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
 import { copyProject } from '../copy.ts';
@@ -16,24 +17,29 @@ const Copy = Type.Object(
     destination_project_id: Uuid,
     destination_path: Type.Optional(Name({ description: 'Folder of the copy, absolute; on a local server anywhere' })),
     nodes: Type.Record(Type.String(), Uuid, { description: 'Id of each node to the id of its copy' }),
+    leave_out: Type.Optional(Type.Array(Name(), { description: 'Folders directly in project-files that are not copied' })),
   },
   strict,
 );
 
 export function projectRoutes({ context, projects }: RouteParts): Route[] {
   return [
-    route('GET /v2/compute/projects', { summary: 'List the projects opened on this compute' }, () =>
-      projects.list().map((project) => project.present()),
+    route(
+      'GET /v2/compute/projects',
+      { summary: 'List the projects opened on this compute', reply: Type.Array(ComputeProject) },
+      () => projects.list().map((project) => project.present()),
     ),
-    route('POST /v2/compute/projects', { summary: 'Open a project on this compute', body: Create, status: 201 }, async ({ body }) =>
-      (await projects.create(body)).present(),
+    route(
+      'POST /v2/compute/projects',
+      { summary: 'Open a project on this compute', reply: ComputeProject, body: Create, status: 201 },
+      async ({ body }) => (await projects.create(body)).present(),
     ),
-    route('GET /v2/compute/projects/{project_id}', { summary: 'Get a project' }, ({ path }) =>
+    route('GET /v2/compute/projects/{project_id}', { summary: 'Get a project', reply: ComputeProject }, ({ path }) =>
       projects.get(path.project_id).present(),
     ),
     route(
       'PUT /v2/compute/projects/{project_id}',
-      { summary: 'Set the variables of a project', body: Update },
+      { summary: 'Set the variables of a project', reply: ComputeProject, body: Update },
       async ({ path, body }) => {
         const project = projects.get(path.project_id);
         await project.update(body.variables ?? null);
@@ -52,14 +58,20 @@ export function projectRoutes({ context, projects }: RouteParts): Route[] {
     ),
     route(
       'POST /v2/compute/projects/{project_id}/ports/udp',
-      { summary: 'Take a UDP port for a NIO', status: 201 },
+      { summary: 'Take a UDP port for a NIO', reply: UdpPort, status: 201 },
       async ({ path }) => ({
         udp_port: await projects.get(path.project_id).takeUdpPort(),
       }),
     ),
     route(
       'POST /v2/compute/projects/{project_id}/copy',
-      { summary: "Copy the nodes' files of a project to where another project will be", body: Copy, status: 201 },
+      {
+        summary: "Copy the nodes' files of a project to where another project will be",
+        empty: true,
+        body: Copy,
+        status: 201,
+        own: true,
+      },
       ({ path, body }) => copyProject(context, projects.get(path.project_id), body),
     ),
   ];

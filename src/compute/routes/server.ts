@@ -1,27 +1,53 @@
 /** What a controller asks of a compute as a whole. */
-import { type Route, route } from '../../api/route.ts';
-import { listInterfaces } from '../interfaces.ts';
+import { type Route, route, Stream } from '../../api/route.ts';
+import { listInterfaces } from '../../emulators/interfaces.ts';
+import { named } from '../../schema/common.ts';
+import { Capabilities } from '../../schema/compute.ts';
+import { Finding } from '../../schema/finding.ts';
+import { HostStatistics, NetworkInterface, TakenPorts } from '../../schema/host.ts';
+import { Type } from '../../schema/type.ts';
+import { debugText } from '../debug-text.ts';
 import type { RouteParts } from './routes.ts';
 
-export function serverRoutes({ context, figures, version }: RouteParts): Route[] {
+const ServerVersion = Type.Object({ version: Type.String(), local: Type.Boolean() }, named('ServerVersion'));
+
+export function serverRoutes({ context, figures, findings, version }: RouteParts): Route[] {
   const { settings, ports, drivers } = context;
   const { Server } = settings;
   return [
-    route('GET /v2/compute/version', { summary: 'Version of the server' }, () => ({ version, local: Server.local })),
-    route('GET /v2/compute/capabilities', { summary: 'What kinds of nodes this compute can make' }, () => ({
+    route('GET /v2/compute/version', { summary: 'Version of the server', reply: ServerVersion }, () => ({
+      version,
+      local: Server.local,
+    })),
+    route('GET /v2/compute/capabilities', { summary: 'What kinds of nodes this compute can make', reply: Capabilities }, () => ({
       version,
       platform: process.platform,
       node_types: [...drivers.keys()],
     })),
-    route('GET /v2/compute/statistics', { summary: 'How busy this host is' }, () => figures.all()),
-    route('GET /v2/compute/network/ports', { summary: 'Port ranges, and the ports that are taken' }, () => ({
+    route(
+      'GET /v2/compute/doctor',
+      { summary: 'What of this host can be used, and what is missing; kept for a minute', reply: Type.Array(Finding), own: true },
+      () => findings(),
+    ),
+    route('GET /v2/compute/statistics', { summary: 'How busy this host is', reply: HostStatistics }, () => figures.all()),
+    route('GET /v2/compute/network/ports', { summary: 'Port ranges, and the ports that are taken', reply: TakenPorts }, () => ({
       console_port_range: [Server.console_start_port_range, Server.console_end_port_range],
       console_ports: ports.tcp.taken(),
       udp_port_range: [Server.udp_start_port_range, Server.udp_end_port_range],
       udp_ports: ports.udp.taken(),
     })),
-    route('GET /v2/compute/network/interfaces', { summary: 'Network interfaces of this host' }, () =>
-      listInterfaces(Server.allowed_interfaces),
+    route(
+      'GET /v2/compute/debug',
+      { summary: 'What this host is and which ports are taken, as text', replyType: 'text/plain' },
+      async () => {
+        const text = await debugText(version, ports);
+        return new Stream('text/plain; charset=utf-8', Buffer.from(text));
+      },
+    ),
+    route(
+      'GET /v2/compute/network/interfaces',
+      { summary: 'Network interfaces of this host', reply: Type.Array(NetworkInterface) },
+      () => listInterfaces(Server.allowed_interfaces),
     ),
   ];
 }

@@ -1,11 +1,13 @@
 import { type Route, route } from '../../api/route.ts';
+import { Appliance } from '../../schema/symbol.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
 export function applianceRoutes({ appliances }: Controller): Route[] {
   return [
     route(
       'GET /v2/appliances',
-      { summary: 'List the appliances of the appliances folder, with symbols of a theme' },
+      { summary: 'List the appliances of the appliances folder, with symbols of a theme', reply: Type.Array(Appliance) },
       ({ query }) => (query.update === 'yes' ? appliances.update() : appliances.list(query.symbol_theme ?? 'Classic')),
     ),
   ];

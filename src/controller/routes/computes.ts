@@ -1,12 +1,15 @@
 import { buffer } from 'node:stream/consumers';
 import { fault } from '../../api/faults.ts';
 import { type Call, type Method, type Route, route, Stream } from '../../api/route.ts';
-import { Name, strict } from '../../schema/common.ts';
+import { Name, named, strict } from '../../schema/common.ts';
 import { Compute, ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
+import { Finding } from '../../schema/finding.ts';
+import { Image, TakenPorts } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
 const AutoIdlePc = Type.Object({ platform: Name(), image: Name(), ram: Type.Integer() }, strict);
+const Endpoint = Type.Object({ endpoint: Type.String() }, named('Endpoint'));
 
 export function computeRoutes(controller: Controller): Route[] {
   const { computes } = controller;
@@ -30,16 +33,21 @@ export function computeRoutes(controller: Controller): Route[] {
     route('DELETE /v2/computes/{compute_id}', { summary: 'Forget a compute; its projects are closed', status: 204 }, ({ path }) =>
       controller.forgetCompute(path.compute_id),
     ),
-    route('GET /v2/computes/{compute_id}/ports', { summary: 'Ports in use on a compute' }, async ({ path }) => {
+    route('GET /v2/computes/{compute_id}/ports', { summary: 'Ports in use on a compute', reply: TakenPorts }, async ({ path }) => {
       const { body } = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
       return body;
     }),
+    route(
+      'GET /v2/computes/{compute_id}/doctor',
+      { summary: 'What a compute can use and what it lacks, as its doctor says', reply: Type.Array(Finding), own: true },
+      async ({ path }) => (await computes.get(path.compute_id).transport.call('GET /v2/compute/doctor')).body,
+    ),
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',
       { summary: 'Find an idle-PC value for a router image', body: AutoIdlePc },
       ({ path }) => {
         computes.get(path.compute_id);
-        throw fault('node_type_unavailable', { node_type: 'dynamips', reason: 'this server does not have this type yet' });
+        throw fault('emulator_absent', { what: 'find an idle-PC value', reason: 'no router is run for that here yet' });
       },
     ),
     ...proxyRoutes(controller),
@@ -65,7 +73,7 @@ function proxyRoutes({ computes }: Controller): Route[] {
   return [
     route(
       'GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Where to reach a compute directly' },
+      { summary: 'Where to reach a compute directly', reply: Endpoint },
       ({ path }) => {
         const { protocol, host, port } = computes.get(path.compute_id).record;
         const shown = host.includes(':') ? `[${host}]` : host;
@@ -74,12 +82,12 @@ function proxyRoutes({ computes }: Controller): Route[] {
     ),
     route(
       'GET /v2/computes/{compute_id}/{emulator}/images',
-      { summary: 'List the images of a compute, sorted' },
+      { summary: 'List the images of a compute, sorted', reply: Type.Array(Image) },
       async ({ path }) => {
         const { transport } = computes.get(path.compute_id);
         const { body } = await transport.raw('GET', computePath(path.emulator, 'images'));
         const text = (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
-        return (JSON.parse(text) as Image[]).sort((one, other) => compare(nameOf(one), nameOf(other)));
+        return (JSON.parse(text) as Listed[]).sort((one, other) => compare(nameOf(one), nameOf(other)));
       },
     ),
     route(
@@ -100,12 +108,12 @@ function proxyRoutes({ computes }: Controller): Route[] {
   ];
 }
 
-interface Image {
+interface Listed {
   readonly filename?: string;
   readonly image?: string;
 }
 
-function nameOf(image: Image): string {
+function nameOf(image: Listed): string {
   return image.filename ?? image.image ?? '';
 }
 

@@ -7,22 +7,24 @@ export function fileRoutes({ projects }: Controller): Route[] {
   const live = (path: { project_id: string }) => projects.get(path.project_id).live();
   const none = () => Readable.from([]);
   return [
-    route('GET /v2/projects/{project_id}/files/{path:.+}', { summary: 'Read a file of a project' }, async ({ path }) =>
-      readFile(await live(path), path.path),
+    route(
+      'GET /v2/projects/{project_id}/files/{path:.+}',
+      { summary: 'Read a file of a project', replyType: 'application/octet-stream' },
+      async ({ path }) => readFile(await live(path), path.path),
     ),
     route(
       'POST /v2/projects/{project_id}/files/{path:.+}',
-      { summary: 'Write a file of a project; folders are made', raw: true, status: 201 },
+      { summary: 'Write a file of a project; folders are made', empty: true, raw: true, status: 201 },
       async ({ path, stream }) => writeFile(await live(path), path.path, stream ?? none()),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
-      { summary: 'Read a file of a node from its compute' },
+      { summary: 'Read a file of a node from its compute', replyType: 'application/octet-stream' },
       async ({ path }) => readNodeFile(await live(path), path.node_id, path.path),
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
-      { summary: 'Write a file of a node on its compute; folders are made', raw: true, status: 201 },
+      { summary: 'Write a file of a node on its compute; folders are made', empty: true, raw: true, status: 201 },
       async ({ path, stream }) => writeNodeFile(await live(path), { nodeId: path.node_id, path: path.path }, stream ?? none()),
     ),
   ];

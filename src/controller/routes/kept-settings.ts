@@ -1,26 +1,43 @@
 import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
-import { IouLicenseUpdate, VmSettingsUpdate, vmEngines } from '../../schema/kept-settings.ts';
+import { IouLicense, IouLicenseUpdate, VmSettings, VmSettingsUpdate, vmEngines } from '../../schema/kept-settings.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
+
+/** The lists are always empty. */
+const Nothing = Type.Object({});
 
 export function keptSettingsRoutes({ kept }: Controller): Route[] {
   return [
-    route('GET /v2/iou_license', { summary: 'The license that IOU nodes are given' }, () => kept.iouLicense),
+    route('GET /v2/iou_license', { summary: 'The license that IOU nodes are given', reply: IouLicense }, () => kept.iouLicense),
     route(
       'PUT /v2/iou_license',
-      { summary: 'Change the license; what is not given stays', body: IouLicenseUpdate, status: 201 },
+      { summary: 'Change the license; what is not given stays', reply: IouLicense, body: IouLicenseUpdate, status: 201 },
       ({ body }) => kept.setIouLicense(body),
     ),
-    route('GET /v2/gns3vm', { summary: 'Settings of a virtual machine for nodes, which this server does not run' }, () => kept.vm),
+    route(
+      'GET /v2/gns3vm',
+      { summary: 'Settings of a virtual machine for nodes, which this server does not run', reply: VmSettings },
+      () => kept.vm,
+    ),
     route(
       'PUT /v2/gns3vm',
-      { summary: 'Change them; what is not given stays. It cannot be enabled', body: VmSettingsUpdate, status: 201 },
+      {
+        summary: 'Change them; what is not given stays. It cannot be enabled',
+        reply: VmSettings,
+        body: VmSettingsUpdate,
+        status: 201,
+      },
       ({ body }) => kept.setVm(body),
     ),
-    route('GET /v2/gns3vm/engines', { summary: 'What could run that machine: nothing here' }, () => []),
-    route('GET /v2/gns3vm/engines/{engine}/vms', { summary: 'Its virtual machines: none' }, ({ path: { engine } }) => {
-      if (!vmEngines.some((known) => known === engine)) throw fault('vm_engine_missing', { engine });
-      return [];
-    }),
+    route('GET /v2/gns3vm/engines', { summary: 'What could run that machine: nothing here', reply: Type.Array(Nothing) }, () => []),
+    route(
+      'GET /v2/gns3vm/engines/{engine}/vms',
+      { summary: 'Its virtual machines: none', reply: Type.Array(Nothing) },
+      ({ path: { engine } }) => {
+        if (!vmEngines.some((known) => known === engine)) throw fault('vm_engine_missing', { engine });
+        return [];
+      },
+    ),
   ];
 }

@@ -1,6 +1,9 @@
 import { type Route, route } from '../../api/route.ts';
 import { LinkCaptureStart } from '../../schema/capture.ts';
-import { LinkInput } from '../../schema/link.ts';
+import { FilterFacts } from '../../schema/filter-table.ts';
+import { Link, LinkInput } from '../../schema/link.ts';
+import { LinkStats } from '../../schema/link-stats.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
 export function linkRoutes({ projects }: Controller): Route[] {
@@ -8,7 +11,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/links',
-      { summary: 'List the links; of a closed project as they are stored' },
+      { summary: 'List the links; of a closed project as they are stored', reply: Type.Array(Link) },
       async ({ path }) => {
         const live = await project(path).findLive();
         return live ? live.links.list() : [...(await project(path).stored()).links.values()];
@@ -16,16 +19,16 @@ export function linkRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/links',
-      { summary: 'Join two ports of two nodes', body: LinkInput, status: 201 },
+      { summary: 'Join two ports of two nodes', body: LinkInput, status: 201, reply: Link },
       ({ path, body }) => project(path).change((live) => live.links.create(body)),
     ),
-    route('GET /v2/projects/{project_id}/links/{link_id}', { summary: 'Get a link' }, async ({ path }) => {
+    route('GET /v2/projects/{project_id}/links/{link_id}', { summary: 'Get a link', reply: Link }, async ({ path }) => {
       const live = await project(path).live();
       return live.links.get(path.link_id);
     }),
     route(
       'PUT /v2/projects/{project_id}/links/{link_id}',
-      { summary: 'Change filters, suspension, style and labels of a link', body: LinkInput, status: 201 },
+      { summary: 'Change filters, suspension, style and labels of a link', body: LinkInput, status: 201, reply: Link },
       ({ path, body }) => project(path).change((live) => live.links.update(path.link_id, body)),
     ),
     route('DELETE /v2/projects/{project_id}/links/{link_id}', { summary: 'Delete a link', status: 204 }, ({ path }) =>
@@ -33,7 +36,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/available_filters',
-      { summary: 'Filters that the link can have, with their parameters' },
+      { summary: 'Filters that the link can have, with their parameters', reply: Type.Array(FilterFacts) },
       async ({ path }) => {
         const live = await project(path).live();
         return live.links.availableFilters(path.link_id);
@@ -41,17 +44,33 @@ export function linkRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
-      { summary: 'Write the frames of a link to a pcap file of the project', body: LinkCaptureStart, status: 201 },
+      { summary: 'Write the frames of a link to a pcap file of the project', body: LinkCaptureStart, status: 201, reply: Link },
       ({ path, body }) => project(path).change((live) => live.links.captures.start(path.link_id, body)),
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/stop_capture',
-      { summary: 'End the capture of a link', status: 201 },
+      { summary: 'End the capture of a link', status: 201, reply: Link },
       ({ path }) => project(path).change((live) => live.links.captures.stop(path.link_id)),
     ),
     route(
+      'GET /v2/projects/{project_id}/links/{link_id}/stats',
+      { summary: 'What a link carries, loses and holds back, each way', reply: LinkStats, own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.links.stats.get(path.link_id);
+      },
+    ),
+    route(
+      'GET /v2/projects/{project_id}/link_stats',
+      { summary: 'The same of all links', reply: Type.Array(LinkStats), own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.links.stats.list();
+      },
+    ),
+    route(
       'GET /v2/projects/{project_id}/links/{link_id}/pcap',
-      { summary: 'The capture of a link as a stream, to its end' },
+      { summary: 'The capture of a link as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
       async ({ path }) => {
         const live = await project(path).live();
         return live.links.captures.stream(path.link_id);

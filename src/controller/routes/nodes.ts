@@ -1,5 +1,7 @@
 import { type Route, type RouteKey, route, socketRoute } from '../../api/route.ts';
-import { NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
+import { Link } from '../../schema/link.ts';
+import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { actOnAll, resetAllConsoles } from '../node-batch.ts';
 import type { NodeAction } from '../project-nodes.ts';
@@ -17,23 +19,27 @@ export function nodeRoutes(controller: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/nodes',
-      { summary: 'List the nodes; of a closed project as they are stored' },
+      { summary: 'List the nodes; of a closed project as they are stored', reply: Type.Array(Node) },
       async ({ path }) => {
         const live = await project(path).findLive();
         return live ? live.nodes.list() : [...(await project(path).stored()).nodes.values()];
       },
     ),
-    route('POST /v2/projects/{project_id}/nodes', { summary: 'Create a node', body: NodeCreate, status: 201 }, ({ path, body }) => {
-      computes.get(body.compute_id);
-      return project(path).change((live) => live.nodes.create(body));
-    }),
-    route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node' }, async ({ path }) => {
+    route(
+      'POST /v2/projects/{project_id}/nodes',
+      { summary: 'Create a node', body: NodeCreate, status: 201, reply: Node },
+      ({ path, body }) => {
+        computes.get(body.compute_id);
+        return project(path).change((live) => live.nodes.create(body));
+      },
+    ),
+    route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node', reply: Node }, async ({ path }) => {
       const live = await project(path).live();
       return live.nodes.get(path.node_id).object;
     }),
     route(
       'PUT /v2/projects/{project_id}/nodes/{node_id}',
-      { summary: 'Change a node; properties that are not given stay', body: NodeUpdate },
+      { summary: 'Change a node; properties that are not given stay', body: NodeUpdate, reply: Node },
       ({ path, body }) => project(path).change((live) => live.nodes.update(path.node_id, body)),
     ),
     route(
@@ -41,16 +47,20 @@ export function nodeRoutes(controller: Controller): Route[] {
       { summary: 'Delete a node, its links and its files', status: 204 },
       ({ path }) => project(path).change((live) => live.nodes.delete(path.node_id)),
     ),
-    route('GET /v2/projects/{project_id}/nodes/{node_id}/links', { summary: 'List the links of a node' }, async ({ path }) => {
-      const live = await project(path).live();
-      return live.links.listOn(path.node_id);
-    }),
+    route(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/links',
+      { summary: 'List the links of a node', reply: Type.Array(Link) },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.links.listOn(path.node_id);
+      },
+    ),
     ...otherRoutes(controller),
     ...actions.flatMap(({ action, summary }) => {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
       const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
       return [
-        route(one, { summary: `${summary} a node; the answer shows it as it is then` }, ({ path, body }) =>
+        route(one, { summary: `${summary} a node; the answer shows it as it is then`, reply: Node }, ({ path, body }) =>
           project(path).change((live) => live.nodes.act(path.node_id, action, body)),
         ),
         route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
@@ -77,17 +87,27 @@ function otherRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
-      { summary: 'Copy a stopped node with its files; its links are not copied', body: NodeDuplicate, status: 201 },
+      { summary: 'Copy a stopped node with its files; its links are not copied', body: NodeDuplicate, status: 201, reply: Node },
       ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
-      { summary: 'Make a disk of a stopped node larger', status: 201 },
+      { summary: 'Make a disk of a stopped node larger', empty: true, status: 201 },
       ({ path, body }) => project(path).change((live) => live.nodes.relay(path.node_id, 'resize_disk', body)),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
+      { summary: 'The idle-PC value that suits a router best' },
+      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('GET', 'auto_idlepc'),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
+      { summary: 'Idle-PC values that may suit a router' },
+      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('GET', 'idlepc_proposals'),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws',
-      { summary: 'The telnet console of a started node' },
+      { summary: 'The console of a started node: what a serial line shows, or RFB where the console is a screen' },
       async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).console(signal),
       (socket, join) => join(socket),
     ),

@@ -1,33 +1,68 @@
-import { type Route, route, socketRoute } from '../../api/route.ts';
+import { fault } from '../../api/faults.ts';
+import { type Call, type Route, route, socketRoute } from '../../api/route.ts';
+import { linkStats, Notification, since } from '../../schema/notification.ts';
 import type { Controller } from '../controller.ts';
-import type { Listen } from '../feed.ts';
+import type { Source } from '../feed.ts';
+import { resume } from '../resume.ts';
 
-export function notificationRoutes({ feeds, notices, projects }: Controller): Route[] {
-  const ofServer: Listen = (listener) => notices.subscribe(listener);
-  const ofProject = (projectId: string): Listen => {
+const reply = Notification;
+/** Existing clients are not sent what they do not know. */
+const parameters = { since, link_stats: linkStats };
+
+export function notificationRoutes({ feeds, notices, projects, log }: Controller): Route[] {
+  const ofServer: Source = { listen: (listener) => notices.subscribe(listener) };
+  const ofProject = (projectId: string, query: Call['query']): Source => {
     const project = projects.get(projectId);
-    return (listener) => project.listen(listener);
+    const token = tokenOf(query.since);
+    const changes = token === undefined ? project.listen.bind(project) : resume(project, token, log);
+    const seq = () => project.liveNow?.seq;
+    if (!isOn(query, 'link_stats')) return { listen: changes, seq };
+    const listen: Source['listen'] = (listener) => {
+      const leave = changes(listener);
+      const stop = project.linkStats.listen(listener);
+      return () => {
+        stop();
+        leave();
+      };
+    };
+    return { listen, seq };
   };
   return [
-    route('GET /v2/notifications', { summary: 'Events of computes and projects, one JSON document a line' }, ({ signal }) =>
+    route('GET /v2/notifications', { summary: 'Events of computes and projects, one JSON document a line', reply }, ({ signal }) =>
       feeds.stream(ofServer, signal),
     ),
     socketRoute(
       'GET /v2/notifications/ws',
       { summary: 'Events of computes and projects' },
       () => ofServer,
-      (socket, listen) => feeds.serve(listen, socket),
+      (socket, from) => feeds.serve(from, socket),
     ),
     route(
       'GET /v2/projects/{project_id}/notifications',
-      { summary: 'Events of a project, one JSON document a line' },
-      ({ path, signal }) => feeds.stream(ofProject(path.project_id), signal),
+      { summary: 'Events of a project, one JSON document a line', query: parameters, reply },
+      ({ path, query, signal }) => feeds.stream(ofProject(path.project_id, query), signal),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/notifications/ws',
-      { summary: 'Events of a project' },
-      ({ path }) => ofProject(path.project_id),
-      (socket, listen) => feeds.serve(listen, socket),
+      { summary: 'Events of a project', query: parameters },
+      ({ path, query }) => ofProject(path.project_id, query),
+      (socket, from) => feeds.serve(from, socket),
     ),
   ];
+}
+
+/** @throws `invalid_request` */
+function tokenOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw fault('invalid_request', { reason: 'since must be the seq of a notification: a whole number' });
+  return Number(text);
+}
+
+/** @throws invalid_request */
+function isOn(query: Call['query'], name: string): boolean {
+  const value = (query[name] ?? 'false').toLowerCase();
+  if (value === 'true' || value === '1') return true;
+  if (value === 'false' || value === '0') return false;
+  throw fault('invalid_request', { reason: `${name} is true or false, not "${value.slice(0, 100)}"` });
 }

@@ -1,13 +1,18 @@
 import { type Route, route } from '../../api/route.ts';
-import { Name, strict } from '../../schema/common.ts';
+import { Bulk, BulkCreate } from '../../schema/bulk.ts';
+import { Name, named } from '../../schema/common.ts';
+import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
+import { makeAll } from '../bulk.ts';
 import type { Controller } from '../controller.ts';
 
-const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, strict);
+const count = Type.Integer({ minimum: 0 });
+const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapshots: count }, named('ProjectStats'));
+const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, named('ProjectLoad'));
 
 export function projectRoutes(controller: Controller): Route[] {
-  const { projects } = controller;
+  const { projects, snapshots } = controller;
   return [
     route('GET /v2/projects', { summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () => projects.list()),
     route(
@@ -33,13 +38,14 @@ export function projectRoutes(controller: Controller): Route[] {
     route('DELETE /v2/projects/{project_id}', { summary: 'Delete a project with its files', status: 204 }, ({ path }) =>
       projects.delete(path.project_id),
     ),
-    route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project' }, async ({ path }) => {
-      const live = await projects.get(path.project_id).findLive();
+    route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project', reply: Stats }, async ({ path }) => {
+      const project = projects.get(path.project_id);
+      const [live, kept] = await Promise.all([project.findLive(), snapshots.list(project)]);
       return {
         drawings: live?.drawings.size ?? 0,
         links: live?.links.size ?? 0,
         nodes: live?.nodes.size ?? 0,
-        snapshots: 0,
+        snapshots: kept.length,
       };
     }),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
@@ -55,9 +61,18 @@ export function projectRoutes(controller: Controller): Route[] {
       { summary: 'Copy a project, running or not, into a new one', body: ProjectDuplicate, status: 201, reply: Project },
       async ({ path, body }) => (await controller.duplicate(path.project_id, body)).object,
     ),
-    route('GET /v2/projects/{project_id}/snapshots', { summary: 'List the snapshots of a project' }, ({ path }) => {
-      projects.get(path.project_id);
-      return [];
-    }),
+    route(
+      'GET /v2/projects/{project_id}/problems',
+      { summary: 'Nodes and links of an open project that cannot be used, and why', reply: Type.Array(Problem), own: true },
+      async ({ path }) => {
+        const { nodes, links } = await projects.get(path.project_id).live();
+        return [...nodes.problems(), ...links.mending.problems()];
+      },
+    ),
+    route(
+      'POST /v2/projects/{project_id}/bulk',
+      { summary: 'Create nodes, links and drawings at once, all or none', body: BulkCreate, status: 201, reply: Bulk, own: true },
+      ({ path, body }) => projects.get(path.project_id).change((live) => makeAll(live, body)),
+    ),
   ];
 }

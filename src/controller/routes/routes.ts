@@ -4,12 +4,17 @@ import { applianceRoutes } from './appliances.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
 import { fileRoutes } from './files.ts';
+import { historyRoutes } from './history.ts';
 import { keptSettingsRoutes } from './kept-settings.ts';
+import { kindRoutes } from './kinds.ts';
 import { linkRoutes } from './links.ts';
 import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
+import { portableRoutes } from './portable.ts';
 import { projectRoutes } from './projects.ts';
 import { serverRoutes } from './server.ts';
+import { snapshotRoutes } from './snapshots.ts';
+import { switchRoutes } from './switches.ts';
 import { symbolRoutes } from './symbols.ts';
 import { templateRoutes } from './templates.ts';
 
@@ -19,11 +24,16 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...serverRoutes(controller),
     ...keptSettingsRoutes(controller),
     ...computeRoutes(controller),
+    ...kindRoutes(),
     ...projectRoutes(controller),
+    ...portableRoutes(controller),
     ...nodeRoutes(controller),
+    ...switchRoutes(controller),
     ...fileRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),
+    ...historyRoutes(controller),
+    ...snapshotRoutes(controller),
     ...applianceRoutes(controller),
     ...symbolRoutes(controller),
     ...templateRoutes(controller),

@@ -1,44 +1,88 @@
 import { fault } from '../../api/faults.ts';
 import { Answer, type Route, route } from '../../api/route.ts';
-import { strict, Text } from '../../schema/common.ts';
+import { named, Text } from '../../schema/common.ts';
+import { HostStatistics } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { writeDebugReport } from '../debug-report.ts';
 
-const Version = Type.Object({ version: Text(), local: Type.Optional(Type.Boolean()) }, strict);
+const Version = Type.Object({ version: Text(), local: Type.Optional(Type.Boolean()) }, named('Version'));
+const ComputeStatistics = Type.Object(
+  { compute_id: Type.String(), compute_name: Type.String(), statistics: HostStatistics },
+  named('ComputeStatistics'),
+);
 
 export function serverRoutes(controller: Controller): Route[] {
-  const { version, settings, computes, log, end } = controller;
-  const own = Object.freeze({ version, local: settings.Server.local });
+  const { version, settings, computes, projects, log, end } = controller;
+  const { local, answer_client_version } = settings.Server;
+  const versionFor = (userAgent: string | undefined) => (answer_client_version && clientVersion(userAgent)) || version;
   return [
-    route('GET /v2/version', { summary: 'Version of the API, and whether the server is local' }, () => own),
-    route('POST /v2/version', { summary: 'Compare the client with the server', body: Version }, ({ body }) => {
-      if (body.version !== version) throw fault('version_differs', { version: body.version, own: version });
-      return { version };
-    }),
-    route('POST /v2/shutdown', { summary: 'End the server as SIGTERM does; local servers only', status: 201 }, () => {
+    route(
+      'GET /v2/version',
+      { summary: 'Version of the API, and whether the server is local', reply: Version },
+      ({ userAgent }) => ({
+        local,
+        version: versionFor(userAgent),
+      }),
+    ),
+    route(
+      'POST /v2/version',
+      { summary: 'Compare the client with the server', body: Version, reply: Version },
+      ({ body, userAgent }) => {
+        const own = versionFor(userAgent);
+        if (body.version !== own) throw fault('version_differs', { version: body.version, own });
+        return { version: own };
+      },
+    ),
+    route(
+      'GET /v1/version',
+      { summary: 'Version of the API, where clients of its first edition look for it', reply: Version },
+      ({ userAgent }) => ({
+        version: versionFor(userAgent),
+      }),
+    ),
+    route('POST /v2/shutdown', { summary: 'End the server as SIGTERM does; local servers only', empty: true, status: 201 }, () => {
       if (!settings.Server.local) throw fault('not_local', { what: 'to end it through the API' });
       return new Answer(201, undefined, end);
     }),
     route(
+      'POST /v2/reload',
+      { summary: 'Look again which projects there are, and open those that open by themselves', empty: true },
+      () => {
+        void projects.reload().catch((error: unknown) => log.error({ err: error }, 'projects could not be looked for'));
+      },
+    ),
+    route(
       'POST /v2/debug',
-      { summary: 'Write what helps with trouble to the data directory; local servers only', status: 201 },
+      { summary: 'Write what helps with trouble to the data directory; local servers only', empty: true, status: 201 },
       () => {
         if (!settings.Server.local) throw fault('not_local', { what: 'to have debug information written' });
         return writeDebugReport(controller);
       },
     ),
-    route('GET /v2/statistics', { summary: 'How busy the computes are; those that do not answer are left out' }, async () => {
-      const answers = await Promise.allSettled(
-        computes.all().map(async (compute) => ({
-          compute_id: compute.id,
-          compute_name: compute.record.name,
-          statistics: (await compute.transport.call('GET /v2/compute/statistics')).body,
-        })),
-      );
-      for (const answer of answers)
-        if (answer.status === 'rejected') log.info({ err: answer.reason }, 'a compute was left out of the statistics');
-      return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-    }),
+    route(
+      'GET /v2/statistics',
+      { summary: 'How busy the computes are; those that do not answer are left out', reply: Type.Array(ComputeStatistics) },
+      async () => {
+        const answers = await Promise.allSettled(
+          computes.all().map(async (compute) => ({
+            compute_id: compute.id,
+            compute_name: compute.record.name,
+            statistics: (await compute.transport.call('GET /v2/compute/statistics')).body,
+          })),
+        );
+        for (const answer of answers)
+          if (answer.status === 'rejected') log.info({ err: answer.reason }, 'a compute was left out of the statistics');
+        return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+      },
+    ),
   ];
+}
+
+/**
+ * The version that a client of 2.2 says it has: desktop clients send `GNS3 QT Client v2.2.61` and the like, those in development with
+ * more behind it (`2.2.61dev1`, `2.2.0rc2`), and compare the three numbers.
+ */
+function clientVersion(userAgent = ''): string | undefined {
+  return /\bGNS3\b.*\bv?(2\.2\.\d{1,4})(?!\d)/i.exec(userAgent)?.[1];
 }

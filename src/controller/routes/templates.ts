@@ -1,36 +1,47 @@
 import { fault } from '../../api/faults.ts';
 import { type Route, route, Tagged } from '../../api/route.ts';
-import { type Template, TemplateCreate, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
+import { Node } from '../../schema/node.ts';
+import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { nodeFrom } from '../template-rules.ts';
 
 export function templateRoutes({ templates, projects, computes }: Controller): Route[] {
   return [
-    route('GET /v2/templates', { summary: 'List the templates, built-in ones last' }, () => templates.list()),
+    route('GET /v2/templates', { summary: 'List the templates, built-in ones last', reply: Type.Array(TemplateObject) }, () =>
+      templates.list(),
+    ),
     route(
       'POST /v2/templates',
-      { summary: 'Create a template; what its type needs besides is filled in', body: TemplateCreate, status: 201 },
+      {
+        summary: 'Create a template; what its type needs besides is filled in',
+        body: TemplateCreate,
+        status: 201,
+        reply: TemplateObject,
+      },
       ({ body }) => templates.create(body),
     ),
     route(
       'GET /v2/templates/{template_id}',
-      { summary: 'Get a template' },
+      { summary: 'Get a template', reply: TemplateObject },
       ({ path }) => new Tagged(templates.get(path.template_id)),
     ),
     route(
       'PUT /v2/templates/{template_id}',
-      { summary: 'Change a template; of a built-in one until the server ends', body: TemplateUpdate },
+      { summary: 'Change a template; of a built-in one until the server ends', body: TemplateUpdate, reply: TemplateObject },
       ({ path, body }) => templates.update(path.template_id, body),
     ),
     route('DELETE /v2/templates/{template_id}', { summary: 'Delete a template', status: 204 }, ({ path }) =>
       templates.delete(path.template_id),
     ),
-    route('POST /v2/templates/{template_id}/duplicate', { summary: 'Copy a template', status: 201 }, ({ path }) =>
-      templates.duplicate(path.template_id),
+    route(
+      'POST /v2/templates/{template_id}/duplicate',
+      { summary: 'Copy a template', status: 201, reply: TemplateObject },
+      ({ path }) => templates.duplicate(path.template_id),
     ),
     route(
       'POST /v2/projects/{project_id}/templates/{template_id}',
-      { summary: 'Make a node from a template', body: TemplateUse, status: 201 },
+      { summary: 'Make a node from a template', body: TemplateUse, status: 201, reply: Node },
       async ({ path, body }) => {
         const project = projects.get(path.project_id);
         const template = templates.get(path.template_id);

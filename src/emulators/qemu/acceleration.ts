@@ -10,9 +10,9 @@ import { access, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { hostPlatform } from './platforms.ts';
-import { runTool } from './tool.ts';
 
 export interface Verdict {
   readonly usable: boolean;

@@ -6,11 +6,14 @@ import { macPlus } from '../mac-address.ts';
 import { escapeCommas } from './options.ts';
 import { atLeast, type Version } from './version.ts';
 
+/** QEMU is a process: it has one of these, and is the other side of it. */
+export type AdapterPort = Extract<PortSpec, { type: 'stream' | 'udp' }>;
+
 export interface Adapter {
   readonly type: string;
   readonly mac: string;
-  /** Where the fabric connects to; QEMU is the other side. */
-  readonly port: PortSpec;
+  /** Where the fabric connects to. */
+  readonly port: AdapterPort;
 }
 
 /** Types and addresses of all adapters; a custom adapter's own win. */
@@ -71,7 +74,7 @@ function pciSlots(adapters: number, pciDrives: number): { bridges: number; first
 }
 
 /** QEMU listens on the stream's socket; of a pair of datagram ports it has the one that the fabric sends to. */
-function backend(index: number, port: PortSpec): string {
+function backend(index: number, port: AdapterPort): string {
   if (port.type === 'stream') return `stream,id=${netdevId(index)},server=on,addr.type=unix,addr.path=${escapeCommas(port.path)}`;
   return `socket,id=${netdevId(index)},udp=127.0.0.1:${port.lport},localaddr=127.0.0.1:${port.rport}`;
 }

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
+import { runTool } from '../../process/tool.ts';
 import { contractHost } from '../contract-bench.ts';
 import { Binaries } from './binaries.ts';
 import { ImageMaker } from './img.ts';
-import { runTool } from './tool.ts';
 
 let folder: string;
 let binaries: Binaries;

@@ -5,8 +5,8 @@
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
+import { runTool } from '../../process/tool.ts';
 import { isEmulatorName } from './platforms.ts';
-import { runTool } from './tool.ts';
 import { parseVersion, type Version, versionWord } from './version.ts';
 
 export interface Binary {

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import type { PortSpec } from '../../fabric/protocol.ts';
-import { type Adapter, adapterArguments, adapterFacts } from './adapters.ts';
+import { type Adapter, type AdapterPort, adapterArguments, adapterFacts } from './adapters.ts';
 import { commandArguments, type Plan } from './command.ts';
 import { driveArguments, pciDrives } from './drives.ts';
 import { hostPlatform, isEmulatorName, nativePlatforms, platformOfBinary } from './platforms.ts';
 import { defaults, type QemuProperties } from './properties.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';
 
-const stream = (index: number): PortSpec => ({ type: 'stream', path: `/run/n${index}` });
+const stream = (index: number): AdapterPort => ({ type: 'stream', path: `/run/n${index}` });
 const adapter = (index: number, more: Partial<Adapter> = {}): Adapter => ({
   type: 'e1000',
   mac: `0c:bb:cc:dd:00:0${index}`,
@@ -43,6 +42,7 @@ function plan(properties: Partial<QemuProperties> = {}, more: Partial<Plan> = {}
     pidFile: '/run/pid',
     consoleLog: '/node/console.log',
     savedState: undefined,
+    sandbox: undefined,
     options: [],
     ...more,
   };
@@ -136,7 +136,7 @@ test('adapters: addresses, custom ones, models', () => {
 });
 
 test('datagrams: QEMU has the port that the fabric sends to; the legacy syntax', () => {
-  const port: PortSpec = { type: 'udp', lport: 20000, rhost: '127.0.0.1', rport: 20001, bind: '127.0.0.1' };
+  const port: AdapterPort = { type: 'udp', lport: 20000, rhost: '127.0.0.1', rport: 20001, bind: '127.0.0.1' };
   assert.equal(
     adapterArguments([adapter(0, { port })], 0, [6, 0], false).at(-1),
     'socket,id=gns3-0,udp=127.0.0.1:20000,localaddr=127.0.0.1:20001',

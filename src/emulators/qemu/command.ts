@@ -32,6 +32,8 @@ export interface Plan {
   readonly pidFile: string;
   /** Receives everything the first serial port writes, also while nobody is connected. */
   readonly consoleLog: string;
+  /** Value of `-sandbox`; undefined when this emulator has none, or it is switched off. */
+  readonly sandbox: string | undefined;
   /** Name of the saved state to continue from. */
   readonly savedState: string | undefined;
   /** The user's options, split, checked and filled in. */
@@ -60,6 +62,7 @@ export function commandArguments(plan: Plan): string[] {
     ...adapterArguments(plan.adapters, pciDrives(plan.drives), plan.version, properties.legacy_networking),
     ...option('-loadvm', plan.savedState),
     ...tpm(plan.tpmSocket),
+    ...option('-sandbox', plan.sandbox),
     ...options,
     ...(plan.console.type === 'vnc' ? ['-machine', 'usb=on', '-device', 'usb-tablet'] : []),
   ];

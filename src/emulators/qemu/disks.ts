@@ -2,10 +2,12 @@
  * A node's disks before it starts: overlays ("linked clones") are made, found again and checked; images that other nodes share
  * are only read.
  */
-import { copyFile, realpath, rename, stat } from 'node:fs/promises';
+import { realpath, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { ImageFolder } from '../images.ts';
+import type { Binaries } from './binaries.ts';
+import { ConfigDisk } from './config-disk.ts';
 import type { Drive } from './drives.ts';
 import { type QemuProperties, type Slot, slots } from './properties.ts';
 import type { QemuImg } from './qemu-img.ts';
@@ -30,6 +32,7 @@ export interface Disk extends Drive {
 export interface DiskTools {
   readonly images: ImageFolder;
   readonly img: QemuImg;
+  readonly binaries: Pick<Binaries, 'inPath'>;
 }
 
 /** Finds or makes every disk of the node. @throws image_missing, image_not_allowed, qemu_failed */
@@ -86,18 +89,22 @@ async function prepareOverlay(node: DiskNode, slot: Slot, base: string, { img }:
   return overlay;
 }
 
-/** A small disk for start-up configurations, when the image folder has its template. */
-async function configDisk(node: DiskNode, { images }: DiskTools): Promise<Disk | undefined> {
-  const template = await images.resolve('config.img', node.projectDirectory).catch(() => undefined);
-  if (template === undefined) {
-    node.warn(`${node.name}: there is no config.img in the image folder, so it starts without a config disk`);
-    return undefined;
-  }
-  const file = join(node.directory, 'config.img');
-  if (!(await exists(file))) await copyFile(template, file);
-  const { hda_disk_interface, hdd_disk_interface } = node.properties;
+/** A small disk for start-up configurations, from the template of the image folder if it has one. */
+async function configDisk(node: DiskNode, { images, binaries }: DiskTools): Promise<Disk | undefined> {
+  const { hda_disk_interface, hdd_disk_interface, hdd_disk_image } = node.properties;
+  const find = (reference: string) => images.resolve(reference, node.projectDirectory).catch(() => undefined);
+  const disk = new ConfigDisk(node, binaries);
+  const zip = hdd_disk_image.endsWith('.zip') ? await find(hdd_disk_image) : undefined;
+  if (!(await disk.prepare(await find('config.img'), zip))) return undefined;
   const bus = hdd_disk_interface === 'none' ? hda_disk_interface : hdd_disk_interface;
-  return { slot: 'hdd', index: 3, file, format: 'raw', interface: bus === 'none' ? 'ide' : bus, hasSavedState: false };
+  return {
+    slot: 'hdd',
+    index: 3,
+    file: disk.file,
+    format: 'raw',
+    interface: bus === 'none' ? 'ide' : bus,
+    hasSavedState: false,
+  };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,18 +1,19 @@
 /** The driver with the real QEMU: what every kind must keep, what is refused, and what is made of properties. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
+import { runTool } from '../../process/tool.ts';
 import { emulatorContract } from '../contract.ts';
 import type { Bench } from '../contract-bench.ts';
 import type { NodeView, Properties } from '../driver.ts';
+import { Binaries } from './binaries.ts';
 import { qemuDriver } from './driver.ts';
 import { ipxe, qemuBench, refused, startNode } from './ipxe-guest.ts';
 import { qemuKind } from './kind.ts';
-import { runTool } from './tool.ts';
 
 const firstPort = 31_800;
 
@@ -104,6 +105,16 @@ test('a missing image is refused, and nothing changed', async () => {
   await assert.rejects(bench.create({ kernel_image: '../../etc/passwd' }), refused('image_missing', /passwd/));
 });
 
+test('an empty disk that appliances name is made when it is asked for, once', async () => {
+  const name = 'empty8G.qcow2';
+  const made = await Promise.all([1, 2, 3].map(() => bench.create({ hda_disk_image: name, hdb_disk_image: 'empty100G.qcow2' })));
+  for (const { hda_disk_image } of made) assert.equal(hda_disk_image, name);
+  const path = join(bench.host.settings.Server.images_path, 'QEMU', name);
+  assert.match((await runTool('qemu-img', ['info', path], { timeoutMs: 10_000 })).stdout, /virtual size: 8 GiB/);
+  assert.ok((await stat(path)).size < 1024 * 1024);
+  await assert.rejects(bench.create({ hda_disk_image: 'empty7G.qcow2' }), refused('image_missing', /empty7G/));
+});
+
 test('QEMU that ends at once: its last words are the reason', async () => {
   for (const [more, words] of [
     [{ adapter_type: 'no-such-card' }, /ended with code 1.*no-such-card/s],
@@ -116,6 +127,11 @@ test('QEMU that ends at once: its last words are the reason', async () => {
 });
 
 test('what contradicts itself, is unsafe or lacks a tool is refused before anything runs', async () => {
+  // A host with nothing but QEMU.
+  const programs = join(folder, 'programs');
+  await mkdir(programs);
+  for (const name of ['qemu-system-x86_64', 'qemu-img']) await symlink(join('/usr/bin', name), join(programs, name));
+  bench = qemuBench(folder, firstPort, { binaries: new Binaries(() => programs), firmwareFolder: folder });
   await writeFile(join(folder, 'file'), Buffer.alloc(65_536));
   const file = join(folder, 'file');
   for (const [more, code, words] of [

@@ -2,18 +2,19 @@
 import { fault } from '../../api/faults.ts';
 import type { Driver, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host.ts';
-import type { ImageFolder } from '../images.ts';
 import { Acceleration } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 import { prepareDisk } from './disks.ts';
+import { EmptyDisks } from './empty-disks.ts';
 import { type Limits, standardLimits } from './emulator.ts';
-import { ImageMaker, imageFolder } from './img.ts';
-import { qemuKind } from './kind.ts';
+import { ImageMaker } from './img.ts';
+import { qemuImages, qemuKind } from './kind.ts';
 import { adopt, launch } from './launch.ts';
 import { diskNode, imgFor } from './plan.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge, type Slot } from './properties.ts';
 import { qemuRoutes } from './routes.ts';
+import { Sandboxes } from './sandbox.ts';
 import { reselectEmulator, selectEmulator } from './selection.ts';
 
 export interface QemuDriver extends Driver {
@@ -34,6 +35,8 @@ export interface QemuDriverOptions {
   readonly limits?: Partial<Limits>;
   /** Datagrams for adapters whatever the version of QEMU. For tests. */
   readonly datagrams?: boolean;
+  /** In place of Debian's. For tests. */
+  readonly firmwareFolder?: string;
   readonly binaries?: Binaries;
 }
 
@@ -45,10 +48,18 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     () => binaries.inPath(native),
   );
   const launcher = {
-    facilities: { host, binaries, acceleration, datagrams: options.datagrams ?? false },
+    facilities: {
+      host,
+      binaries,
+      acceleration,
+      sandboxes: new Sandboxes(),
+      datagrams: options.datagrams ?? false,
+      firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
+    },
     limits: { ...standardLimits, ...options.limits },
   };
-  const images = host.images.folder(imageFolder);
+  const images = host.images.of(qemuImages);
+  const acceptable = new EmptyDisks(images, binaries);
   const where = () => ({ binaries, onlyInPath: !host.settings.Server.local });
 
   const driver: QemuDriver = {
@@ -59,7 +70,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     async create(input, node) {
       const selection = await selectEmulator(input, where());
       const properties = merge({ ...defaults, ...selection }, input, node.nodeId);
-      const accepted = await acceptImages(images, properties, {}, node.projectDirectory);
+      const accepted = await acceptImages(acceptable, properties, {}, node.projectDirectory);
       // Found out in the background, once, so that the first start does not wait for it.
       if (mayAccelerate(host, properties)) void acceleration.verdict();
       return Object.freeze({ ...properties, ...accepted });
@@ -68,7 +79,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       const before = asQemu(current);
       const selection = await reselectEmulator(before, changes, where());
       const properties = merge({ ...before, ...selection }, changes, node.nodeId);
-      return Object.freeze({ ...properties, ...(await acceptImages(images, properties, current, node.projectDirectory)) });
+      return Object.freeze({ ...properties, ...(await acceptImages(acceptable, properties, current, node.projectDirectory)) });
     },
     present(properties) {
       const { linked_clone: _, custom_adapters: __, ...shown } = asQemu(properties);
@@ -86,11 +97,11 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     async resizeDisk(node, slot, mebibytes) {
       const properties = asQemu(node.properties);
       const img = await imgFor(properties.qemu_path, binaries);
-      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img });
+      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img, binaries });
       if (disk === undefined) throw fault('qemu_failed', { reason: `${node.name} has no disk ${slot}` });
       await img.grow(disk.file, mebibytes, disk.format);
     },
-    routes: (nodes) => qemuRoutes(driver, host, nodes),
+    routes: (nodes) => qemuRoutes(driver, nodes),
   };
   return driver;
 }
@@ -104,7 +115,7 @@ function mayAccelerate({ settings }: Host, { platform, options }: { platform: Pl
 
 /** Images that changed are looked for, and kept in the form that is shown. */
 async function acceptImages(
-  images: ImageFolder,
+  images: EmptyDisks,
   wanted: Readonly<Record<(typeof imageKeys)[number], string>>,
   current: Properties,
   projectDirectory: string,

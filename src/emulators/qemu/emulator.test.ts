@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { endMarked, listMarked } from '../../process/orphans.ts';
+import { runTool } from '../../process/tool.ts';
 import { type Bench, contractHost } from '../contract-bench.ts';
 import type { NodeView, Properties } from '../driver.ts';
 import { Binaries } from './binaries.ts';
 import { qemuDriver } from './driver.ts';
 import { QemuEmulator } from './emulator.ts';
 import { ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
-import { runTool } from './tool.ts';
 
 const firstPort = 31_850;
 
@@ -141,13 +141,25 @@ test('a processor limit: its keeper starts, changes, is taken over and ends with
 
 test('a TPM emulator that does not start says why, and nothing runs', async () => {
   const version = (number: string) => `[ "$1" = --version ] && { echo "TPM emulator version ${number}, Copyright"; exit; }`;
-  bench = qemuBench(folder, firstPort, { binaries: await withProgram('swtpm', `${version('0.7.3')}`) });
-  await assert.rejects(start({ tpm: true }), refused('qemu_failed', /0\.7\.3 is installed/));
+  bench = qemuBench(folder, firstPort, { binaries: await withProgram('swtpm', `${version('0.5.3')}`) });
+  await assert.rejects(start({ tpm: true }), refused('qemu_failed', /0\.5\.3 is installed/));
   bench = qemuBench(folder, firstPort, {
     binaries: await withProgram('swtpm', `${version('0.9.0')}; echo "no room for state" >&2; exit 1`),
   });
   await assert.rejects(start({ tpm: true }), refused('qemu_failed', /no room for state/));
   await bench.assertNothingRuns();
+});
+
+test('what is written to the config disk is in config.zip when the machine has ended', async () => {
+  const { emulator, view } = await start({ create_config_disk: true });
+  assert.match(emulator.commandLine, /config\.img,format=raw,if=ide,index=3/);
+  const saved = join(view.directory, 'saved.cfg');
+  await writeFile(saved, 'hostname R1');
+  // A guest would do the same; its kernel is not needed for that.
+  const copied = await runTool('mcopy', ['-i', `${join(view.directory, 'config.img')}@@1M`, saved, '::'], { timeoutMs: 5000 });
+  assert.equal(copied.reason, '');
+  await emulator.stop();
+  assert.match((await readFile(join(view.directory, 'config.zip'))).toString('latin1'), /saved\.cfg/);
 });
 
 test('an internal error of QEMU ends the machine as failed, with the reason', async () => {

@@ -36,6 +36,8 @@ export interface Parts {
   readonly places: { readonly serial: string; readonly consoleLog: string };
   /** The absolute path of a CD-ROM image. */
   resolveImage(reference: string): Promise<string>;
+  /** Takes what the guest wrote to its config disk; called once, when it has ended. Never rejects. */
+  exportConfig(): Promise<void>;
   /** Gives back what the machine took; called once, when it has ended. */
   freed(): void;
 }
@@ -62,7 +64,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
     this.ended = parts.child.outcome.then(async (outcome) => {
       this.#hasEnded = true;
       this.#monitor?.close();
-      await Promise.all([parts.throttle.stop(), parts.tpm?.stop({ graceMs: 1000 })]);
+      await Promise.all([parts.throttle.stop(), parts.tpm?.stop({ graceMs: 1000 }), parts.exportConfig()]);
       parts.freed();
       return this.#endingOf(outcome);
     });

@@ -1,4 +1,5 @@
 /** Disk images made and grown at a client's request (`/qemu/img`), and the disks of a node (`resize_disk`). */
+
 import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
@@ -7,6 +8,7 @@ import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { Host } from '../host.ts';
 import type { Binaries } from './binaries.ts';
+import { qemuImages } from './kind.ts';
 import { QemuImg } from './qemu-img.ts';
 
 const onOff = () => Type.Optional(oneOf(['on', 'off']));
@@ -91,7 +93,7 @@ export class ImageMaker {
       const name = basename(normalize(given));
       if (name === '.' || name === '..' || name === '')
         throw fault('path_forbidden', { path: given, reason: 'it is not a file name' });
-      return join(this.#host.images.folder(imageFolder).directory, name);
+      return join(this.#host.images.of(qemuImages).directory, name);
     }
     if (this.#host.settings.Server.local) return normalize(given);
     throw fault('path_forbidden', {
@@ -109,9 +111,6 @@ export class ImageMaker {
     throw fault('qemu_binary_missing', { path: given, package: 'qemu-utils', known: known || 'none' });
   }
 }
-
-/** Folder of this kind's images below `images_path`. */
-export const imageFolder = 'QEMU';
 
 async function isThere(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;

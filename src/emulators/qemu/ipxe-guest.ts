@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { isFault } from '../../api/faults.ts';
+import type { Settings } from '../../schema/settings.ts';
 import { Bench } from '../contract-bench.ts';
 import type { Emulator, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host.ts';
@@ -13,16 +14,20 @@ import { qemuKind } from './kind.ts';
 
 export const ipxe: Properties = { ram: 32, boot_priority: 'n', options: '-machine accel=tcg,graphics=off' };
 
-export function qemuBench(folder: string, firstPort: number, options: QemuDriverOptions = {}): Bench {
-  return new Bench(
-    { kind: qemuKind, makeDriver: (host: Host) => qemuDriver(unaccelerated(host), options), properties: ipxe, firstPort },
-    folder,
-  );
+/** `settings`: of the section `[Qemu]`. */
+export function qemuBench(
+  folder: string,
+  firstPort: number,
+  options: QemuDriverOptions = {},
+  settings: Partial<Settings['Qemu']> = {},
+): Bench {
+  const makeDriver = (host: Host) => qemuDriver(unaccelerated(host, settings), options);
+  return new Bench({ kind: qemuKind, makeDriver, properties: ipxe, firstPort }, folder);
 }
 
 /** No probe guest in the background of these tests. */
-function unaccelerated(host: Host): Host {
-  return { ...host, settings: { ...host.settings, Qemu: { ...host.settings.Qemu, acceleration: 'off' } } };
+function unaccelerated(host: Host, settings: Partial<Settings['Qemu']>): Host {
+  return { ...host, settings: { ...host.settings, Qemu: { ...host.settings.Qemu, acceleration: 'off', ...settings } } };
 }
 
 /** A started node; the bench's folders belong to it alone. */

@@ -1,73 +1,72 @@
 /** Facts of the kind "qemu": a virtual machine. Sources of the constants: README.md beside this file. */
 
-import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
-import { CustomAdapters } from '../../schema/node.ts';
-import { bootPriorities, closeActions, platforms, processPriorities } from '../../schema/qemu.ts';
-import { Type } from '../../schema/type.ts';
-import type { Kind } from '../kind.ts';
+import { Mac, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
+import { ComputeNodeId, CustomAdapters } from '../../schema/node.ts';
+import { type TSchema, Type } from '../../schema/type.ts';
+import type { ImageFacts, Kind } from '../kind.ts';
 import { namePorts } from '../port-naming.ts';
+import { fields, processPriorities } from './fields.ts';
+import { platforms } from './platforms.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'spice', 'spice+agent', 'none'] as const;
 
-export { bootPriorities, closeActions, processPriorities };
-
-const image = (what: string) => Type.Optional(Text({ description: `${what}: a name in the image folders, or a path` }));
+const optional = (schema: TSchema) => Type.Optional(schema);
+const orNull = (schema: TSchema) => Type.Optional(nullable(schema));
 /** Clients send a node back as they got it; sums are ours to compute. */
-const md5sum = Type.Optional(nullable(Text({ description: 'Ignored: computed from the image' })));
-const diskInterface = Type.Optional(Text({ description: 'ide, sata, nvme, scsi, virtio, sd, usb, floppy, pflash, mtd or none' }));
-const flag = (description: string) => Type.Optional(nullable(Type.Boolean({ description })));
+const md5sum = orNull(Text({ description: 'Ignored: computed from the image' }));
+const diskInterface = optional(Text({ description: 'ide, sata, nvme, scsi, virtio, sd, usb, floppy, pflash, mtd or none' }));
 
 const changeable = {
-  adapter_type: Type.Optional(nullable(Name({ description: 'Model of the network adapters, such as e1000 or virtio-net-pci' }))),
-  adapters: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 275 }))),
-  bios_image: image('Firmware'),
+  adapter_type: orNull(Name({ description: 'Model of the network adapters, such as e1000 or virtio-net-pci' })),
+  adapters: orNull(fields.adapters),
+  bios_image: optional(fields.bios_image),
   bios_image_md5sum: md5sum,
-  boot_priority: Type.Optional(oneOf(bootPriorities, { description: 'c: disk, d: CD-ROM, n: network' })),
-  cdrom_image: image('CD-ROM; a running machine gets the new one at once'),
+  boot_priority: optional(fields.boot_priority),
+  cdrom_image: optional(fields.cdrom_image),
   cdrom_image_md5sum: md5sum,
-  console: Type.Optional(nullable(TcpPort)),
-  console_type: Type.Optional(oneOf(consoleTypes)),
-  cpu_throttling: Type.Optional(
-    nullable(Type.Integer({ minimum: 0, maximum: 800, description: 'Percent of one processor; 0: no limit' })),
-  ),
-  cpus: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 255 }))),
-  create_config_disk: flag('Attach config.img of the image folder as fourth disk, where there is one'),
-  custom_adapters: Type.Optional(CustomAdapters),
-  hda_disk_image: image('First disk'),
+  console: orNull(TcpPort),
+  console_type: optional(oneOf(consoleTypes)),
+  cpu_throttling: orNull(fields.cpu_throttling),
+  cpus: orNull(fields.cpus),
+  create_config_disk: orNull(fields.create_config_disk),
+  custom_adapters: optional(CustomAdapters),
+  hda_disk_image: optional(fields.hda_disk_image),
   hda_disk_image_md5sum: md5sum,
   hda_disk_interface: diskInterface,
-  hdb_disk_image: image('Second disk'),
+  hdb_disk_image: optional(fields.hdb_disk_image),
   hdb_disk_image_md5sum: md5sum,
   hdb_disk_interface: diskInterface,
-  hdc_disk_image: image('Third disk'),
+  hdc_disk_image: optional(fields.hdc_disk_image),
   hdc_disk_image_md5sum: md5sum,
   hdc_disk_interface: diskInterface,
-  hdd_disk_image: image('Fourth disk'),
+  hdd_disk_image: optional(fields.hdd_disk_image),
   hdd_disk_image_md5sum: md5sum,
   hdd_disk_interface: diskInterface,
-  initrd: image('Initial RAM disk'),
+  initrd: optional(fields.initrd),
   initrd_md5sum: md5sum,
-  kernel_command_line: Type.Optional(nullable(Text())),
-  kernel_image: image('Kernel, started without a boot loader'),
+  kernel_command_line: orNull(fields.kernel_command_line),
+  kernel_image: optional(fields.kernel_image),
   kernel_image_md5sum: md5sum,
-  legacy_networking: flag('The -net syntax of QEMU before 2.9'),
-  linked_clone: Type.Optional(
-    Type.Boolean({ description: 'The node writes to overlays of its own; otherwise to the images themselves' }),
-  ),
-  mac_address: Type.Optional(
-    nullable(Type.Union([Mac, Type.Literal('')], { description: 'Of adapter 0; adapter n has this plus n' })),
-  ),
-  on_close: Type.Optional(oneOf(closeActions)),
-  options: Type.Optional(nullable(Text({ description: 'Added to the command line, quoted as in a shell' }))),
-  platform: Type.Optional(nullable(oneOf([...platforms, '', 'null']))),
-  process_priority: Type.Optional(nullable(oneOf([...processPriorities, 'null']))),
-  qemu_path: Type.Optional(nullable(Name({ description: 'The emulator: a name in PATH, or its path' }))),
-  ram: Type.Optional(nullable(Type.Integer({ description: 'MiB' }))),
-  replicate_network_connection_state: flag('Show the guest which adapters are connected'),
-  tpm: flag('A TPM 2.0; needs swtpm'),
-  uefi: flag('UEFI firmware; needs OVMF'),
-  usage: Type.Optional(Text()),
+  legacy_networking: orNull(fields.legacy_networking),
+  linked_clone: optional(fields.linked_clone),
+  mac_address: orNull(Type.Union([Mac, Type.Literal('')], { description: 'Of adapter 0; adapter n has this plus n' })),
+  on_close: optional(fields.on_close),
+  options: orNull(fields.options),
+  platform: orNull(oneOf([...platforms, '', 'null'])),
+  process_priority: orNull(oneOf([...processPriorities, 'null'])),
+  qemu_path: orNull(Name({ description: 'The emulator: a name in PATH, or its path' })),
+  // No bounds here: whatever an old project holds is opened; QEMU says what it cannot do.
+  ram: orNull(Type.Integer({ description: 'MiB' })),
+  replicate_network_connection_state: orNull(fields.replicate_network_connection_state),
+  tpm: orNull(fields.tpm),
+  uefi: orNull(fields.uefi),
+  usage: optional(Text()),
 };
+
+/** Disks and kernels: anything but a program for this host. */
+const isNoElf = (head: Buffer) => head.toString('hex', 0, 4) !== '7f454c46';
+
+export const qemuImages: ImageFacts = { folder: 'QEMU', isImage: isNoElf };
 
 export const qemuKind: Kind = {
   type: 'qemu',
@@ -76,7 +75,7 @@ export const qemuKind: Kind = {
     {
       ...changeable,
       name: Name(),
-      node_id: Type.Optional(Type.Union([Uuid, Type.Integer({ description: 'Of an old project: a new id is made' })])),
+      node_id: ComputeNodeId,
     },
     strict,
   ),
@@ -88,16 +87,15 @@ export const qemuKind: Kind = {
     resetConsole: true,
     reload: true,
     duplicate: true,
+    resizeDisk: true,
     startAnswersNode: true,
     addressesByPort: false,
   },
   alwaysRunning: false,
   consoleTypes,
+  images: qemuImages,
   defaults: {
     console_type: 'telnet',
-    symbol: ':/symbols/qemu_guest.svg',
-    category: 'guest',
-    name_format: '{name}-{0}',
     port_name_format: 'Ethernet{0}',
     port_segment_size: 0,
   },

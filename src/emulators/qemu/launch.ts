@@ -1,19 +1,22 @@
 /** Starting a machine, and taking over one that another server started. A failure leaves nothing running and nothing taken. */
+
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../api/faults.ts';
-import type { PortSpec } from '../../fabric/protocol.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { NodeView } from '../driver.ts';
+import type { AdapterPort } from './adapters.ts';
 import { commandArguments } from './command.ts';
+import { ConfigDisk } from './config-disk.ts';
 import { savedStateName } from './disks.ts';
 import { describeOutcome, type Limits, QemuEmulator } from './emulator.ts';
-import { imageFolder } from './img.ts';
+import { qemuImages } from './kind.ts';
 import { Monitor } from './monitor.ts';
 import { type Facilities, type Preparation, placesOf, prepare, requireEmulator } from './plan.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { asRecord, type QemuRecord, udpPortsOf } from './record.ts';
+import { commandAs, findRunAs, giveFiles, type RunAs } from './run-as.ts';
 import { Throttle } from './throttle.ts';
 import { startTpm } from './tpm.ts';
 import { atLeast } from './version.ts';
@@ -43,6 +46,7 @@ export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEm
   const { facilities } = launcher;
   const program = await requireEmulator(asQemu(node.properties), facilities);
   const version = await facilities.binaries.version(program);
+  const runAs = await findRunAs(facilities.host.settings);
   const pool = facilities.host.udpPorts;
   const useStreams = atLeast(version, 7, 2) && !facilities.datagrams;
   const count = asQemu(node.properties).adapters;
@@ -50,10 +54,11 @@ export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEm
   let tpm: Child | undefined;
   let started: Started;
   try {
-    const preparation = await prepare(node, version, ports, facilities);
+    const preparation = await prepare(node, { program, version }, ports, facilities);
     const runDirectory = facilities.host.settings.runtimeDirectory;
-    if (preparation.swtpm !== undefined) tpm = await startTpm(preparation.swtpm, node, runDirectory);
-    const { child, record } = await spawn(node, program, preparation, runDirectory);
+    if (runAs) await giveFiles(runAs, node, preparation, runDirectory);
+    if (preparation.swtpm !== undefined) tpm = await startTpm(preparation.swtpm, node, { runDirectory, runAs });
+    const { child, record } = await spawn(node, program, preparation, { runDirectory, runAs });
     started = {
       ...preparation,
       child,
@@ -108,11 +113,11 @@ interface Assembly {
 }
 
 function assemble(node: NodeView, { facilities, limits }: Launcher, { child, record, tpm, cpulimit }: Assembly) {
-  const { host } = facilities;
+  const { host, binaries } = facilities;
   const { directory, runtimeDirectory } = node;
   const runDirectory = host.settings.runtimeDirectory;
   const throttle = new Throttle({ program: cpulimit, pid: child.pid, directory, runtimeDirectory, runDirectory });
-  const images = host.images.folder(imageFolder);
+  const images = host.images.of(qemuImages);
   const emulator = new QemuEmulator({
     node,
     child,
@@ -122,12 +127,20 @@ function assemble(node: NodeView, { facilities, limits }: Launcher, { child, rec
     limits,
     places: placesOf(node),
     resolveImage: (reference) => images.resolve(reference, node.projectDirectory),
+    exportConfig: async () => {
+      if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries).export();
+    },
     freed: () => free(host.udpPorts, record.ports),
   });
   return { emulator, throttle };
 }
 
-async function spawn(node: NodeView, program: string, { plan, disks }: Preparation, runDirectory: string) {
+async function spawn(
+  node: NodeView,
+  program: string,
+  { plan, disks }: Preparation,
+  { runDirectory, runAs }: { runDirectory: string; runAs: RunAs | undefined },
+) {
   const args = commandArguments(plan);
   const commandLine = [program, ...args].join(' ');
   const logFile = placesOf(node).log;
@@ -137,8 +150,7 @@ async function spawn(node: NodeView, program: string, { plan, disks }: Preparati
   });
   const priority = plan.properties.process_priority;
   const child = await spawnChild({
-    program,
-    args,
+    ...commandAs(runAs, program, args),
     cwd: node.directory,
     logFile,
     append: true,
@@ -189,7 +201,7 @@ async function bringUp(
   }
 }
 
-function streamPorts(node: NodeView, count: number): PortSpec[] {
+function streamPorts(node: NodeView, count: number): AdapterPort[] {
   const places = placesOf(node);
   const longest = places.adapter(count);
   if (Buffer.byteLength(longest) > maxSocketPath) {
@@ -199,8 +211,8 @@ function streamPorts(node: NodeView, count: number): PortSpec[] {
 }
 
 /** Pairs of ports on the loopback address: the fabric's and QEMU's. */
-async function datagramPorts(pool: PortPool, count: number): Promise<PortSpec[]> {
-  const ports: PortSpec[] = [];
+async function datagramPorts(pool: PortPool, count: number): Promise<AdapterPort[]> {
+  const ports: AdapterPort[] = [];
   for (let index = 0; index < count; index++) {
     const lport = await pool.take();
     const rport = await pool.take();
@@ -214,6 +226,6 @@ async function datagramPorts(pool: PortPool, count: number): Promise<PortSpec[]>
   return ports;
 }
 
-function free(pool: PortPool, ports: readonly PortSpec[]): void {
+function free(pool: PortPool, ports: readonly AdapterPort[]): void {
   for (const port of udpPortsOf(ports)) pool.release(port);
 }

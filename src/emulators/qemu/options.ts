@@ -2,10 +2,24 @@
 import { fault } from '../../api/faults.ts';
 
 /**
- * Options that open files or networks of the host, as the established server refuses them, and `-readconfig`, which can say the same.
+ * Options that open files or networks of the host, as the established server refuses them, `-readconfig`, which can say the same, and
+ * `-sandbox`, which could switch ours off.
  * They are allowed by `allow_unsafe_options`.
  */
-const unsafe = new Set(['blockdev', 'drive', 'hda', 'hdb', 'hdc', 'hdd', 'fsdev', 'virtfs', 'nic', 'netdev', 'readconfig']);
+const unsafe = new Set([
+  'blockdev',
+  'drive',
+  'hda',
+  'hdb',
+  'hdc',
+  'hdd',
+  'fsdev',
+  'virtfs',
+  'nic',
+  'netdev',
+  'readconfig',
+  'sandbox',
+]);
 /** Options that would take the process away from its supervisor. */
 const impossible = new Set(['daemonize', 'runas', 'chroot', 'pidfile']);
 

@@ -1,22 +1,23 @@
 /** Everything that is looked for, made and decided before a machine starts. Nothing runs yet when it is done. */
+
 import { copyFile, stat } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import type { PortSpec } from '../../fabric/protocol.ts';
 import type { NodeView } from '../driver.ts';
 import type { Host } from '../host.ts';
 import type { ImageFolder } from '../images.ts';
 import type { Acceleration } from './acceleration.ts';
-import { adapterFacts } from './adapters.ts';
+import { type AdapterPort, adapterFacts } from './adapters.ts';
 import type { Binaries } from './binaries.ts';
 import type { Plan } from './command.ts';
 import { type Disk, prepareDisks, savedStateName } from './disks.ts';
-import { imageFolder } from './img.ts';
-import { checkOptions, chosenAccelerator, fillPlaceholders, splitOptions } from './options.ts';
+import { qemuImages } from './kind.ts';
+import { checkOptions, chosenAccelerator, fillPlaceholders, hasOption, splitOptions } from './options.ts';
 import { nativePlatforms } from './platforms.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { QemuImg } from './qemu-img.ts';
+import { type Sandboxes, sandboxFor } from './sandbox.ts';
 import { missing } from './selection.ts';
 import { findTpm, tpmSocket } from './tpm.ts';
 import { atLeast, type Version } from './version.ts';
@@ -25,8 +26,11 @@ export interface Facilities {
   readonly host: Host;
   readonly binaries: Binaries;
   readonly acceleration: Acceleration;
+  readonly sandboxes: Sandboxes;
   /** Use datagrams for adapters, as with QEMU older than 7.2, whatever the version. For tests. */
   readonly datagrams: boolean;
+  /** Where Debian's package `ovmf` has its firmware. */
+  readonly firmwareFolder: string;
 }
 
 export interface Preparation {
@@ -53,8 +57,8 @@ export function placesOf(node: Pick<NodeView, 'directory' | 'runtimeDirectory'>)
 /** `ports` are where the fabric will connect to, one per adapter. @throws faults of the table, with what to do */
 export async function prepare(
   node: NodeView,
-  version: Version,
-  ports: readonly PortSpec[],
+  { program, version }: { program: string; version: Version },
+  ports: readonly AdapterPort[],
   facilities: Facilities,
 ): Promise<Preparation> {
   const properties = asQemu(node.properties);
@@ -72,7 +76,7 @@ export async function prepare(
   const swtpm = properties.tpm ? await findTpm(binaries) : undefined;
   warnAboutMemory(node, properties);
 
-  const images = host.images.folder(imageFolder);
+  const images = host.images.of(qemuImages);
   const image = (reference: string) => (reference === '' ? undefined : images.resolve(reference, node.projectDirectory));
   const files = await sequence([
     () => image(properties.cdrom_image),
@@ -80,7 +84,7 @@ export async function prepare(
     () => image(properties.kernel_image),
     () => image(properties.initrd),
   ]);
-  const uefi = properties.uefi ? await uefiFiles(node, images) : undefined;
+  const uefi = properties.uefi ? await uefiFiles(node, images, facilities.firmwareFolder) : undefined;
   const disks = await disksOf(node, properties, images, binaries);
   const facts = adapterFacts(
     ports.length,
@@ -106,6 +110,7 @@ export async function prepare(
     sockets: places,
     pidFile: places.pidFile,
     consoleLog: places.consoleLog,
+    sandbox: await sandbox(program, options, facilities),
     savedState: disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
     options,
   };
@@ -142,7 +147,7 @@ async function disksOf(node: NodeView, properties: QemuProperties, images: Image
   const { hda_disk_image, hdb_disk_image, hdc_disk_image, hdd_disk_image, create_config_disk } = properties;
   if (!create_config_disk && `${hda_disk_image}${hdb_disk_image}${hdc_disk_image}${hdd_disk_image}` === '') return [];
   const img = await imgFor(properties.qemu_path, binaries);
-  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img });
+  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries });
   const isRestored = properties.on_close === 'save_vm_state';
   if (isRestored) return disks;
   // A state that is older than what happened since must never come back.
@@ -160,6 +165,11 @@ export async function imgFor(emulator: string, binaries: Binaries): Promise<Qemu
   const program = await binaries.imgFor(emulator);
   if (program !== undefined) return new QemuImg(program);
   throw fault('qemu_binary_missing', { path: 'qemu-img', package: 'qemu-utils', known: 'none is installed' });
+}
+
+async function sandbox(program: string, options: readonly string[], { host, sandboxes }: Facilities): Promise<string | undefined> {
+  if (!host.settings.Qemu.sandbox || hasOption(options, 'sandbox')) return undefined;
+  return (await sandboxes.isUsable(program)) ? sandboxFor(options) : undefined;
 }
 
 /** @throws qemu_failed when acceleration is required and there is none */
@@ -182,10 +192,12 @@ async function accelerator(
   return verdict.usable ? 'kvm' : refuse(verdict.reason);
 }
 
-const firmwareFolder = '/usr/share/OVMF';
-
 /** Firmware and the node's own copy of its variables. @throws qemu_failed with what to install */
-async function uefiFiles(node: NodeView, images: ImageFolder): Promise<{ code: string; variables: string }> {
+async function uefiFiles(
+  node: NodeView,
+  images: ImageFolder,
+  firmwareFolder: string,
+): Promise<{ code: string; variables: string }> {
   // Nodes made with the older, smaller firmware keep it: their variables do not fit the newer one.
   const isOld = await isFile(join(node.directory, 'OVMF_VARS.fd'));
   const [codeName, variablesName] = isOld ? ['OVMF_CODE.fd', 'OVMF_VARS.fd'] : ['OVMF_CODE_4M.fd', 'OVMF_VARS_4M.fd'];

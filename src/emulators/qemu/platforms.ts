@@ -1,8 +1,34 @@
 /** The architectures that QEMU emulates, as the API names them, old ones included. */
-
-import { platforms } from '../../schema/qemu.ts';
-
-export { platforms };
+export const platforms = [
+  'aarch64',
+  'alpha',
+  'arm',
+  'cris',
+  'i386',
+  'lm32',
+  'm68k',
+  'microblaze',
+  'microblazeel',
+  'mips',
+  'mips64',
+  'mips64el',
+  'mipsel',
+  'moxie',
+  'or32',
+  'ppc',
+  'ppc64',
+  'ppcemb',
+  's390x',
+  'sh4',
+  'sh4eb',
+  'sparc',
+  'sparc64',
+  'tricore',
+  'unicore32',
+  'x86_64',
+  'xtensa',
+  'xtensaeb',
+] as const;
 export type Platform = (typeof platforms)[number];
 
 export function isPlatform(text: string): text is Platform {

@@ -5,7 +5,7 @@
 import type { CustomAdapters } from '../../schema/node.ts';
 import type { Properties } from '../driver.ts';
 import { macOfNode } from '../mac-address.ts';
-import type { bootPriorities, closeActions, processPriorities } from './kind.ts';
+import type { bootPriorities, closeActions, processPriorities } from './fields.ts';
 import type { Platform } from './platforms.ts';
 
 export const slots = ['hda', 'hdb', 'hdc', 'hdd'] as const;

@@ -1,7 +1,7 @@
 /** What is asked of `qemu-img`. Its own words are in every failure. */
 import { rename, rm } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
-import { runTool } from './tool.ts';
+import { runTool } from '../../process/tool.ts';
 
 /** What is known of an image file, as far as it matters here. */
 export interface ImageInfo {

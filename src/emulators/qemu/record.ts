@@ -1,5 +1,5 @@
 /** What a server that starts again must know of a running machine; plain data. */
-import type { PortSpec } from '../../fabric/protocol.ts';
+import type { AdapterPort } from './adapters.ts';
 
 export interface ProcessRecord {
   readonly pid: number;
@@ -11,7 +11,7 @@ export interface QemuRecord extends ProcessRecord {
   /** Where QEMU's own output begins in its log. */
   readonly logOffset: number;
   /** Where the fabric connects to, by adapter. */
-  readonly ports: readonly PortSpec[];
+  readonly ports: readonly AdapterPort[];
   /** There is a disk that can hold a saved state. */
   readonly canSaveState: boolean;
   readonly hasSerialConsole: boolean;
@@ -27,6 +27,6 @@ export function asRecord(record: Readonly<Record<string, unknown>>): QemuRecord 
 }
 
 /** UDP ports that QEMU older than 7.2 and the fabric use for the adapters. */
-export function udpPortsOf(ports: readonly PortSpec[]): number[] {
+export function udpPortsOf(ports: readonly AdapterPort[]): number[] {
   return ports.flatMap((port) => (port.type === 'udp' ? [port.lport, port.rport] : []));
 }

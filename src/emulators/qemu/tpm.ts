@@ -3,9 +3,10 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
+import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
 import type { Binaries } from './binaries.ts';
-import { runTool } from './tool.ts';
+import { commandAs, own, type RunAs } from './run-as.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';
 
 export const tpmSocket = (node: Pick<NodeView, 'runtimeDirectory'>) => join(node.runtimeDirectory, 'tpm');
@@ -15,21 +16,32 @@ const startLimitMs = 5000;
 export async function findTpm(binaries: Binaries): Promise<string> {
   const program = await binaries.inPath('swtpm');
   const missing = (reason: string) =>
-    fault('qemu_failed', { reason: `A TPM needs swtpm 0.8.0 or later: ${reason}. Install it, or set tpm to false` });
+    fault('qemu_failed', { reason: `A TPM needs swtpm 0.6.0 or later: ${reason}. Install it, or set tpm to false` });
   if (program === undefined) throw missing('it is not installed');
   const { stdout } = await runTool(program, ['--version'], { timeoutMs: startLimitMs });
   const version = versionWord(stdout) ?? '0';
-  if (!atLeast(parseVersion(version), 0, 8)) throw missing(`version ${version} is installed`);
+  if (!atLeast(parseVersion(version), 0, 6)) throw missing(`version ${version} is installed`);
   return program;
 }
 
 /** Starts it and waits for its socket. @throws qemu_failed with its last words */
-export async function startTpm(program: string, node: NodeView, runDirectory: string): Promise<Child> {
+export async function startTpm(
+  program: string,
+  node: NodeView,
+  { runDirectory, runAs }: { runDirectory: string; runAs: RunAs | undefined },
+): Promise<Child> {
   const state = join(node.directory, 'tpm');
   await mkdir(state, { recursive: true });
+  if (runAs) await own(runAs, [state]);
   const socket = tpmSocket(node);
-  const args = ['socket', '--tpm2', '--tpmstate', `dir=${state}`, '--ctrl', `type=unixio,path=${socket},terminate`];
-  const child = await spawnChild({ program, args, cwd: node.directory, logFile: join(node.directory, 'swtpm.log'), runDirectory });
+  // `--terminate` is older than the same word of `--ctrl`, which needs 0.8.
+  const args = ['socket', '--tpm2', '--tpmstate', `dir=${state}`, '--ctrl', `type=unixio,path=${socket}`, '--terminate'];
+  const child = await spawnChild({
+    ...commandAs(runAs, program, args),
+    cwd: node.directory,
+    logFile: join(node.directory, 'swtpm.log'),
+    runDirectory,
+  });
   let ended = false;
   void child.outcome.then(() => {
     ended = true;

@@ -1,8 +1,8 @@
 /** Finds the vpcs program and learns its version, once for each file: asked again only when the file has changed. */
 import { execFile } from 'node:child_process';
-import { access, constants, stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
+import { findProgram } from '../find-program.ts';
 
 export interface VpcsBinary {
   readonly path: string;
@@ -21,7 +21,7 @@ export class VpcsBinaries {
    * @throws `vpcs_failed` with what to do
    */
   async find(setting: string): Promise<VpcsBinary> {
-    const path = await locate(setting);
+    const path = await findProgram(setting);
     if (path === undefined) {
       const reason = `The program "${setting}" was not found on this compute: install it (Debian: apt install vpcs), or set vpcs_path in [VPCS]`;
       throw fault('vpcs_failed', { reason });
@@ -50,19 +50,6 @@ export function knowsRelayOption(version: string): boolean {
   const [, major = '0', minor = '0', rest = ''] = /^(\d+)\.(\d+)(.*)$/.exec(version) ?? [];
   if (Number(major) > 0 || Number(minor) > 8) return true;
   return Number(minor) === 8 && rest !== '' && !rest.startsWith('a');
-}
-
-async function locate(setting: string): Promise<string | undefined> {
-  const folders = setting.includes('/') ? [''] : (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
-  for (const folder of folders) {
-    const path = folder === '' ? resolve(setting) : join(folder, setting);
-    const executable = await Promise.all([access(path, constants.X_OK), stat(path)]).then(
-      ([, facts]) => facts.isFile(),
-      () => false,
-    );
-    if (executable) return path;
-  }
-  return undefined;
 }
 
 /** What the program prints for `-v`; its exit code means nothing. */

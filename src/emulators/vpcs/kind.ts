@@ -1,10 +1,12 @@
 /** Facts of the kind "vpcs": a small simulated PC, good for pings. Sources of the constants: README.md beside this file. */
 
-import { Name, nullable, oneOf, strict, TcpPort, Uuid } from '../../schema/common.ts';
+import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
+import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Kind } from '../kind.ts';
-
-const consoleTypes = ['telnet', 'none'] as const;
+import { oneEthernetPort } from '../port-naming.ts';
+import { telnetOrNone as consoleTypes } from '../template-pieces.ts';
+import { baseScript } from './template.ts';
 
 /** A startup script is a file's content, not a name: this is its limit in characters. */
 const maxScriptLength = 65_536;
@@ -21,14 +23,14 @@ export const vpcsKind: Kind = {
     {
       ...changeable,
       name: Name(),
-      node_id: Type.Optional(Uuid),
+      node_id: ComputeNodeId,
       startup_script: Type.Optional(
         nullable(Type.String({ maxLength: maxScriptLength, description: 'Commands run at each start; %h stands for the name' })),
       ),
     },
     strict,
   ),
-  update: Type.Object({ ...changeable, name: Type.Optional(Name()) }, strict),
+  update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'vpcs',
   can: {
     suspend: false,
@@ -41,23 +43,11 @@ export const vpcsKind: Kind = {
   },
   alwaysRunning: false,
   consoleTypes,
-  baseFiles: { 'vpcs_base_config.txt': 'set pcname %h\n' },
+  baseFiles: { [baseScript]: 'set pcname %h\n' },
   defaults: {
     console_type: 'telnet',
-    symbol: ':/symbols/vpcs_guest.svg',
-    category: 'guest',
-    name_format: 'PC{0}',
     port_name_format: 'Ethernet{0}',
     port_segment_size: 0,
   },
-  ports: () => [
-    {
-      adapter_number: 0,
-      port_number: 0,
-      name: 'Ethernet0',
-      short_name: 'e0',
-      link_type: 'ethernet',
-      data_link_types: { Ethernet: 'DLT_EN10MB' },
-    },
-  ],
+  ports: oneEthernetPort,
 };

@@ -125,6 +125,11 @@ describe('a capture on a compute', () => {
       port_number: 0,
       capture_file_name: 'mine.pcap',
       pcap_file_path: join(folder, 'mine.pcap'),
+      data_link_type: 'DLT_EN10MB',
+      side: 'after',
+      nanoseconds: false,
+      max_bytes: null,
+      ends_at: null,
     });
   });
 

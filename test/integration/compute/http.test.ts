@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { Compute } from '../../../src/compute/compute.ts';
+import { implementedTypes } from '../../../src/emulators/kinds.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -21,8 +22,13 @@ describe('routes of the compute', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pb-'));
     const log = pino({ level: 'silent' });
-    compute = await Compute.open({ settings: await readSettings({ dataDirectory: folder, local: false }), log, version: '2.2.60' });
-    app = await createHttpServer({ routes: compute.routes(), log, serverHeader: 'test' });
+    compute = await Compute.open({
+      settings: await readSettings({ dataDirectory: folder, local: false }),
+      log,
+      version: '2.2.60',
+      findings: async () => [],
+    });
+    app = await createHttpServer({ routes: compute.routes(), log, serverHeader: 'test', allowedOrigins: [] });
     await app.listen({ host: '127.0.0.1', port: 0 });
     base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v2/compute`;
   });
@@ -44,7 +50,7 @@ describe('routes of the compute', () => {
   it('tell about the server', async () => {
     assert.deepEqual((await call('GET', '/version')).body, { version: '2.2.60', local: false });
     const capabilities = (await call('GET', '/capabilities')).body as { node_types: string[] };
-    assert.deepEqual(capabilities.node_types, ['qemu', 'vpcs']);
+    assert.deepEqual(capabilities.node_types, implementedTypes);
     for (const path of [
       '/statistics',
       '/network/ports',

@@ -1,0 +1,20 @@
+/** A server that asks the fabric for the counters of all links, in a thread of its own: what it does with them is not the fabric's. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { FabricClient } from '../../src/fabric/client.ts';
+
+const { place, everyMs } = workerData as { place: { socketPath: string; logPath: string }; everyMs: number };
+const client = await FabricClient.connectOrSpawn(place);
+const tookMs: number[] = [];
+let asking = true;
+parentPort?.once('message', () => {
+  asking = false;
+});
+while (asking) {
+  const began = performance.now();
+  await client.stats();
+  tookMs.push(performance.now() - began);
+  await sleep(everyMs);
+}
+client.close();
+parentPort?.postMessage(tookMs);

@@ -1,0 +1,156 @@
+/**
+ * Two virtual machines and an iperf3 between them: over a link of the fabric, and over a bare socket of QEMU's own between two other
+ * machines of the same make. The guest is the demo's, with the iperf3 of this machine beside it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { basename } from 'node:path';
+import { Console } from '../../demo/console.ts';
+import { type CpioEntry, cpio } from '../../demo/guest/cpio.ts';
+import { run } from '../../demo/guest/debian.ts';
+import { ensureGuest, type Guest, guestCommandLine } from '../../demo/guest/guest.ts';
+import type { FabricClient } from '../../src/fabric/client.ts';
+import { median } from './figures.ts';
+
+const ramMiB = 192;
+const rounds = 3;
+const seconds = 4;
+/** Of a machine without hardware acceleration on a busy host. */
+const startLimitMs = 60_000;
+const server = '10.99.0.2';
+
+export interface GuestFigures {
+  /** Mbit/s as the receiver counts them. */
+  readonly bare: number;
+  readonly fabric: number;
+}
+
+/** @throws Error when something is missing for it, in words for people. */
+export async function guestToGuest(client: FabricClient, folder: string): Promise<GuestFigures> {
+  const guest = await guestWithIperf(folder);
+  const machines: Machine[] = [];
+  try {
+    const start = async (name: string, address: string, netdev: string) => {
+      const machine = await Machine.start({ name, address, netdev, guest });
+      machines.push(machine);
+      return machine;
+    };
+    const path = (name: string) => `${folder}/vm-${name}`;
+    const listening = (name: string) => `stream,id=n,server=on,addr.type=unix,addr.path=${path(name)}`;
+    const fabricPair = [
+      await start('a', '10.99.0.1/24', listening('a')),
+      await start('b', `${server}/24`, listening('b')),
+    ] as const;
+    const [a, b] = ['a', 'b'].map((name) => ({ type: 'stream' as const, path: path(name) }));
+    if (!a || !b) throw new Error('a link has two ends');
+    await client.apply([{ id: 'guests', a, b, filters: {}, suspend: false }]);
+    const bareEnd = await start('c', '10.99.0.1/24', listening('c'));
+    const joined = `stream,id=n,server=off,addr.type=unix,addr.path=${path('c')}`;
+    const barePair = [bareEnd, await start('d', `${server}/24`, joined)] as const;
+    for (const machine of machines) await machine.ready();
+    for (const [, far] of [fabricPair, barePair]) await far.console.run('iperf3 -s -D');
+    const speeds = { fabric: [] as number[], bare: [] as number[] };
+    for (let round = 0; round < rounds; round += 1) {
+      speeds.bare.push(await measure(barePair[0]));
+      speeds.fabric.push(await measure(fabricPair[0]));
+    }
+    return { bare: median(speeds.bare), fabric: median(speeds.fabric) };
+  } finally {
+    await Promise.all(machines.map((machine) => machine.stop()));
+    await client.remove(['guests']);
+  }
+}
+
+/** Mbit/s. */
+async function measure(near: Machine): Promise<number> {
+  const text = await near.console.run(`iperf3 -c ${server} -t ${seconds} -f m`, seconds * 1000 + 30_000);
+  const speed = /([\d.]+) Mbits\/sec\s+receiver/.exec(text)?.[1];
+  if (speed === undefined) throw new Error(`iperf3 said no speed: ${text.slice(-300)}`);
+  return Number(speed);
+}
+
+class Machine {
+  readonly console: Console;
+  readonly #process: ChildProcess;
+
+  private constructor(child: ChildProcess, console: Console) {
+    this.#process = child;
+    this.console = console;
+  }
+
+  static async start(plan: { name: string; address: string; netdev: string; guest: Guest }): Promise<Machine> {
+    const { name, address, netdev, guest } = plan;
+    const port = await freePort();
+    const child = spawn(
+      'qemu-system-x86_64',
+      [
+        ...['-machine', 'pc,accel=tcg', '-m', `${ramMiB}`, '-nodefaults', '-nographic', '-no-reboot'],
+        ...['-kernel', guest.kernel, '-initrd', guest.initrd, '-append', guestCommandLine(name, [address])],
+        ...['-serial', `telnet:127.0.0.1:${port},server=on,wait=off`],
+        ...['-netdev', netdev, '-device', 'virtio-net-pci,netdev=n,romfile='],
+      ],
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    );
+    await once(child, 'spawn');
+    return new Machine(child, await connected(port));
+  }
+
+  async ready(): Promise<void> {
+    await this.console.expect(/GUEST READY/, startLimitMs);
+  }
+
+  async stop(): Promise<void> {
+    this.console.close();
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const ended = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** QEMU listens a moment after it was started. */
+async function connected(port: number): Promise<Console> {
+  const limit = performance.now() + 5000;
+  for (;;) {
+    try {
+      return await Console.open(port);
+    } catch (error) {
+      if (performance.now() > limit) throw error;
+      await new Promise((settle) => setTimeout(settle, 50));
+    }
+  }
+}
+
+/** A second archive behind the first: the kernel unpacks one after the other. */
+async function guestWithIperf(folder: string): Promise<Guest> {
+  const { kernel, initrd } = await ensureGuest((line) => console.error(line));
+  const program = (await run('sh', ['-c', 'command -v iperf3'])).stdout.trim();
+  if (program === '') throw new Error('iperf3 is not installed: apt-get install iperf3');
+  const libraries = [...(await run('ldd', [program])).stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map((found) => found[1] as string);
+  const folders = new Set<string>(['bin', ...libraries.flatMap(foldersOf)]);
+  const entries: CpioEntry[] = [...folders].map((path) => ({ path, type: 'directory' }));
+  for (const file of [program, ...libraries]) {
+    const path = file === program ? `bin/${basename(program)}` : file.slice(1);
+    entries.push({ path, type: 'file', data: await readFile(file), executable: true });
+  }
+  const extended = `${folder}/initrd`;
+  await writeFile(extended, Buffer.concat([await readFile(initrd), cpio(entries)]));
+  return { kernel, initrd: extended };
+}
+
+/** `lib`, `lib/x86_64-linux-gnu`. */
+function foldersOf(file: string): string[] {
+  const parts = file.slice(1).split('/').slice(0, -1);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

@@ -1,0 +1,209 @@
+/** The page in headless Chromium: a big project against a small one, and a long capture against a short one, in the same run. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { Client } from 'undici';
+import { fileHeader } from '../src/lib/pcap.ts';
+import { median, type Row, request } from './measure.ts';
+import { type Running, startPatchbay } from './server.ts';
+
+const big = { nodes: 1000, links: 1500 };
+const small = { nodes: 20, links: 30 };
+const columns = 40;
+/** How far the second kind of links goes. */
+const stride = 10;
+const spacingPx = 130;
+const adapters = 4;
+const openings = 3;
+const movingMs = 3_000;
+const packets = { many: 20_000, few: 200 };
+const limitMs = 60_000;
+
+export async function benchWeb(say: (text: string) => void): Promise<Row[]> {
+  const server = await startPatchbay();
+  const client = new Client(server.url);
+  const profile = await mkdtemp(join(tmpdir(), 'pb-bench-chromium-'));
+  const browser = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.PATCHBAY_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+    viewport: { width: 1280, height: 800 },
+  });
+  try {
+    const page = await browser.newPage();
+    return [...(await canvas(page, { client, server, say })), ...(await captures(page, { client, server, say }))];
+  } finally {
+    await browser.close();
+    await rm(profile, { recursive: true, force: true });
+    await client.close();
+    await server.stop();
+  }
+}
+
+interface Place {
+  readonly client: Client;
+  readonly server: Running;
+  readonly say: (text: string) => void;
+}
+
+async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]> {
+  const figures = [];
+  for (const size of [big, small]) {
+    say(`a project of ${size.nodes} nodes and ${size.links} links`);
+    const address = `${server.url}/projects/${await makeProject(client, size)}`;
+    const openMs: number[] = [];
+    for (let time = 0; time < openings; time += 1) openMs.push(await opening(page, address, size.links));
+    await page.keyboard.press('f');
+    figures.push({
+      openMs: median(openMs),
+      pan: await framesDuring(page, (turn) => page.mouse.move(640 + 200 * Math.sin(turn / 12), 400 + 90 * Math.cos(turn / 9)), {
+        before: async () => {
+          await page.mouse.move(640, 400);
+          await page.mouse.down({ button: 'middle' });
+        },
+        after: () => page.mouse.up({ button: 'middle' }),
+      }),
+      zoom: await framesDuring(page, (turn) => page.mouse.wheel(0, turn % 40 < 20 ? -30 : 30), {
+        before: () => page.mouse.move(640, 400),
+      }),
+    });
+  }
+  const [ours, baseline] = figures;
+  if (!ours || !baseline) return [];
+  const against = `${small.nodes} nodes and ${small.links} links`;
+  const what = (text: string) => `${big.nodes} nodes, ${big.links} links: ${text}`;
+  return [
+    { what: what('opening until all links are drawn, ms'), ours: ours.openMs, baseline: baseline.openMs, against },
+    { what: what('frames/s while panning'), ours: ours.pan, baseline: baseline.pan, against },
+    { what: what('frames/s while zooming'), ours: ours.zoom, baseline: baseline.zoom, against },
+  ];
+}
+
+async function opening(page: Page, address: string, links: number): Promise<number> {
+  await page.goto('about:blank');
+  const began = performance.now();
+  await page.goto(address);
+  await page
+    .locator('.link')
+    .nth(links - 1)
+    .waitFor({ state: 'attached', timeout: limitMs });
+  return performance.now() - began;
+}
+
+interface Around {
+  readonly before?: () => Promise<void>;
+  readonly after?: () => Promise<void>;
+}
+
+/** Runs in the page. */
+const countFrames = `
+  window.counter = { frames: 0 };
+  requestAnimationFrame(function next() {
+    window.counter.frames += 1;
+    requestAnimationFrame(next);
+  });
+`;
+
+/** Frames a second that the page draws while something is done again and again. */
+async function framesDuring(page: Page, act: (turn: number) => Promise<void>, { before, after }: Around): Promise<number> {
+  await before?.();
+  await page.evaluate(countFrames);
+  const frames = () => page.evaluate('window.counter.frames') as Promise<number>;
+  const [first, began] = [await frames(), performance.now()];
+  for (let turn = 0; performance.now() - began < movingMs; turn += 1) await act(turn);
+  const rate = ((await frames()) - first) / ((performance.now() - began) / 1000);
+  await after?.();
+  return rate;
+}
+
+/** The capture goes on behind a file that is there already, so nobody waits for twenty thousand pings. */
+async function captures(page: Page, { client, server, say }: Place): Promise<Row[]> {
+  const rates: number[] = [];
+  for (const count of [packets.many, packets.few]) {
+    say(`scrolling through ${count} packets`);
+    rates.push(await scrolling(page, { client, server, say }, count));
+  }
+  const [ours = Number.NaN, baseline = Number.NaN] = rates;
+  const what = `frames/s while scrolling through ${packets.many} captured packets`;
+  return [{ what, ours, baseline, against: `${packets.few} packets` }];
+}
+
+async function scrolling(page: Page, { client, server }: Place, count: number): Promise<number> {
+  const id = await makeProject(client, { nodes: 2, links: 1 }, 'vpcs');
+  const path = `/v2/projects/${id}`;
+  const [project, links] = await Promise.all([
+    read<{ path: string }>(server, path),
+    read<{ link_id: string }[]>(server, `${path}/links`),
+  ]);
+  const folder = join(project.path, 'project-files/captures');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'long.pcap'), pcap(count));
+  await request(client, { method: 'POST', path: `${path}/nodes/start` });
+  const body = { capture_file_name: 'long.pcap', append: true };
+  await request(client, { method: 'POST', path: `${path}/links/${links[0]?.link_id}/start_capture`, body });
+  await page.goto(`${server.url}/projects/${id}`);
+  await page.locator('.link .hit').click({ force: true });
+  await page.keyboard.press('w');
+  // The nodes may have said something since they were started.
+  await page.getByText(new RegExp(`Live: ${count / 10}\\d packets`)).waitFor({ timeout: limitMs });
+  const rate = await framesDuring(page, (turn) => page.mouse.wheel(0, turn % 60 < 40 ? 700 : -900), {
+    before: async () => {
+      await page.locator('.packet-table').hover();
+      await page.locator('.packet-table').evaluate((table) => table.scrollTo(0, 0));
+    },
+  });
+  await request(client, { method: 'POST', path: `${path}/nodes/stop` });
+  return rate;
+}
+
+const read = async <T>(server: Running, path: string): Promise<T> => (await (await fetch(server.url + path)).json()) as T;
+
+/** Nodes on a grid; their links go from each to the next, then to one further on. */
+async function makeProject(client: Client, size: { nodes: number; links: number }, type = 'qemu'): Promise<string> {
+  const post = async <T>(path: string, body: object) => (await request(client, { method: 'POST', path, body })) as T;
+  const name = `${type} ${size.nodes}-${performance.now()}`;
+  const { project_id } = await post<{ project_id: string }>('/v2/projects', { name, auto_close: false });
+  const path = `/v2/projects/${project_id}`;
+  const nodes: string[] = [];
+  for (let count = 0; count < size.nodes; count += 1) {
+    const place = { x: (count % columns) * spacingPx, y: Math.floor(count / columns) * spacingPx };
+    const properties = type === 'qemu' ? { adapters, ram: 64 } : {};
+    const node = { name: `N${count + 1}`, node_type: type, compute_id: 'local', properties, ...place };
+    nodes.push((await post<{ node_id: string }>(`${path}/nodes`, node)).node_id);
+  }
+  for (let link = 0; link < size.links; link += 1) {
+    const [from, to] =
+      link < size.nodes - 1 ? [link, link + 1] : [link - size.nodes + 1, (link - size.nodes + 1 + stride) % size.nodes];
+    const adapter = link < size.nodes - 1 ? [0, 1] : [2, 3];
+    const ends = [nodes[from], nodes[to]].map((node_id, end) => ({
+      node_id,
+      adapter_number: type === 'qemu' ? (adapter[end] ?? 0) : 0,
+      port_number: 0,
+    }));
+    await post(`${path}/links`, { nodes: ends });
+  }
+  return project_id;
+}
+
+/** Frames of UDP, a millisecond apart. */
+function pcap(count: number): Buffer {
+  const frameBytes = 106;
+  const header = fileHeader({ linkType: 1, nanoseconds: false });
+  const file = Buffer.alloc(header.length + count * (16 + frameBytes));
+  header.copy(file);
+  for (let number = 0, at = header.length; number < count; number += 1, at += 16 + frameBytes) {
+    file.writeUInt32LE(1_700_000_000 + Math.floor(number / 1000), at);
+    file.writeUInt32LE((number % 1000) * 1000, at + 4);
+    file.writeUInt32LE(frameBytes, at + 8);
+    file.writeUInt32LE(frameBytes, at + 12);
+    const ip = at + 16 + 14;
+    file.writeUInt16BE(0x0800, ip - 2);
+    file.writeUInt32BE(0x4500_005c, ip);
+    file.writeUInt32BE(0x4011_0000, ip + 8);
+    file.writeUInt32BE(0x0a00_0001, ip + 12);
+    file.writeUInt32BE(0x0a00_0002, ip + 16);
+    file.writeUInt32BE(0xc000_0007, ip + 20);
+    file.writeUInt32BE(0x0048_0000, ip + 24);
+  }
+  return file;
+}

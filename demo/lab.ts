@@ -1,0 +1,32 @@
+/**
+ * `node demo/lab.ts FOLDER`: the demo's guest, made when it is not there and copied into a folder of images. Says one JSON document a
+ * line: `{"step"}` while it works, then `{"machines", "pc"}` or `{"failure"}`. The server runs it for its page (`src/demo-lab.ts`).
+ */
+import { copyFile, mkdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { ensureGuest, type Guest } from './guest/guest.ts';
+import { addresses, machineAddresses, machineProperties } from './topology.ts';
+
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+
+/** Names of the copies. */
+const images: Guest = { kernel: 'patchbay-demo-kernel', initrd: 'patchbay-demo-initrd' };
+
+try {
+  const folder = process.argv[2] ?? '.';
+  const guest = await ensureGuest((step) => say({ step }));
+  await mkdir(folder, { recursive: true });
+  for (const part of ['kernel', 'initrd'] as const) {
+    const place = path.join(folder, images[part]);
+    // Whoever reads it never sees half of it.
+    await copyFile(guest[part], `${place}.${process.pid}`);
+    await rename(`${place}.${process.pid}`, place);
+  }
+  const machines = Object.entries(machineAddresses).map(([name, ips]) => ({
+    name,
+    properties: machineProperties(images, name, ips),
+  }));
+  say({ machines, pc: { address: addresses.pc, gateway: addresses.vm2ToPc } });
+} catch (error) {
+  say({ failure: (error as Error).message });
+}

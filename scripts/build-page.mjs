@@ -1,0 +1,104 @@
+/**
+ * Builds the page of `web/` into `.cache/page/` when it is missing or older than its sources: Vite's bundle, each file compressed
+ * beside it. `node scripts/build-page.mjs [--watch]`
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { watch } from 'node:fs';
+import { glob, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+
+const root = path.resolve(import.meta.dirname, '..');
+const folder = path.join(root, '.cache/page');
+const stampFile = path.join(folder, 'sources');
+
+/** Resolves when `.cache/page` is what the sources make. */
+export async function buildPage() {
+  const stamp = await stampOfSources();
+  if ((await readFile(stampFile, 'utf8').catch(() => '')) === stamp) return;
+  const began = performance.now();
+  const made = path.join(root, `.cache/page-${randomUUID()}`);
+  try {
+    await bundle(made);
+    await compressAll(made);
+    await writeFile(path.join(made, 'sources'), stamp);
+    await replace(made);
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+  console.error(`The page was built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+}
+
+/** Changes whenever the page would: its sources, what they take from the server's, and the libraries' versions. */
+async function stampOfSources() {
+  const hash = createHash('sha256');
+  const files = [];
+  for await (const file of glob(['web/**/*', 'src/schema/*.ts', 'package-lock.json', 'scripts/build-page.mjs'], {
+    cwd: root,
+    withFileTypes: true,
+  }))
+    if (file.isFile()) files.push(path.join(file.parentPath, file.name));
+  for (const file of files.sort()) hash.update(`${path.relative(root, file)}\n`).update(await readFile(file));
+  return hash.digest('hex');
+}
+
+async function bundle(outDir) {
+  const { build } = await import('vite');
+  await build({
+    root: path.join(root, 'web'),
+    configFile: false,
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir,
+      emptyOutDir: true,
+      target: 'es2022',
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+    },
+  });
+}
+
+async function compressAll(made) {
+  const compress = { '.br': promisify(brotliCompress), '.gz': promisify(gzip) };
+  const files = (await readdir(made, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  await Promise.all(
+    files.flatMap((entry) =>
+      Object.entries(compress).map(async ([ending, run]) => {
+        const file = path.join(entry.parentPath, entry.name);
+        await writeFile(`${file}${ending}`, await run(await readFile(file)));
+      }),
+    ),
+  );
+}
+
+/** Two may build at the same time: either result is good. */
+async function replace(made) {
+  await mkdir(path.dirname(folder), { recursive: true });
+  const old = `${made}-old`;
+  await rename(folder, old).catch(() => undefined);
+  await rename(made, folder).catch((error) => {
+    if (error.code !== 'ENOTEMPTY') throw error;
+  });
+  await rm(old, { recursive: true, force: true });
+}
+
+/** Builds again at each change, as long as the process lives that asked for it. */
+function watchSources() {
+  const asker = process.ppid;
+  setInterval(() => process.ppid !== asker && process.exit(), 1000);
+  let waiting;
+  const again = () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => buildPage().catch((error) => console.error(error.message)), 100);
+  };
+  for (const place of ['web', 'src/schema']) watch(path.join(root, place), { recursive: true }, again);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildPage();
+  if (process.argv.includes('--watch')) watchSources();
+}

@@ -1,0 +1,27 @@
+/** The server tells what it offers. Nothing of it is made or even loaded before somebody asks. */
+import { type Route, route, Stream } from '../route.ts';
+import type { ApiDocument, ApiVersions } from './document.ts';
+
+/** The page has neither scripts nor anything from elsewhere. */
+const headers = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+  'x-content-type-options': 'nosniff',
+};
+
+/** `described` and these. */
+export function withDocument(described: readonly Route[], versions: ApiVersions): readonly Route[] {
+  let made: Promise<ApiDocument> | undefined;
+  const document = () => {
+    made ??= import('./document.ts').then(({ describeApi }) => Object.freeze(describeApi(all, versions)));
+    return made;
+  };
+  const all: readonly Route[] = [
+    ...described,
+    route('GET /openapi.json', { summary: 'All routes as an OpenAPI 3.1 document', own: true }, document),
+    route('GET /api', { summary: 'The same as a page for people', replyType: 'text/html', own: true }, async () => {
+      const { pageOf } = await import('./page.ts');
+      return new Stream('text/html; charset=utf-8', Buffer.from(pageOf(await document())), headers);
+    }),
+  ];
+  return all;
+}

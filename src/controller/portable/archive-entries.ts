@@ -1,0 +1,84 @@
+/**
+ * What stands in an archive, checked before anything is written: names, links, sizes. Archives come from anybody.
+ *
+ * A bomb is recognised by what it says of itself (`yauzl` refuses entries that hold more than they say): disks of zeros compress by
+ * a factor of hundreds, so small archives may grow to a gibibyte and larger ones by `largestRatio`.
+ */
+import type { Entry, ZipFile } from 'yauzl';
+import { fault } from '../../api/faults.ts';
+
+export type EntryKind = 'file' | 'folder' | 'link';
+export interface ArchiveEntry {
+  readonly entry: Entry;
+  /** Relative, parts joined by `/`, no `.` or `..` among them. */
+  readonly path: string;
+  readonly kind: EntryKind;
+  /** Unix permission bits. */
+  readonly mode: number;
+}
+
+const mostEntries = 200_000;
+const smallTotalBytes = 1024 ** 3;
+const largestRatio = 200;
+const longestLink = 4096;
+const maxPathBytes = 3000;
+const maxPartBytes = 255;
+
+/** @throws archive_invalid */
+export function refuseArchive(reason: string, cause?: unknown): never {
+  throw fault('archive_invalid', { reason }, { cause });
+}
+
+/** Every entry once. @throws archive_invalid */
+export async function listEntries(zip: ZipFile, archiveBytes: number): Promise<ArchiveEntry[]> {
+  if (zip.entryCount > mostEntries) refuseArchive(`it has ${zip.entryCount} entries, more than ${mostEntries}`);
+  const entries = new Map<string, ArchiveEntry>();
+  const folders = new Set<string>();
+  let totalBytes = 0;
+  for await (const entry of zip.eachEntry()) {
+    const checked = checkEntry(entry);
+    totalBytes += entry.uncompressedSize;
+    if (totalBytes > Math.max(smallTotalBytes, archiveBytes * largestRatio))
+      refuseArchive(`it would grow to more than ${largestRatio} times its size`);
+    // The established program writes one entry for each project file it finds; the last one is the one that it reads itself.
+    if (entries.has(checked.path) && checked.path !== projectEntry) refuseArchive(`"${checked.path}" is in it twice`);
+    entries.set(checked.path, checked);
+    for (let end = checked.path.lastIndexOf('/'); end > 0; end = checked.path.lastIndexOf('/', end - 1))
+      folders.add(checked.path.slice(0, end));
+  }
+  for (const folder of folders) {
+    const there = entries.get(folder);
+    if (there && there.kind !== 'folder') refuseArchive(`"${folder}" is a ${there.kind} and a folder in it`);
+  }
+  return [...entries.values()];
+}
+
+/** Stands in every archive: the project file. */
+export const projectEntry = 'project.gns3';
+
+function checkEntry(entry: Entry): ArchiveEntry {
+  const { fileName } = entry;
+  const path = fileName.replace(/\/+$/, '');
+  const parts = path.split('/');
+  const shown = fileName.slice(0, 200);
+  if (/[\0\\]/.test(fileName) || fileName.startsWith('/') || /^[a-zA-Z]:/.test(fileName) || parts.includes('..'))
+    refuseArchive(`the name "${shown}" leads out of the project`);
+  if (parts.some((part) => part === '' || part === '.' || Buffer.byteLength(part) > maxPartBytes) || path.length > maxPathBytes)
+    refuseArchive(`the name "${shown}" is not usable`);
+  if (entry.isEncrypted()) refuseArchive(`"${shown}" is encrypted`);
+  const { kind, mode } = kindOf(entry, fileName, shown);
+  if (kind === 'link' && entry.uncompressedSize > longestLink) refuseArchive(`the link "${shown}" is too long`);
+  return { entry, path, kind, mode };
+}
+
+/** The upper half of the attributes is the Unix mode; programs that know none leave it 0. */
+function kindOf(entry: Entry, fileName: string, shown: string): { kind: EntryKind; mode: number } {
+  const unix = entry.externalFileAttributes >>> 16;
+  const mode = unix & 0o777;
+  const type = unix & 0o170000;
+  if (fileName.endsWith('/')) return { kind: 'folder', mode: 0o755 };
+  if (type === 0o120000) return { kind: 'link', mode };
+  if (type === 0o040000) return { kind: 'folder', mode: 0o755 };
+  if (type !== 0 && type !== 0o100000) refuseArchive(`"${shown}" is neither a file nor a folder nor a link`);
+  return { kind: 'file', mode: mode === 0 ? 0o644 : mode | 0o600 };
+}

@@ -1,0 +1,44 @@
+/** Everything that a project is, in one folder: what snapshots keep and archives hold. */
+import { localComputeId } from '../compute.ts';
+import type { Computes } from '../computes.ts';
+import { copyOnCompute, copyOwnFiles, nodesByCompute } from '../copy-files.ts';
+import type { Project } from '../project.ts';
+import type { FrozenProject } from '../project-environment.ts';
+import { copyRemote } from './remote-files.ts';
+
+/** Captures are no part of a project: they are not kept in snapshots, nor exported. */
+const leaveOut = ['captures', 'snapshots'];
+
+export interface Collecting {
+  readonly source: Project;
+  readonly frozen: FrozenProject;
+  readonly computes: Computes;
+  readonly withSnapshots: boolean;
+}
+
+/**
+ * Fills `folder` with the project's files, all but the project file; nodes keep their ids. All computes copy at the same time. What is
+ * on a compute that is not registered here stays there.
+ */
+export async function collectFiles({ source, frozen, computes, withSnapshots }: Collecting, folder: string): Promise<void> {
+  const { topology, live } = frozen;
+  const isOpen = live !== undefined;
+  const remote: Promise<Awaited<ReturnType<typeof copyRemote>>>[] = [];
+  const byCompute = nodesByCompute(topology);
+  for (const [id, nodes] of byCompute) {
+    const compute = computes.find(id);
+    if (compute && !compute.isLocal) remote.push(copyRemote({ source, live, compute, nodes }, leaveOut));
+  }
+  const ids = Object.fromEntries((byCompute.get(localComputeId) ?? []).map((node) => [node, node]));
+  const to = { projectId: source.id, folder, ids };
+  const local = copyOnCompute({ source, compute: computes.local, isOpen, to, leaveOut });
+  const copies = await Promise.allSettled(remote);
+  try {
+    await local;
+    await Promise.all(remote);
+    for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.fetch(folder);
+  } finally {
+    for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.discard().catch(() => undefined);
+  }
+  await copyOwnFiles(source.path, folder, withSnapshots ? [] : ['snapshots']);
+}

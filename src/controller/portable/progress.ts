@@ -1,0 +1,23 @@
+/** How far an export or import is, for listeners of the controller: `project.progress`, at most so often. */
+const everyMs = 500;
+
+export interface Progress {
+  readonly project_id: string;
+  readonly what: 'export' | 'import';
+  readonly done_bytes: number;
+  /** Null while it is not known: an upload does not tell its length. */
+  readonly total_bytes: number | null;
+}
+
+export type Announce = (action: string, event: object) => void;
+
+export function makeProgress(announce: Announce, subject: Pick<Progress, 'project_id' | 'what'>) {
+  let next = 0;
+  return (done_bytes: number, total_bytes: number | null): void => {
+    const now = performance.now();
+    if (now < next && done_bytes !== total_bytes) return;
+    next = now + everyMs;
+    const event: Progress = { ...subject, done_bytes, total_bytes };
+    announce('project.progress', event);
+  };
+}

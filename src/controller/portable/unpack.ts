@@ -1,0 +1,87 @@
+/**
+ * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that the established
+ * program offers are read by the programs of this system. Their numbers, and the header of LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
+ */
+import { spawn } from 'node:child_process';
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
+import type { Entry, ZipFile } from 'yauzl';
+import { refuseArchive } from './archive-entries.ts';
+
+const stored = 0;
+const deflated = 8;
+const bzip2 = 12;
+const lzma = 14;
+/** Version of the program (2 bytes), length of what follows (2), properties (5). */
+const lzmaHeaderBytes = 9;
+/** General purpose flag: the data ends with a mark and not after so many bytes. */
+const endMarkFlag = 2;
+
+/** Fails at its end when the content is not what was packed. @throws archive_invalid for a method that is not known */
+export async function openUnpacked(zip: ZipFile, entry: Entry): Promise<Readable> {
+  const source = await openContent(zip, entry);
+  return Readable.from(summed(source, entry), { objectMode: false });
+}
+
+async function* summed(source: Readable, entry: Entry): AsyncGenerator<Buffer> {
+  let sum = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    sum = crc32(chunk, sum);
+    yield chunk;
+  }
+  if (sum !== entry.crc32) refuseArchive(`"${entry.fileName}" is damaged: its checksum is another one`);
+}
+
+async function openContent(zip: ZipFile, entry: Entry): Promise<Readable> {
+  const { compressionMethod: method } = entry;
+  if (method === stored || method === deflated) return zip.openReadStreamPromise(entry);
+  if (method !== bzip2 && method !== lzma)
+    refuseArchive(`"${entry.fileName}" is compressed by a method (${method}) not known here`);
+  const packed = await zip.openReadStreamPromise(entry, { decodeFileData: false });
+  return method === bzip2
+    ? through('bzip2', ['-dc'], packed, entry)
+    : through('xz', ['-dc', '--format=lzma', '--memlimit-decompress=256MiB'], withFileHeader(packed, entry), entry);
+}
+
+/** As a `.lzma` file begins: properties, then the length, or all ones when a mark tells the end. */
+async function* withFileHeader(packed: Readable, entry: Entry): AsyncGenerator<Buffer> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of packed) {
+    if (head === undefined) {
+      yield chunk as Buffer;
+      continue;
+    }
+    head = Buffer.concat([head, chunk as Buffer]);
+    if (head.length < lzmaHeaderBytes) continue;
+    const length = Buffer.alloc(8, 0xff);
+    if ((entry.generalPurposeBitFlag & endMarkFlag) === 0) length.writeBigUInt64LE(BigInt(entry.uncompressedSize));
+    yield Buffer.concat([head.subarray(4, lzmaHeaderBytes), length, head.subarray(lzmaHeaderBytes)]);
+    head = undefined;
+  }
+}
+
+/** No more bytes than the entry says it has, and no fewer. */
+function through(program: string, args: readonly string[], packed: AsyncIterable<Buffer> | Readable, entry: Entry): Readable {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const out = new PassThrough();
+  const problem = (reason: string) => new Error(`"${entry.fileName}" cannot be unpacked: ${reason}`);
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  child.once('error', (error) => out.destroy(problem(`${program}: ${error.message}`)));
+  // What is wrong with the data shows in the program's exit code.
+  pipeline(packed, child.stdin).catch(() => undefined);
+  let sizeBytes = 0;
+  async function* counted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > entry.uncompressedSize) throw problem('it holds more than it says');
+      yield chunk;
+    }
+    if ((await ended) !== 0) throw problem('its data is damaged');
+    if (sizeBytes !== entry.uncompressedSize) throw problem('it holds less than it says');
+  }
+  pipeline(child.stdout, counted, out)
+    .catch((error: Error) => out.destroy(error))
+    .finally(() => child.kill('SIGKILL'));
+  return out;
+}

@@ -1,0 +1,116 @@
+/** An archive of a folder, made while it is read: nothing is held in memory, and nothing is written. */
+import { createReadStream, type Stats } from 'node:fs';
+import { lstat, readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+
+export interface ArchiveOptions {
+  readonly compress: boolean;
+  /** Told of every file that has been read: bytes done so far. */
+  readonly onBytes?: (doneBytes: number) => void;
+}
+
+export interface Archive {
+  readonly output: Readable;
+  /** Of all files, before compression. */
+  readonly totalBytes: number;
+}
+
+interface Item {
+  readonly path: string;
+  readonly file: string;
+  readonly facts: Stats;
+  /** A folder that becomes an archive of its own. */
+  readonly isArchive: boolean;
+}
+
+/** Files that are no part of a project, by their names. Source: the established format. */
+const leftOut = /(?:_log\.txt|\.log|^\.DS_Store)$/;
+/** ZIP knows no earlier time. */
+const earliest = new Date(1980, 0, 2);
+
+/**
+ * `first` come before the folder's files: path to content. Folders for which `isNested` says so become archives of their own, not
+ * compressed. When `output` is destroyed, what was being read is closed.
+ */
+export async function archiveFolder(
+  folder: string,
+  first: ReadonlyMap<string, Buffer>,
+  { compress, onBytes = () => undefined }: ArchiveOptions,
+  isNested: (path: string) => boolean = () => false,
+): Promise<Archive> {
+  const zip = new ZipFile();
+  const output = new PassThrough({ highWaterMark: 256 * 1024 });
+  zip.on('error', (error: Error) => output.destroy(error));
+  for (const [path, content] of first) zip.addBuffer(content, path, { compress });
+  const items = await listFiles(folder, '', isNested);
+  let doneBytes = 0;
+  let reading: Readable | undefined;
+  for (const item of items) {
+    const onRead = (sizeBytes: number) => {
+      doneBytes += sizeBytes;
+      onBytes(doneBytes);
+    };
+    await addItem(zip, item, compress, (source) => {
+      reading = source;
+      source.once('end', () => onRead(sizeOf(item)));
+    });
+  }
+  zip.end();
+  zip.outputStream.pipe(output);
+  output.once('close', () => reading?.destroy());
+  return { output, totalBytes: items.reduce((sum, item) => sum + sizeOf(item), 0) };
+}
+
+function sizeOf({ facts }: Item): number {
+  return facts.isFile() ? Number(facts.size) : 0;
+}
+
+/** Links are read now, files and nested folders when their turn comes: `onOpen` is told then. */
+async function addItem(
+  zip: ZipFile,
+  { path, file, facts, isArchive }: Item,
+  compress: boolean,
+  onOpen: (source: Readable) => void,
+) {
+  const options = { mtime: facts.mtime < earliest ? earliest : facts.mtime, mode: Number(facts.mode) };
+  if (facts.isSymbolicLink()) {
+    zip.addBuffer(Buffer.from(await readlink(file)), path, { ...options, compress: false });
+    return;
+  }
+  if (facts.isDirectory() && !isArchive) {
+    zip.addEmptyDirectory(path, options);
+    return;
+  }
+  const entry = isArchive ? { ...options, mode: 0o100644, compress: false } : { ...options, compress, size: Number(facts.size) };
+  zip.addReadStreamLazy(path, entry, (give) => {
+    openItem(file, isArchive).then(
+      (source) => {
+        onOpen(source);
+        give(null, source);
+      },
+      (error: Error) => give(error, new PassThrough()),
+    );
+  });
+}
+
+async function openItem(file: string, isArchive: boolean): Promise<Readable> {
+  if (!isArchive) return createReadStream(file, { highWaterMark: 256 * 1024 });
+  return (await archiveFolder(file, new Map(), { compress: false })).output;
+}
+
+/** Files, links, empty folders and nested ones, in order of names. Logs of programs and what is neither are left out. */
+async function listFiles(folder: string, prefix: string, isNested: (path: string) => boolean): Promise<Item[]> {
+  const items: Item[] = [];
+  for (const name of (await readdir(join(folder, prefix))).sort()) {
+    const path = prefix === '' ? name : `${prefix}/${name}`;
+    const file = join(folder, path);
+    const facts = await lstat(file);
+    const isArchive = facts.isDirectory() && isNested(path);
+    const below = facts.isDirectory() && !isArchive ? await listFiles(folder, path, isNested) : [];
+    if (below.length > 0) items.push(...below);
+    else if (!facts.isFile() || !leftOut.test(name)) items.push({ path, file, facts, isArchive });
+  }
+  return items.filter(({ facts }) => facts.isFile() || facts.isDirectory() || facts.isSymbolicLink());
+}

@@ -1,0 +1,38 @@
+import { Readable } from 'node:stream';
+import { fault } from '../../api/faults.ts';
+import { type Route, route } from '../../api/route.ts';
+import { Project } from '../../schema/project.ts';
+import type { Controller } from '../controller.ts';
+
+/** Two more methods are offered by the established API; what they are for any program reads as `zip`. */
+const compressions = ['zip', 'none', 'bzip2', 'lzma'];
+
+export function portableRoutes(controller: Controller): Route[] {
+  return [
+    route(
+      'GET /v2/projects/{project_id}/export',
+      { summary: 'Read a project as an archive (ZIP), running or not', replyType: 'application/gns3project' },
+      ({ path, query }) => {
+        const isYes = (key: string) => query[key]?.toLowerCase() === 'yes';
+        const compression = query.compression?.toLowerCase() ?? 'zip';
+        if (!compressions.includes(compression))
+          throw fault('invalid_request', { reason: `compression is one of ${compressions.join(', ')}` });
+        return controller.export(path.project_id, {
+          includeImages: isYes('include_images'),
+          includeSnapshots: isYes('include_snapshots'),
+          resetMacAddresses: isYes('reset_mac_addresses'),
+          keepComputeIds: isYes('keep_compute_ids'),
+          compress: compression !== 'none',
+        });
+      },
+    ),
+    route(
+      'POST /v2/projects/{project_id}/import',
+      { summary: 'Make a closed project of an archive, sent as it is or as a form', raw: true, status: 201, reply: Project },
+      async ({ path, query, stream }) => {
+        const wanted = { projectId: path.project_id, name: query.name, path: query.path };
+        return (await controller.import(stream ?? Readable.from([]), wanted)).object;
+      },
+    ),
+  ];
+}

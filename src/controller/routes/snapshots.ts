@@ -1,0 +1,33 @@
+import { type Route, route } from '../../api/route.ts';
+import { Project } from '../../schema/project.ts';
+import { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
+import { Type } from '../../schema/type.ts';
+import type { Controller } from '../controller.ts';
+
+export function snapshotRoutes({ projects, snapshots }: Controller): Route[] {
+  return [
+    route(
+      'GET /v2/projects/{project_id}/snapshots',
+      { summary: 'List the snapshots of a project, oldest first', reply: Type.Array(Snapshot) },
+      ({ path }) => snapshots.list(projects.get(path.project_id)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/snapshots',
+      {
+        summary: 'Keep the state of a project; machines that run are paused for the instant',
+        body: SnapshotCreate,
+        status: 201,
+        reply: Snapshot,
+      },
+      ({ path, body }) => snapshots.create(projects.get(path.project_id), body),
+    ),
+    route('DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}', { summary: 'Delete a snapshot', status: 204 }, ({ path }) =>
+      snapshots.delete(projects.get(path.project_id), path.snapshot_id),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/restore',
+      { summary: 'Stop the nodes of a project and bring it to the state of a snapshot', status: 201, reply: Project },
+      ({ path }) => snapshots.restore(projects.get(path.project_id), path.snapshot_id),
+    ),
+  ];
+}

@@ -1,0 +1,34 @@
+/** What only switches know: asked of the compute of the node; for nodes of other kinds there is no such route. */
+import { type Route, route } from '../../api/route.ts';
+import { MacEntry, SwitchPortStats } from '../../schema/switch.ts';
+import { Type } from '../../schema/type.ts';
+import type { Controller } from '../controller.ts';
+import type { OpenNode } from '../open-node.ts';
+
+export function switchRoutes({ projects }: Controller): Route[] {
+  const nodeOf = async (path: { project_id: string; node_id: string }): Promise<OpenNode> =>
+    (await projects.get(path.project_id).live()).nodes.get(path.node_id);
+  return [
+    route(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/mac_table',
+      { summary: 'MAC addresses that an Ethernet switch has learned, the latest first', reply: Type.Array(MacEntry), own: true },
+      async ({ path }) => (await nodeOf(path)).ask('GET', 'mac_table'),
+    ),
+    route(
+      'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table',
+      { summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true },
+      async ({ path }) => {
+        await (await nodeOf(path)).ask('DELETE', 'mac_table');
+      },
+    ),
+    route(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/port_stats',
+      {
+        summary: 'What the joined ports of a switch or hub have received, sent and lost',
+        reply: Type.Array(SwitchPortStats),
+        own: true,
+      },
+      async ({ path }) => (await nodeOf(path)).ask('GET', 'port_stats'),
+    ),
+  ];
+}

@@ -1,0 +1,29 @@
+/** The demo's guest for the page: made by a process of its own, for that takes seconds of one processor. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fault } from './api/faults.ts';
+import { type Route, route, Stream } from './api/route.ts';
+import type { Settings } from './schema/settings.ts';
+
+const script = join(import.meta.dirname, '../demo/lab.ts');
+
+export function demoLabRoute({ Server }: Pick<Settings, 'Server'>): Route {
+  return route(
+    'POST /v2/demo_lab',
+    {
+      summary: 'Make the images of the demo lab; tells of its progress, one JSON document a line. Local servers only',
+      replyType: 'application/x-ndjson',
+      own: true,
+    },
+    ({ signal }) => {
+      if (!Server.local) throw fault('not_local', { what: 'to have the guest of the demo made' });
+      const child = spawn(process.execPath, [script, join(Server.images_path, 'QEMU')], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        signal,
+      });
+      // That nobody listens any more ends it.
+      child.on('error', () => undefined);
+      return new Stream('application/x-ndjson', child.stdout);
+    },
+  );
+}

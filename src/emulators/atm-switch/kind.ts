@@ -1,0 +1,21 @@
+/** Facts of the kind "atm_switch": cells take circuits by their path and channel. */
+import { circuitPorts, circuitSchemas } from '../circuits.ts';
+import { fabricFacts } from '../fabric-kind.ts';
+import type { Kind } from '../kind.ts';
+
+export const endForm = 'port:vpi:vci or port:vpi, such as 1:0:100';
+
+export const atmSwitchKind: Kind = {
+  type: 'atm_switch',
+  title: 'ATM switch',
+  ...circuitSchemas(endForm),
+  folder: 'atm-switch',
+  ...fabricFacts,
+  consoleTypes: [],
+  defaults: {
+    console_type: null,
+    port_name_format: 'Ethernet{0}',
+    port_segment_size: 0,
+  },
+  ports: (properties) => circuitPorts(properties, { ATM: 'DLT_ATM_RFC1483' }),
+};

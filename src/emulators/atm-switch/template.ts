@@ -1,0 +1,10 @@
+/** The template of ATM switches: built in only. Source: the established v2 API. */
+import type { TemplateFacts } from '../kind.ts';
+import { symbol } from '../template-pieces.ts';
+
+export const atmSwitchTemplate: TemplateFacts = {
+  default_name_format: 'ATMSW{0}',
+  symbol: symbol('atm_switch'),
+  category: 'switch',
+  builtIn: { template_id: 'aaa764e2-b383-300f-8a0e-3493bbfdb7d2', name: 'ATM switch' },
+};

@@ -1,0 +1,58 @@
+/** Interfaces and TAP interfaces of this host as ports of a cloud. */
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { runTool } from '../../process/tool.ts';
+import type { NodeView } from '../driver.ts';
+import { requireProgram } from '../find-program.ts';
+import type { Host } from '../host.ts';
+import { type Device, findDevice, isAllowed, isDeviceName } from '../interfaces.ts';
+import { openSocat, ownTapName, packetDevice, type SocatFacts, tapDevice } from '../socat.ts';
+import type { DevicePort } from './properties.ts';
+
+const ipLimitMs = 5000;
+/** Of TAP interfaces as the kernel makes them. */
+const tapMtu = 1500;
+
+type OpenDevice = SocatFacts & { type: 'device'; needs?: string; bridge?: string };
+
+/** @throws interface_unavailable, tool_missing, ports_exhausted with nothing taken */
+export async function openDevice(
+  host: Host,
+  node: NodeView,
+  { type, interface: name, port_number }: DevicePort,
+): Promise<OpenDevice> {
+  if (!isAllowed(name, host.settings.Server.allowed_interfaces)) {
+    throw unavailable(name, 'it is not in allowed_interfaces of [Server] in the configuration of this compute');
+  }
+  if (!isDeviceName(name)) throw unavailable(name, 'this is no name of an interface of Linux');
+  const logFile = join(node.runtimeDirectory, `port-${port_number}.log`);
+  const tap = { mtu: tapMtu, capability: 'CAP_NET_ADMIN', logFile } as const;
+  if (type === 'tap') return { type: 'device', ...(await openSocat(host, { ...tap, device: tapDevice(name), interface: name })) };
+  const { index, mtu, isBridge } = await requireUp(name);
+  if (isBridge) {
+    const own = ownTapName(node.nodeId, port_number);
+    const facts = await openSocat(host, { ...tap, device: tapDevice(own), interface: own });
+    return { type: 'device', ...facts, needs: name, bridge: name };
+  }
+  const packet = { device: packetDevice(name, index), interface: name, mtu, capability: 'CAP_NET_RAW', logFile } as const;
+  return { type: 'device', ...(await openSocat(host, packet)), needs: name };
+}
+
+/** @throws interface_unavailable */
+export async function requireUp(name: string): Promise<Device> {
+  const device = await findDevice(name);
+  if (!device) throw unavailable(name, 'this host has no such interface');
+  if (!device.isUp) throw unavailable(name, `it is down (bring it up: ip link set dev ${name} up)`);
+  return device;
+}
+
+/** Makes a TAP interface a port of a bridge. @throws interface_unavailable, tool_missing */
+export async function joinBridge({ interface: tap }: SocatFacts, bridge: string): Promise<void> {
+  const ip = await requireProgram('ip', 'iproute2');
+  const { code, reason } = await runTool(ip, ['link', 'set', 'dev', tap, 'master', bridge], { timeoutMs: ipLimitMs });
+  if (code !== 0) throw unavailable(bridge, reason);
+}
+
+function unavailable(name: string, reason: string): Error {
+  return fault('interface_unavailable', { interface: name, reason });
+}

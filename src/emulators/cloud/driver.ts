@@ -1,0 +1,140 @@
+/**
+ * The verbs of cloud. Each connected port is on its own: an interface and a TAP interface have a socat, a UDP tunnel is a socket of the
+ * fabric. What one of them lacks is told when it is connected, and leaves the others alone.
+ */
+import { lookup } from 'node:dns/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../../api/faults.ts';
+import type { Driver, Emulator, NodeView, Properties } from '../driver.ts';
+import type { Host } from '../host.ts';
+import { type Interface, listInterfaces } from '../interfaces.ts';
+import { type KeptPort, PortProcesses, type PortService } from '../port-processes.ts';
+import { portsEmulator } from '../ports-emulator.ts';
+import { closeSocat, retakeSocat, type SocatFacts, socatCommand, socatFailure, socatPort, whenSocatReady } from '../socat.ts';
+import { joinBridge, openDevice, requireUp } from './device.ts';
+import { cloudKind } from './kind.ts';
+import { asCloud, changedCloud, newCloud, type TunnelPort } from './properties.ts';
+
+interface TunnelFacts {
+  readonly type: 'udp';
+  readonly lport: number;
+  readonly rhost: string;
+  readonly rport: number;
+}
+interface DeviceFacts extends SocatFacts {
+  readonly type: 'device';
+  /** The interface that must be up; absent for a TAP interface, which socat makes. */
+  readonly needs?: string;
+  /** The bridge that the TAP interface joins. */
+  readonly bridge?: string;
+}
+export type CloudFacts = TunnelFacts | DeviceFacts;
+
+export function cloudDriver(host: Host): Driver {
+  const interfaces = new KnownInterfaces(host);
+  const emulator = (node: NodeView): { ports: PortProcesses<CloudFacts>; emulator: Emulator } => {
+    let { properties } = node;
+    const place = { cwd: node.directory, runDirectory: host.settings.runtimeDirectory, warn: node.warn };
+    const ports = new PortProcesses(
+      cloudService(host, node, () => properties),
+      place,
+    );
+    const changed = (next: Properties) => {
+      properties = next;
+    };
+    return { ports, emulator: portsEmulator(ports, changed) };
+  };
+  return {
+    kind: cloudKind,
+    create: async (input) => ({ ...newCloud(input, await interfaces.read()) }),
+    async update(current, changes, { connected }) {
+      const before = asCloud(current);
+      const after = changedCloud(before, changes);
+      if (connected && !isDeepStrictEqual(before.ports_mapping, after.ports_mapping)) {
+        throw fault('ports_connected', { kind: cloudKind.title });
+      }
+      return { ...after };
+    },
+    present: (properties) => ({
+      ...properties,
+      interfaces: interfaces.known().map(({ name, type, special }) => ({ name, type, special })),
+    }),
+    async start(node) {
+      await interfaces.read();
+      return emulator(node).emulator;
+    },
+    async adopt(node, record) {
+      await interfaces.read();
+      const adopted = emulator(node);
+      await adopted.ports.adopt((record as { ports?: Record<string, KeptPort<CloudFacts>> }).ports ?? {});
+      return adopted.emulator;
+    },
+  };
+}
+
+function cloudService(host: Host, node: NodeView, properties: () => Properties): PortService<CloudFacts> {
+  const { udpPorts } = host;
+  return {
+    async open(number) {
+      const port = asCloud(properties()).ports_mapping[number];
+      if (!port) throw fault('adapter_missing', { ...missing(node, properties()), port_number: number });
+      return port.type === 'udp' ? openTunnel(host, port) : openDevice(host, node, port);
+    },
+    retake: (facts) => (facts.type === 'udp' ? void udpPorts.reserve(facts.lport) : retakeSocat(host, facts)),
+    close: (facts) => (facts.type === 'udp' ? udpPorts.release(facts.lport) : closeSocat(host, facts)),
+    async command(facts) {
+      if (facts.type === 'udp') return undefined;
+      if (facts.needs !== undefined) await requireUp(facts.needs);
+      return socatCommand(facts);
+    },
+    async ready(facts, child) {
+      if (facts.type === 'udp') return undefined;
+      const outcome = await whenSocatReady(facts, child);
+      if (!outcome && facts.bridge !== undefined) await joinBridge(facts, facts.bridge);
+      return outcome;
+    },
+    failure: (facts, outcome) => (facts.type === 'udp' ? new Error(outcome.tail) : socatFailure(facts, outcome)),
+    spec: (facts) => (facts.type === 'udp' ? { ...facts, strict: true } : socatPort(facts)),
+  };
+}
+
+/** The port at which frames come in belongs to the tunnel for as long as it is connected. */
+async function openTunnel({ udpPorts }: Host, { lport, rhost, rport }: TunnelPort): Promise<TunnelFacts> {
+  await lookup(rhost, { family: 4 }).catch((cause: Error) => {
+    throw fault('host_unknown', { host: rhost, reason: cause.message }, { cause });
+  });
+  if (!udpPorts.reserve(lport)) throw fault('udp_port_taken', { lport });
+  return { type: 'udp', lport, rhost, rport };
+}
+
+function missing({ name }: NodeView, properties: Properties) {
+  return { adapter_number: 0, name, count: asCloud(properties).ports_mapping.length };
+}
+
+/** The interfaces of this host as clients are shown them. Shown at once as they were last read, and read again for the next time. */
+class KnownInterfaces {
+  readonly #host: Host;
+  #list: readonly Interface[] = [];
+  #reading: Promise<readonly Interface[]> | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  known(): readonly Interface[] {
+    this.read().catch(() => undefined);
+    return this.#list;
+  }
+
+  read(): Promise<readonly Interface[]> {
+    this.#reading ??= listInterfaces(this.#host.settings.Server.allowed_interfaces)
+      .then((list) => {
+        this.#list = list;
+        return list;
+      })
+      .finally(() => {
+        this.#reading = undefined;
+      });
+    return this.#reading;
+  }
+}

@@ -1,0 +1,115 @@
+/** From a node to its container: what the engine is told when it is made, and finding it again. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { ContainerState, Engine, ImageFacts } from './engine.ts';
+import { type DockerProperties, environmentLines, hostLines, type Names, splitCommand } from './properties.ts';
+import { resourcesInside, volumesInside } from './resources.ts';
+
+const nodeLabel = 'patchbay.node';
+const configLabel = 'patchbay.config';
+
+export interface ContainerPlace extends Names {
+  /** The node's folder. */
+  readonly directory: string;
+  /** Folder that is seen at `/patchbay`. */
+  readonly resources: string;
+  /** Capabilities that this host lacks. */
+  readonly missing: readonly string[];
+}
+
+/** The body of `POST /containers/create`. @throws docker_failed */
+export function containerBody(properties: DockerProperties, image: ImageFacts, place: ContainerPlace) {
+  const { Entrypoint, Cmd, User, Volumes } = image.Config ?? { Entrypoint: null, Cmd: null, User: '', Volumes: null };
+  const given = splitCommand(properties.start_command ?? '');
+  const command = given.length > 0 ? given : [...(Cmd ?? [])];
+  const entry = [...(Entrypoint ?? [])];
+  const volumes = keptVolumes([...Object.keys(Volumes ?? {}), ...properties.extra_volumes]);
+  const body = {
+    Image: properties.image,
+    Hostname: hostName(place.name),
+    Tty: true,
+    OpenStdin: true,
+    StdinOnce: false,
+    User: 'root',
+    Entrypoint: [`${resourcesInside}/busybox`, 'sh', `${resourcesInside}/init`, ...entry],
+    Cmd: entry.length + command.length > 0 ? command : ['/bin/sh'],
+    Env: [
+      'container=docker',
+      ...environmentLines(properties.environment, place),
+      `PATCHBAY_ADAPTERS=${properties.adapters}`,
+      `PATCHBAY_VOLUMES=${volumes.join(':')}`,
+      `PATCHBAY_HOSTS=${hostLines(properties.extra_hosts).join('\n')}`,
+      `PATCHBAY_USER=${User}`,
+    ],
+    HostConfig: {
+      NetworkMode: 'none',
+      CapAdd: ['ALL'],
+      CapDrop: [...place.missing],
+      SecurityOpt: ['seccomp=unconfined', 'apparmor=unconfined', 'label=disable'],
+      // Network systems set kernel parameters of their own namespace.
+      MaskedPaths: [],
+      ReadonlyPaths: [],
+      Mounts: [
+        { Type: 'bind', Source: place.resources, Target: resourcesInside, ReadOnly: true },
+        ...volumes.map((path) => ({
+          Type: 'bind',
+          Source: volumeFolder(place.directory, path),
+          Target: `${volumesInside}${path}`,
+        })),
+      ],
+    },
+  };
+  const config = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+  return { ...body, Labels: { [nodeLabel]: place.nodeId, [configLabel]: config } };
+}
+
+export type ContainerBody = ReturnType<typeof containerBody>;
+
+/** Where a volume is kept. */
+export function volumeFolder(directory: string, path: string): string {
+  return join(directory, path);
+}
+
+/** Folders on this host that the container needs. */
+export function foldersOf({ HostConfig }: ContainerBody): string[] {
+  return HostConfig.Mounts.filter(({ Target }) => Target.startsWith(volumesInside)).map(({ Source }) => Source);
+}
+
+/** `/etc/network` always; one that lies in another is part of that. */
+function keptVolumes(paths: readonly string[]): string[] {
+  const all = [...new Set(['/etc/network', ...paths].map((path) => path.replace(/\/+/g, '/').replace(/(.)\/$/, '$1')))].sort();
+  return all.filter((path) => path !== '/' && !all.some((other) => other !== '/' && path.startsWith(`${other}/`)));
+}
+
+/** RFC 1123: letters, digits and hyphens, at most 63. */
+function hostName(name: string): string {
+  const plain = name
+    .replace(/[^A-Za-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 63);
+  return plain === '' ? 'node' : plain;
+}
+
+/** The id of the node's container; it is made anew when it would be another one now. */
+export async function ensureContainer(engine: Engine, body: ContainerBody): Promise<string> {
+  const nodeId = body.Labels[nodeLabel] ?? '';
+  const there = await findContainer(engine, nodeId);
+  if (there?.Config.Labels?.[configLabel] === body.Labels[configLabel]) return there.Id;
+  await removeContainer(engine, nodeId);
+  const made = await engine.post<{ Id: string }>(`/containers/create?name=${nameOf(nodeId)}`, body);
+  return made.Id;
+}
+
+export function findContainer(engine: Engine, nodeIdOrId: string): Promise<ContainerState | undefined> {
+  return engine.find<ContainerState>(`/containers/${nameOf(nodeIdOrId)}/json`);
+}
+
+/** Ends it, too. */
+export function removeContainer(engine: Engine, nodeId: string): Promise<void> {
+  return engine.delete(`/containers/${nameOf(nodeId)}?force=1&v=1`);
+}
+
+/** Node ids are unique, and say in `docker ps` what it is. */
+export function nameOf(nodeId: string): string {
+  return `patchbay.${nodeId}`;
+}

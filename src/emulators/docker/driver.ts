@@ -1,0 +1,165 @@
+/**
+ * The verbs of docker. A container belongs to its node from the node's creation to its deletion, so what was changed in it is still there
+ * after a stop; it is made anew at a start when the node's properties or name say that it would be another one.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { isRunning } from '../../process/proc.ts';
+import type { Driver, NodePlace, NodeView } from '../driver.ts';
+import type { Host } from '../host.ts';
+import type { KeptPort, PortProcesses } from '../port-processes.ts';
+import { type AdapterFacts, containerAdapters } from './adapters.ts';
+import { missingCapabilities } from './capabilities.ts';
+import { type ContainerBody, containerBody, ensureContainer, findContainer, foldersOf, removeContainer } from './container.ts';
+import { DockerEmulator, lastWords } from './emulator.ts';
+import { Engine } from './engine.ts';
+import { requireImage } from './images.ts';
+import { dockerKind } from './kind.ts';
+import { asDocker, changedDocker, newDocker } from './properties.ts';
+import { installResources, isPrepared } from './resources.ts';
+import { dockerRoutes } from './routes.ts';
+import { requireVncServer } from './vnc.ts';
+
+interface DockerRecord {
+  readonly container_id: string;
+  readonly pid: number;
+  readonly startTime: number;
+  readonly aux?: number;
+  readonly ports: Record<string, KeptPort<AdapterFacts>>;
+}
+
+/** What of a node its presentation needs beside its properties. */
+interface Known {
+  containerId: string | null;
+  aux: number | null;
+}
+
+export function dockerDriver(host: Host): Driver {
+  const engine = new Engine(host.settings.Docker.socket_path);
+  const known = new Map<string, Known>();
+  const learn = (nodeId: string, facts: Partial<Known>) =>
+    known.set(nodeId, { containerId: null, aux: null, ...known.get(nodeId), ...facts });
+  return {
+    kind: dockerKind,
+    async create(input, place) {
+      const properties = newDocker(input, place.nodeId);
+      const body = await bodyOf({ host, engine }, properties, place);
+      await makeFolders(body);
+      learn(place.nodeId, { containerId: await ensureContainer(engine, body) });
+      return { ...properties };
+    },
+    update: async (current, changes, { nodeId }) => ({ ...changedDocker(asDocker(current), changes, nodeId) }),
+    present: (properties, nodeId = '') => {
+      const { containerId, aux } = known.get(nodeId) ?? { containerId: null, aux: null };
+      return { ...properties, container_id: containerId, aux: aux ?? properties.aux };
+    },
+    async start(node) {
+      if (node.console.type === 'vnc') await requireVncServer();
+      const body = await bodyOf({ host, engine }, asDocker(node.properties), placeOf(node));
+      await makeFolders(body);
+      const containerId = await ensureContainer(engine, body);
+      const emulator = await startContainer({ host, engine }, node, containerId);
+      learn(node.nodeId, { containerId, aux: emulator.auxiliary()?.port ?? null });
+      return emulator;
+    },
+    async adopt(node, record) {
+      const emulator = await adoptContainer({ host, engine }, node, record as unknown as DockerRecord);
+      if (emulator)
+        learn(node.nodeId, { containerId: String(emulator.record.container_id), aux: emulator.auxiliary()?.port ?? null });
+      return emulator;
+    },
+    async removed(nodeId) {
+      known.delete(nodeId);
+      await removeContainer(engine, nodeId);
+    },
+    routes: (nodes) => dockerRoutes(engine, nodes),
+  };
+}
+
+interface Facilities {
+  readonly host: Host;
+  readonly engine: Engine;
+}
+
+type Place = NodePlace & { readonly directory?: string };
+
+async function bodyOf({ host, engine }: Facilities, properties: ReturnType<typeof asDocker>, place: Place): Promise<ContainerBody> {
+  const { nodeId, projectDirectory, name = nodeId, projectId = '', inform = () => undefined } = place;
+  const image = await requireImage(engine, properties.image, inform);
+  const [resources, missing] = await Promise.all([
+    installResources(join(host.settings.Server.resources_path, 'docker')),
+    missingCapabilities(),
+  ]);
+  const directory = place.directory ?? join(projectDirectory, 'project-files', dockerKind.folder, nodeId);
+  return containerBody(properties, image, { name, nodeId, projectId, projectDirectory, directory, resources, missing });
+}
+
+function placeOf({ nodeId, projectId, projectDirectory, name, directory, warn }: NodeView): Place {
+  return { nodeId, projectId, projectDirectory, name, directory, inform: warn };
+}
+
+async function makeFolders(body: ContainerBody): Promise<void> {
+  for (const folder of foldersOf(body)) await mkdir(folder, { recursive: true });
+}
+
+async function startContainer({ host, engine }: Facilities, node: NodeView, containerId: string): Promise<DockerEmulator> {
+  const { tcpPorts } = host;
+  let pid = 0;
+  const adapters = containerAdapters(host, node, () => pid);
+  const aux = await tcpPorts.take(asDocker(node.properties).aux);
+  const giveBack = () => aux !== undefined && tcpPorts.release(aux);
+  try {
+    await engine.post(`/containers/${containerId}/start`);
+    const state = await findContainer(engine, node.nodeId);
+    pid = state?.State.Pid ?? 0;
+    if (!state?.State.Running) throw await endedAtOnce(engine, containerId);
+    for (let adapter = 0; adapter < asDocker(node.properties).adapters; adapter++) await adapters.attach(adapter);
+    if (!(await isPrepared(pid))) throw await endedAtOnce(engine, containerId);
+    return await DockerEmulator.of({ engine, node, containerId, pid, adapters, aux, giveBack: () => void giveBack() }, state);
+  } catch (error) {
+    await adapters.detachAll();
+    await engine.post(`/containers/${containerId}/stop?t=0`).catch(() => undefined);
+    giveBack();
+    throw error;
+  }
+}
+
+async function endedAtOnce(engine: Engine, containerId: string): Promise<Error> {
+  return fault('docker_failed', { reason: `The container ended at once${await lastWords(engine, containerId)}` });
+}
+
+async function adoptContainer(
+  { host, engine }: Facilities,
+  node: NodeView,
+  record: DockerRecord,
+): Promise<DockerEmulator | undefined> {
+  const { container_id: containerId, pid, startTime, aux, ports } = record;
+  const adapters = containerAdapters(host, node, () => pid);
+  await adapters.adopt(ports);
+  const state = await findContainer(engine, node.nodeId).catch(async (error) => {
+    await adapters.detachAll();
+    throw error;
+  });
+  if (state?.Id !== containerId || state.State.Pid !== pid || !isRunning(pid, startTime)) {
+    await adapters.detachAll();
+    return undefined;
+  }
+  await openMissing(adapters, asDocker(node.properties), node);
+  if (aux !== undefined) host.tcpPorts.reserve(aux);
+  const giveBack = () => void (aux !== undefined && host.tcpPorts.release(aux));
+  return DockerEmulator.of({ engine, node, containerId, pid, adapters, aux, giveBack }, state);
+}
+
+/** Those whose process ended while the server was away. */
+async function openMissing(
+  adapters: PortProcesses<AdapterFacts>,
+  { adapters: count }: { adapters: number },
+  node: NodeView,
+): Promise<void> {
+  for (let adapter = 0; adapter < count; adapter++) {
+    await adapters
+      .attach(adapter)
+      .catch((error: Error) => node.warn(`Adapter ${adapter} of ${node.name} is not there: ${error.message}`));
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * A running container. The engine owns its process, so it outlives the server by itself; adapters are socats of ours. Its end is
+ * noticed by a request that the engine answers when it comes.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fault } from '../../api/faults.ts';
+import type { PortSpec } from '../../fabric/protocol.ts';
+import { processFacts } from '../../process/proc.ts';
+import type { ConsoleSource, Emulator, Ending, NodeView } from '../driver.ts';
+import type { PortProcesses } from '../port-processes.ts';
+import type { AdapterFacts } from './adapters.ts';
+import { Bridge } from './bridge.ts';
+import type { ContainerState, Engine } from './engine.ts';
+import { openPort, openShell } from './exec.ts';
+import { asDocker } from './properties.ts';
+
+/** Seconds between the stop signal and the end by force. */
+const stopGraceSeconds = 5;
+const engineRetryMs = 1000;
+
+export interface DockerParts {
+  readonly engine: Engine;
+  readonly node: NodeView;
+  readonly containerId: string;
+  /** Its first process, as this host sees it. */
+  readonly pid: number;
+  readonly adapters: PortProcesses<AdapterFacts>;
+  /** Port of the auxiliary console. */
+  readonly aux: number | undefined;
+  /** Gives back what the start took. */
+  readonly giveBack: () => void;
+}
+
+export class DockerEmulator implements Emulator {
+  readonly ended: Promise<Ending>;
+  readonly commandLine: string;
+  state: 'started' | 'suspended';
+  readonly #parts: DockerParts;
+  readonly #bridges: Bridge[] = [];
+  readonly #startTime: number;
+  #isAsked = false;
+  readonly #released = new AbortController();
+
+  private constructor(parts: DockerParts, state: 'started' | 'suspended') {
+    this.#parts = parts;
+    this.state = state;
+    this.#startTime = processFacts(parts.pid)?.startTime ?? 0;
+    this.commandLine = `docker start ${parts.containerId.slice(0, 12)}`;
+    this.ended = this.#watch();
+  }
+
+  /** For a container that runs, with its adapters. */
+  static async of(parts: DockerParts, { State }: ContainerState): Promise<DockerEmulator> {
+    const emulator = new DockerEmulator(parts, State.Paused ? 'suspended' : 'started');
+    await emulator.#openBridges();
+    return emulator;
+  }
+
+  get record(): Readonly<Record<string, unknown>> {
+    const { containerId, pid, adapters, aux } = this.#parts;
+    const startTime = this.#startTime;
+    return { container_id: containerId, pid, startTime, ...(aux !== undefined && { aux }), ports: adapters.kept() };
+  }
+
+  /** Only whoever suspends it here changes its state. */
+  onState(): void {}
+
+  onRecord(listener: () => void): void {
+    this.#parts.adapters.onChange(listener);
+  }
+
+  async suspend(): Promise<void> {
+    await this.#tell('pause');
+    this.state = 'suspended';
+  }
+
+  async resume(): Promise<void> {
+    await this.#tell('unpause');
+    this.state = 'started';
+  }
+
+  /** Its network would be another one: it is stopped and started. */
+  reset(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  async stop({ now = false }: { now?: boolean } = {}): Promise<void> {
+    this.#isAsked = true;
+    if (this.state === 'suspended') await this.resume().catch(() => undefined);
+    await this.#tell(`stop?t=${now ? 0 : stopGraceSeconds}`).catch((error) => {
+      // It has ended, or was removed: then so does `ended`.
+      if (!/No such container|is not running/i.test(String(error))) throw error;
+    });
+    await (this.#released.signal.aborted ? this.#tidy() : this.ended);
+  }
+
+  port(adapter: number): PortSpec | undefined {
+    return this.#parts.adapters.spec(adapter);
+  }
+
+  async setCarrier(): Promise<void> {}
+
+  console(): ConsoleSource | undefined {
+    return { type: 'unix', path: this.#place('console.sock') };
+  }
+
+  auxiliary(): { source: ConsoleSource; port: number } | undefined {
+    const { aux } = this.#parts;
+    return aux === undefined ? undefined : { source: { type: 'unix', path: this.#place('aux.sock') }, port: aux };
+  }
+
+  /** They are the container's when it is made: at the next start. */
+  async changed(): Promise<void> {}
+
+  release(): void {
+    this.#released.abort();
+    this.#parts.adapters.release();
+    for (const bridge of this.#bridges.splice(0)) void bridge.close();
+  }
+
+  #place(name: string): string {
+    return join(this.#parts.node.runtimeDirectory, name);
+  }
+
+  async #tell(verb: string): Promise<void> {
+    await this.#parts.engine.post(`/containers/${this.#parts.containerId}/${verb}`);
+  }
+
+  async #openBridges(): Promise<void> {
+    const { engine, containerId, node } = this.#parts;
+    const streams = 'stream=1&stdin=1&stdout=1&stderr=1&logs=1';
+    const terminal = () => engine.attach(`/containers/${containerId}/attach?${streams}`);
+    this.#bridges.push(await Bridge.listen({ path: this.#place('console.sock') }, terminal));
+    this.#bridges.push(await Bridge.listen({ path: this.#place('aux.sock') }, () => openShell(engine, containerId)));
+    const { type, port, host } = node.console;
+    if (!/^https?$/.test(type) || port === null) return;
+    const inside = asDocker(node.properties).console_http_port;
+    const page = Bridge.listen({ port, host }, () => openPort(engine, containerId, inside)).catch((cause: Error) => {
+      throw fault('console_unavailable', { host, port, reason: cause.message }, { cause });
+    });
+    this.#bridges.push(await page);
+  }
+
+  async #watch(): Promise<Ending> {
+    const { engine, containerId } = this.#parts;
+    const code = await this.#exitCode();
+    if (this.#released.signal.aborted && !this.#isAsked) return new Promise(() => {});
+    await this.#tidy();
+    if (this.#isAsked) return { how: 'stopped', reason: 'it was stopped' };
+    const words = await lastWords(engine, containerId);
+    const signal = code !== undefined && code > 128 ? ` (${signalName(code - 128)})` : '';
+    const reason = `the container ended with exit code ${code ?? 'unknown'}${signal}${words}`;
+    return { how: code === 0 ? 'exited' : 'failed', reason };
+  }
+
+  /** Undefined when the container was removed, or when this is no longer ours to know. */
+  async #exitCode(): Promise<number | undefined> {
+    const { engine, containerId } = this.#parts;
+    const { signal } = this.#released;
+    while (!signal.aborted) {
+      const waiting = engine.post<{ StatusCode: number }>(
+        `/containers/${containerId}/wait?condition=not-running`,
+        undefined,
+        signal,
+      );
+      const answer = await waiting.catch((error: Error) => error);
+      if (!(answer instanceof Error)) return answer.StatusCode;
+      if (/No such container/i.test(answer.message)) return undefined;
+      // The engine itself was started anew, perhaps: its containers may go on.
+      await sleep(engineRetryMs, undefined, { ref: false, signal }).catch(() => undefined);
+    }
+    return undefined;
+  }
+
+  async #tidy(): Promise<void> {
+    const { adapters, giveBack } = this.#parts;
+    await adapters.detachAll();
+    await Promise.all(this.#bridges.splice(0).map((bridge) => bridge.close()));
+    giveBack();
+  }
+}
+
+const signals: Readonly<Record<number, string>> = { 6: 'SIGABRT', 9: 'SIGKILL', 11: 'SIGSEGV', 15: 'SIGTERM' };
+function signalName(number: number): string {
+  return signals[number] ?? `signal ${number}`;
+}
+
+/** What it showed last on its terminal. */
+export async function lastWords(engine: Engine, containerId: string): Promise<string> {
+  const text = await engine.text(`/containers/${containerId}/logs?stdout=1&stderr=1&tail=20`).catch(() => '');
+  return text.trim() === '' ? '' : `: ${text.trim().slice(-2000)}`;
+}

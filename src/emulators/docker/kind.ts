@@ -1,0 +1,74 @@
+/** Facts of the kind "docker": a container of an image. Sources of the constants: README.md beside this file. */
+import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
+import { CustomAdapters } from '../../schema/node.ts';
+import { Type } from '../../schema/type.ts';
+import type { Kind } from '../kind.ts';
+import { asDocker, macOf } from './properties.ts';
+
+const consoleTypes = ['telnet', 'vnc', 'http', 'https', 'none'] as const;
+
+const fields = {
+  adapters: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 99, description: 'Network adapters' }))),
+  aux: Type.Optional(nullable(TcpPort)),
+  console: Type.Optional(nullable(TcpPort)),
+  console_http_path: Type.Optional(Text()),
+  console_http_port: Type.Optional(TcpPort),
+  console_resolution: Type.Optional(Type.String({ pattern: '^[0-9]{1,5}x[0-9]{1,5}$' })),
+  console_type: Type.Optional(oneOf(consoleTypes)),
+  container_id: Type.Optional(nullable(Text({ description: 'Ignored' }))),
+  custom_adapters: Type.Optional(CustomAdapters),
+  environment: Type.Optional(nullable(Text({ maxLength: 65_536, description: 'One KEY=VALUE a line' }))),
+  extra_hosts: Type.Optional(nullable(Text({ maxLength: 65_536, description: 'One host:address a line' }))),
+  extra_volumes: Type.Optional(Type.Array(Name({ description: 'A folder of the container that is kept' }), { maxItems: 100 })),
+  mac_address: Type.Optional(nullable(Type.Union([Mac, Type.Literal('')]))),
+  start_command: Type.Optional(nullable(Text({ description: 'In place of what the image says' }))),
+  usage: Type.Optional(Text()),
+};
+
+export const dockerKind: Kind = {
+  type: 'docker',
+  title: 'Docker',
+  create: Type.Object({ ...fields, image: Name(), name: Name(), node_id: Type.Optional(Uuid) }, strict),
+  update: Type.Object(
+    {
+      ...fields,
+      image: Type.Optional(Name({ description: 'Ignored: it stays what it was made of' })),
+      name: Type.Optional(Name()),
+      node_id: Type.Optional(Uuid),
+    },
+    strict,
+  ),
+  folder: 'docker',
+  can: {
+    suspend: true,
+    filter: true,
+    resetConsole: true,
+    reload: true,
+    duplicate: true,
+    startAnswersNode: false,
+    addressesByPort: false,
+  },
+  alwaysRunning: false,
+  consoleTypes,
+  defaults: {
+    console_type: 'telnet',
+    port_name_format: 'Ethernet{0}',
+    port_segment_size: 0,
+  },
+  ports(properties, { custom_adapters }) {
+    const docker = asDocker(properties);
+    return Array.from({ length: docker.adapters ?? 1 }, (_, adapter) => {
+      const name = custom_adapters.find(({ adapter_number }) => adapter_number === adapter)?.port_name ?? `eth${adapter}`;
+      const mac = macOf({ ...docker, custom_adapters }, adapter);
+      return {
+        adapter_number: adapter,
+        port_number: 0,
+        name,
+        short_name: name,
+        link_type: 'ethernet' as const,
+        data_link_types: { Ethernet: 'DLT_EN10MB' },
+        ...(mac !== undefined && { mac_address: mac }),
+      };
+    });
+  },
+};

@@ -1,0 +1,51 @@
+/** Facts of the kind "ethernet_hub": every frame leaves by every other port. */
+import { Name, strict, Uuid } from '../../schema/common.ts';
+import { NodeStatus } from '../../schema/node.ts';
+import { type Static, Type } from '../../schema/type.ts';
+import { fabricFacts, mappedPorts } from '../fabric-kind.ts';
+import type { Kind } from '../kind.ts';
+
+const maxPorts = 1024;
+
+const HubPort = Type.Object(
+  {
+    name: Name(),
+    port_number: Type.Integer({ minimum: 0, description: 'Not used: the number of a port is its place in the list' }),
+  },
+  strict,
+);
+export type HubPort = Static<typeof HubPort>;
+
+export const HubPorts = Type.Array(HubPort, { maxItems: maxPorts });
+
+const changeable = { ports_mapping: Type.Optional(HubPorts) };
+
+export const ethernetHubKind: Kind = {
+  type: 'ethernet_hub',
+  title: 'Ethernet hub',
+  create: Type.Object({ ...changeable, name: Name(), node_id: Type.Optional(Uuid) }, strict),
+  update: Type.Object(
+    {
+      ...changeable,
+      name: Type.Optional(Name()),
+      // Clients send a node back as they got it.
+      node_id: Type.Optional(Uuid),
+      project_id: Type.Optional(Uuid),
+      status: Type.Optional(NodeStatus),
+    },
+    strict,
+  ),
+  folder: 'ethernet-hub',
+  ...fabricFacts,
+  consoleTypes: [],
+  defaults: {
+    console_type: null,
+    port_name_format: 'Ethernet{0}',
+    port_segment_size: 0,
+  },
+  ports: (properties) => mappedPorts(properties.ports_mapping ?? eightPorts),
+};
+
+export const eightPorts: readonly HubPort[] = Object.freeze(
+  Array.from({ length: 8 }, (_, number) => ({ name: `Ethernet${number}`, port_number: number })),
+);

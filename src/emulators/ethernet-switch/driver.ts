@@ -1,0 +1,61 @@
+/** The verbs of the kind "ethernet_switch", and the routes of its table of MAC addresses. */
+import { isDeepStrictEqual } from 'node:util';
+import { type Route, route } from '../../api/route.ts';
+import type { EthernetSettings } from '../../fabric/protocol.ts';
+import { MacEntry } from '../../schema/switch.ts';
+import { Type } from '../../schema/type.ts';
+import type { Driver, NodeAccess, Properties } from '../driver.ts';
+import { fabricDriver } from '../fabric-driver.ts';
+import { renumbered } from '../fabric-kind.ts';
+import type { Host } from '../host.ts';
+import { eightPorts, ethernetSwitchKind, type SwitchPort } from './kind.ts';
+
+export function ethernetSwitchDriver(host: Host): Driver {
+  return fabricDriver(host, {
+    kind: ethernetSwitchKind,
+    create: (input) => ({ ports_mapping: input.ports_mapping ?? eightPorts }),
+    update: (current, { ports_mapping: wanted }) => {
+      const isOther = wanted !== undefined && !isDeepStrictEqual(wanted, current.ports_mapping);
+      return isOther ? { ports_mapping: renumbered(wanted as SwitchPort[]) } : current;
+    },
+    settings: settingsOf,
+    routes: (nodes) => tableRoutes(host, nodes),
+  });
+}
+
+/** Established type of a tunnel's outer tag where none is given. */
+const standardTagType = 0x8100;
+
+export function settingsOf(properties: Properties, port: number): EthernetSettings | undefined {
+  const entry = (properties.ports_mapping as readonly SwitchPort[])[port];
+  if (!entry) return undefined;
+  const { type, vlan = 1, ethertype } = entry;
+  return { medium: 'ethernet', mode: type, vlan, tagType: ethertype ? Number(ethertype) : standardTagType };
+}
+
+function tableRoutes({ switches }: Host, nodes: NodeAccess): Route[] {
+  const place = `/v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table` as const;
+  return [
+    route(
+      `GET ${place}`,
+      { summary: 'MAC addresses that an Ethernet switch has learned, the latest first', reply: Type.Array(MacEntry), own: true },
+      async ({ path }) => {
+        const { nodeId, properties } = nodes.get(path);
+        const names = (properties.ports_mapping as readonly SwitchPort[]).map(({ name }) => name);
+        const entries = await switches.addresses(nodeId);
+        return entries
+          .sort((one, other) => one.ageMs - other.ageMs)
+          .map(({ mac, vlan, port, ageMs }) => ({
+            mac_address: mac,
+            vlan,
+            port_number: port,
+            port_name: names[port] ?? null,
+            age_seconds: Math.round(ageMs) / 1000,
+          }));
+      },
+    ),
+    route(`DELETE ${place}`, { summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true }, ({ path }) =>
+      switches.forgetAddresses(nodes.get(path).nodeId),
+    ),
+  ];
+}

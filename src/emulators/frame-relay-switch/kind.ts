@@ -1,0 +1,21 @@
+/** Facts of the kind "frame_relay_switch": frames take circuits by their DLCI. */
+import { circuitPorts, circuitSchemas } from '../circuits.ts';
+import { fabricFacts } from '../fabric-kind.ts';
+import type { Kind } from '../kind.ts';
+
+export const endForm = 'port:dlci, such as 1:101';
+
+export const frameRelaySwitchKind: Kind = {
+  type: 'frame_relay_switch',
+  title: 'Frame Relay switch',
+  ...circuitSchemas(endForm),
+  folder: 'frame-relay-switch',
+  ...fabricFacts,
+  consoleTypes: [],
+  defaults: {
+    console_type: null,
+    port_name_format: 'Ethernet{0}',
+    port_segment_size: 0,
+  },
+  ports: (properties) => circuitPorts(properties, { 'Frame Relay': 'DLT_FRELAY' }),
+};

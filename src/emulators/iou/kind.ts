@@ -1,0 +1,90 @@
+/** Facts of the kind "iou": IOS on Linux. Source: the established v2 API. */
+import { Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
+import { ComputeNodeId } from '../../schema/node.ts';
+import { Type } from '../../schema/type.ts';
+import { configContents } from '../config-files.ts';
+import type { ImageFacts, Kind } from '../kind.ts';
+import { namePorts, serialLinkTypes } from '../port-naming.ts';
+import { telnetOrNone } from '../template-pieces.ts';
+
+/** Every adapter has as many ports. */
+const portsPerAdapter = 4;
+/** Bays that the NIOs of IOU can name. */
+const maxAdapters = 16;
+const count = (description: string) => Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: maxAdapters, description })));
+const flag = (description: string) => Type.Optional(nullable(Type.Boolean({ description })));
+const size = (description: string) => Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description })));
+
+const changeable = {
+  application_id: Type.Optional(
+    nullable(Type.Integer({ minimum: 1, maximum: 512, description: 'Number on this host; null: one that is free' })),
+  ),
+  console: Type.Optional(nullable(TcpPort)),
+  console_type: Type.Optional(oneOf(telnetOrNone)),
+  ethernet_adapters: count('Adapters with four Ethernet ports'),
+  l1_keepalives: flag('Layer 1 keepalive messages; not all images can'),
+  md5sum: Type.Optional(nullable(Text({ description: 'Ignored: computed from the image' }))),
+  nvram: size('KiB'),
+  path: Type.Optional(Name({ description: 'The image: a name in the image folders, or a path' })),
+  ram: size('MiB'),
+  serial_adapters: count('Adapters with four serial ports'),
+  usage: Type.Optional(Text()),
+  use_default_iou_values: flag("The image's own sizes of RAM and NVRAM"),
+};
+
+export const iouImages: ImageFacts = {
+  folder: 'IOU',
+  // ELF, little-endian, 32 or 64 bit.
+  isImage: (head) => /^7f454c460[12]0101/.test(head.toString('hex')),
+};
+
+export const iouKind: Kind = {
+  type: 'iou',
+  title: 'IOU',
+  create: Type.Object(
+    {
+      ...changeable,
+      ...configContents,
+      name: Name(),
+      node_id: ComputeNodeId,
+      path: Name({ description: 'The image: a name in the image folders, or a path' }),
+    },
+    strict,
+  ),
+  update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
+  folder: 'iou',
+  can: {
+    suspend: false,
+    filter: true,
+    resetConsole: true,
+    reload: true,
+    duplicate: true,
+    startAnswersNode: true,
+    addressesByPort: true,
+    addressesByBoth: true,
+  },
+  alwaysRunning: false,
+  consoleTypes: telnetOrNone,
+  images: iouImages,
+  defaults: { console_type: 'telnet', port_name_format: 'Ethernet{segment0}/{port0}', port_segment_size: portsPerAdapter },
+  ports: (properties, naming) => {
+    const ethernet = numberOf(properties.ethernet_adapters);
+    const serial = Array.from({ length: numberOf(properties.serial_adapters) * portsPerAdapter }, (_, index) => {
+      const adapter = ethernet + Math.floor(index / portsPerAdapter);
+      const port = index % portsPerAdapter;
+      return {
+        adapter_number: adapter,
+        port_number: port,
+        name: `Serial${adapter}/${port}`,
+        short_name: `s${adapter}/${port}`,
+        link_type: 'serial' as const,
+        data_link_types: serialLinkTypes,
+      };
+    });
+    return [...namePorts({ count: ethernet, portsEach: portsPerAdapter }, naming), ...serial];
+  },
+};
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 2;
+}

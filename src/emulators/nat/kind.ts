@@ -1,0 +1,48 @@
+/** Facts of the kind "nat": a way out through this host's own addresses. Sources of the constants: README.md beside this file. */
+import { Name, strict, Uuid } from '../../schema/common.ts';
+import { NodeStatus } from '../../schema/node.ts';
+import { Type } from '../../schema/type.ts';
+import type { Kind } from '../kind.ts';
+
+/** Accepted and ignored, so that clients may send back what they were sent. */
+const ignored = {
+  node_id: Type.Optional(Uuid),
+  ports_mapping: Type.Optional(Type.Array(Type.Unknown(), { description: 'Ignored: there is one port, nat0' })),
+  project_id: Type.Optional(Uuid),
+  status: Type.Optional(NodeStatus),
+};
+
+export const natKind: Kind = {
+  type: 'nat',
+  title: 'NAT',
+  create: Type.Object({ ...ignored, name: Name() }, strict),
+  update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
+  folder: 'builtin',
+  can: {
+    suspend: false,
+    filter: true,
+    resetConsole: false,
+    reload: false,
+    duplicate: false,
+    startAnswersNode: false,
+    addressesByPort: true,
+  },
+  alwaysRunning: true,
+  leadsOut: true,
+  consoleTypes: [],
+  defaults: {
+    console_type: null,
+    port_name_format: 'Ethernet{0}',
+    port_segment_size: 0,
+  },
+  ports: () => [
+    {
+      adapter_number: 0,
+      port_number: 0,
+      name: 'nat0',
+      short_name: 'nat0',
+      link_type: 'ethernet',
+      data_link_types: { Ethernet: 'DLT_EN10MB' },
+    },
+  ],
+};

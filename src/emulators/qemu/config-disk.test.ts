@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { afterEach, beforeEach, test } from 'node:test';
+import { promisify } from 'node:util';
+import { openPromise } from 'yauzl';
+import { ZipFile } from 'yazl';
+import { Binaries } from './binaries.ts';
+import { ConfigDisk } from './config-disk.ts';
+
+const run = promisify(execFile);
+/** Of the disks made here. */
+const partition = 2 ** 20;
+
+let directory: string;
+let disk: ConfigDisk;
+const warnings: string[] = [];
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'pb-config-'));
+  warnings.length = 0;
+  disk = new ConfigDisk({ directory, name: 'R1', warn: (message) => void warnings.push(message) }, new Binaries());
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function zip(path: string, files: Record<string, string>): Promise<void> {
+  const writer = new ZipFile();
+  for (const [name, content] of Object.entries(files)) writer.addBuffer(Buffer.from(content), name);
+  writer.end();
+  await pipeline(writer.outputStream, createWriteStream(path));
+}
+
+async function unzip(path: string): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  const archive = await openPromise(path, { lazyEntries: true });
+  for await (const entry of archive.eachEntry()) {
+    files[entry.fileName] = (await buffer(await archive.openReadStreamPromise(entry))).toString();
+  }
+  return files;
+}
+
+const mtype = async (name: string, place = partition) => (await run('mtype', ['-i', `${disk.file}@@${place}`, `::${name}`])).stdout;
+const configZip = () => join(directory, 'config.zip');
+
+test('what is in the zip is on the disk, and what a machine wrote is in the zip afterwards', async () => {
+  await zip(configZip(), { 'ios_config.txt': 'hostname R1\n', 'keys/a.pub': 'key' });
+  assert.equal(await disk.prepare(undefined), true);
+  assert.equal(await mtype('/ios_config.txt'), 'hostname R1\n');
+  assert.equal(await mtype('/keys/a.pub'), 'key');
+  const saved = join(directory, 'saved.txt');
+  await writeFile(saved, 'hostname R2\n');
+  await run('mcopy', ['-o', '-i', `${disk.file}@@${partition}`, saved, '::ios_config.txt']);
+  await disk.export();
+  assert.deepEqual(await unzip(configZip()), { 'ios_config.txt': 'hostname R2\n', 'keys/a.pub': 'key' });
+  assert.deepEqual(warnings, []);
+  assert.deepEqual((await readdir(directory)).sort(), ['config.img', 'config.zip', 'saved.txt']);
+});
+
+test('a disk that is newer than the zip stays: its machine ended without anybody noticing', async () => {
+  await zip(configZip(), { 'a.txt': 'old' });
+  await disk.prepare(undefined);
+  const saved = join(directory, 'a.txt');
+  await writeFile(saved, 'new');
+  await run('mcopy', ['-o', '-i', `${disk.file}@@${partition}`, saved, '::a.txt']);
+  const later = new Date(Date.now() + 60_000);
+  await utimes(disk.file, later, later);
+  assert.equal(await disk.prepare(undefined), true);
+  assert.equal(await mtype('/a.txt'), 'new');
+});
+
+test('a new node takes a zip that was given, and a template without partitions', async () => {
+  const [given, template] = [join(directory, 'given.zip'), join(directory, 'template.img')];
+  await zip(given, { 'boot.cfg': 'x' });
+  await run('mformat', ['-C', '-f', '1440', '-i', template, '::']);
+  assert.equal(await disk.prepare(template, given), true);
+  assert.equal(await mtype('/boot.cfg', 0), 'x');
+  assert.equal((await stat(disk.file)).size, (await stat(template)).size);
+});
+
+test('a zip that leads out of the disk, or is none, is told, and the machine starts without', async () => {
+  for (const content of ['no zip at all', await evilZip()]) {
+    await writeFile(configZip(), content);
+    assert.equal(await disk.prepare(undefined), false);
+  }
+  assert.equal(warnings.length, 2);
+  assert.deepEqual(await readdir(directory), ['config.zip']);
+});
+
+test('an empty disk leaves no zip', async () => {
+  assert.equal(await disk.prepare(undefined), true);
+  await disk.export();
+  assert.deepEqual(await readdir(directory), ['config.img']);
+});
+
+async function evilZip(): Promise<Buffer> {
+  await zip(configZip(), { 'aa/bb/evil': 'x' });
+  const bytes = await readFile(configZip());
+  for (let at = bytes.indexOf('aa/bb/evil'); at >= 0; at = bytes.indexOf('aa/bb/evil', at + 1)) bytes.write('../../evil', at);
+  return bytes;
+}

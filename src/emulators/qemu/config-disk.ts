@@ -1,0 +1,199 @@
+/**
+ * The small disk that carries start-up configurations into a machine and out again: FAT in the first partition, or on the whole disk.
+ * Beside it in the node's folder stands `config.zip`, the same files for people and other programs: what is newer of the two counts at
+ * a start, and after each run the zip is made anew. The tools are those of the package mtools; without them the disk is attached as it is.
+ */
+import { constants, createWriteStream } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { openPromise } from 'yauzl';
+import { ZipFile } from 'yazl';
+import { runTool } from '../../process/tool.ts';
+import type { NodeView } from '../driver.ts';
+import type { Binaries } from './binaries.ts';
+
+const diskName = 'config.img';
+const zipName = 'config.zip';
+/** Of the disk that is made where the image folder has none: its partition begins at 1 MiB, as is usual. */
+const diskBytes = 16 * 2 ** 20;
+const sectorBytes = 512;
+const firstSector = 2048;
+/** What a configuration may hold; more is no configuration. */
+const largestContentBytes = 64 * 2 ** 20;
+const mostFiles = 1000;
+const toolLimitMs = 20_000;
+/** Types of partitions with FAT. */
+const fatTypes = new Set([0x01, 0x04, 0x06, 0x0b, 0x0c, 0x0e]);
+
+export type ConfigNode = Pick<NodeView, 'directory' | 'name' | 'warn'>;
+
+export class ConfigDisk {
+  readonly #node: ConfigNode;
+  readonly #binaries: Pick<Binaries, 'inPath'>;
+
+  constructor(node: ConfigNode, binaries: Pick<Binaries, 'inPath'>) {
+    this.#node = node;
+    this.#binaries = binaries;
+  }
+
+  get file(): string {
+    return join(this.#node.directory, diskName);
+  }
+
+  /**
+   * Makes the disk ready. `template`: an empty disk of the image folder; `zip`: files for a disk that is new. False, with a warning, when
+   * there can be none.
+   */
+  async prepare(template: string | undefined, zip?: string): Promise<boolean> {
+    const hasTools = await this.#hasTools();
+    const disk = await changedAt(this.file);
+    if (zip !== undefined && disk === undefined) await copyFile(zip, this.#zip, constants.COPYFILE_EXCL).catch(() => undefined);
+    const isWanted = ((await changedAt(this.#zip)) ?? 0) > (disk ?? 0);
+    if (disk !== undefined && !isWanted) return true;
+    if (template === undefined && !hasTools) {
+      this.#warn('it starts without a config disk: install mtools, or put a config.img into the image folder');
+      return disk !== undefined;
+    }
+    if (isWanted && !hasTools) this.#warn(`${zipName} is not on its config disk: install mtools`);
+    try {
+      await this.#makeAnew(template, isWanted && hasTools);
+    } catch (error) {
+      this.#warn(`its config disk was not made: ${(error as Error).message}`);
+      return disk !== undefined;
+    }
+    return true;
+  }
+
+  /** After a run: writes what is on the disk into the zip. Never rejects. */
+  async export(): Promise<void> {
+    if ((await changedAt(this.file)) === undefined || !(await this.#hasTools())) return;
+    await this.#inScratch(async (folder) => {
+      const files = join(folder, 'files');
+      await mkdir(files);
+      const copied = await this.#tool('mcopy', ['-s', '-n', '-Q', '-i', await onPartition(this.file), '::*', files]);
+      const names = await filesBelow(files);
+      if (names.length === 0) return rm(this.#zip, { force: true });
+      if (copied !== '') this.#warn(`not all of its config disk could be read: ${copied}`);
+      await pack(files, names, join(folder, zipName));
+      await rename(join(folder, zipName), this.#zip);
+    }).catch((error: Error) => this.#warn(`its config disk was not written to ${zipName}: ${error.message}`));
+  }
+
+  get #zip(): string {
+    return join(this.#node.directory, zipName);
+  }
+
+  async #makeAnew(template: string | undefined, withContent: boolean): Promise<void> {
+    await this.#inScratch(async (folder) => {
+      const disk = join(folder, diskName);
+      if (template === undefined) await this.#format(disk);
+      else await copyFile(template, disk);
+      if (withContent) await this.#fill(disk, join(folder, 'files'));
+      await rename(disk, this.file);
+    });
+  }
+
+  async #format(disk: string): Promise<void> {
+    await writeFile(disk, partitionTable());
+    await truncate(disk, diskBytes);
+    const sectors = diskBytes / sectorBytes - firstSector;
+    const shape = ['-T', String(sectors), '-h', '16', '-s', '63', '-H', String(firstSector)];
+    const failed = await this.#tool('mformat', ['-i', await onPartition(disk), '-v', 'CONFIG', ...shape, '::']);
+    if (failed !== '') throw new Error(failed);
+  }
+
+  async #fill(disk: string, files: string): Promise<void> {
+    await unpack(this.#zip, files);
+    const names = (await readdir(files)).map((name) => join(files, name));
+    if (names.length === 0) return;
+    const failed = await this.#tool('mcopy', ['-s', '-o', '-Q', '-i', await onPartition(disk), ...names, '::/']);
+    if (failed !== '') throw new Error(failed);
+  }
+
+  /** Empty when it went well, else why not. */
+  async #tool(name: string, args: readonly string[]): Promise<string> {
+    const program = (await this.#binaries.inPath(name)) ?? name;
+    // Disks that others made need not have the number of sectors that mtools expects.
+    const env = { MTOOLS_SKIP_CHECK: '1' };
+    return (await runTool(program, args, { timeoutMs: toolLimitMs, env })).reason;
+  }
+
+  async #hasTools(): Promise<boolean> {
+    return (await this.#binaries.inPath('mcopy')) !== undefined;
+  }
+
+  #warn(what: string): void {
+    this.#node.warn(`${this.#node.name}: ${what}`);
+  }
+
+  async #inScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+    const folder = await mkdtemp(join(this.#node.directory, '.config-'));
+    try {
+      return await work(folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/** The first sector of a disk with one partition of FAT16. */
+function partitionTable(): Buffer {
+  const disk = Buffer.alloc(sectorBytes);
+  disk.writeUInt8(0x06, 446 + 4);
+  disk.writeUInt32LE(firstSector, 446 + 8);
+  disk.writeUInt32LE(diskBytes / sectorBytes - firstSector, 446 + 12);
+  disk.writeUInt16BE(0x55aa, 510);
+  return disk;
+}
+
+/** The file as mtools names it: with the place of its first partition, if it has one with FAT. */
+async function onPartition(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(sectorBytes), 0, sectorBytes, 0);
+    const isTable = bytesRead === sectorBytes && buffer.readUInt16BE(510) === 0x55aa && [0, 0x80].includes(buffer[446] ?? 1);
+    const place = buffer.readUInt32LE(446 + 8) * sectorBytes;
+    const hasPartition = isTable && fatTypes.has(buffer[446 + 4] ?? 0) && place > 0 && place < (await file.stat()).size;
+    return hasPartition ? `${path}@@${place}` : path;
+  } finally {
+    await file.close();
+  }
+}
+
+async function unpack(archive: string, into: string): Promise<void> {
+  await mkdir(into);
+  // Names that lead out of the folder are refused by the library.
+  const zip = await openPromise(archive, { lazyEntries: true, autoClose: false });
+  try {
+    let bytes = 0;
+    let count = 0;
+    for await (const entry of zip.eachEntry()) {
+      bytes += entry.uncompressedSize;
+      count += 1;
+      if (bytes > largestContentBytes || count > mostFiles) throw new Error(`${zipName} holds too much for a config disk`);
+      const path = join(into, entry.fileName);
+      await mkdir(entry.fileName.endsWith('/') ? path : dirname(path), { recursive: true });
+      if (!entry.fileName.endsWith('/')) await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path));
+    }
+  } finally {
+    zip.close();
+  }
+}
+
+async function pack(folder: string, names: readonly string[], archive: string): Promise<void> {
+  const zip = new ZipFile();
+  for (const name of names) zip.addFile(join(folder, name), name);
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(archive));
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+/** Milliseconds; undefined when it is not there. */
+async function changedAt(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.mtimeMs;
+}

@@ -1,0 +1,141 @@
+/** Machines with a filter of system calls, and as another user, with the real QEMU: everything that is done with them still works. */
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { endMarked, listMarked } from '../../process/orphans.ts';
+import { runTool } from '../../process/tool.ts';
+import { type Bench, contractHost } from '../contract-bench.ts';
+import type { Properties } from '../driver.ts';
+import { qemuDriver } from './driver.ts';
+import { ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
+import { Sandboxes } from './sandbox.ts';
+
+const firstPort = 31_950;
+const isRoot = process.getuid?.() === 0;
+const other = 'nobody';
+
+let folder: string;
+let bench: Bench;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pb-'));
+});
+afterEach(async () => {
+  const left = await listMarked(bench.host.settings.runtimeDirectory);
+  await endMarked(left, 0);
+  await bench.host.images.close();
+  assert.deepEqual(left, [], 'the test left processes');
+});
+after(() => rm(folder, { recursive: true }));
+
+function confined(Qemu: Parameters<typeof qemuBench>[3], options = {}): void {
+  bench = qemuBench(folder, firstPort, options, Qemu);
+}
+const start = (more: Properties = {}) => startNode(bench, more);
+
+/** A field of /proc/PID/status. */
+async function processField(pid: unknown, name: string): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/status`, 'utf8');
+  return (new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(text)?.[1] ?? '').split(/\s+/);
+}
+const filters = async (pid: unknown) => (await processField(pid, 'Seccomp'))[0];
+
+async function disk(): Promise<Properties> {
+  const base = join(folder, 'base.qcow2');
+  assert.equal((await runTool('qemu-img', ['create', '-q', '-f', 'qcow2', base, '16M'], { timeoutMs: 10_000 })).code, 0);
+  return { hda_disk_image: base, hda_disk_interface: 'virtio', on_close: 'save_vm_state' };
+}
+
+/** Prompt, suspend, resume, CD-ROM, adoption, saved state and its return. */
+async function useAll(): Promise<void> {
+  const properties = await disk();
+  const { emulator, view } = await start(properties);
+  const terminal = new Terminal(emulator);
+  await terminal.ask('\x02', /iPXE>/);
+  await emulator.suspend();
+  await emulator.resume();
+  await emulator.setCarrier(0, false);
+  await writeFile(join(folder, 'cd.iso'), Buffer.alloc(65_536));
+  await emulator.changed({ ...view.properties, cdrom_image: join(folder, 'cd.iso') });
+  await emulator.changed(view.properties);
+  terminal.socket.destroy();
+  emulator.release();
+  const host = { ...contractHost(bench.folder, firstPort), settings: bench.host.settings };
+  const adopted = await qemuDriver(host).adopt(view, emulator.record);
+  await adopted?.stop();
+  await host.images.close();
+  const again = await start(properties);
+  assert.match(again.emulator.commandLine, /-loadvm GNS3_SAVED_STATE/);
+  await again.emulator.stop({ now: true });
+  assert.deepEqual(bench.warnings, []);
+}
+
+test('with its sandbox QEMU filters its system calls, and everything works', async () => {
+  confined({});
+  const { emulator } = await start();
+  assert.match(emulator.commandLine, /-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny/);
+  assert.equal(await filters(emulator.record.pid), '2');
+  await emulator.stop();
+  await useAll();
+});
+
+test('datagrams for adapters, screens and the guest agent work in it, too', async () => {
+  confined({}, { datagrams: true });
+  const agent = '-chardev socket,id=qga0,path=/dev/null/none,server=on,wait=off'.replace('/dev/null/none', join(folder, 'qga'));
+  const serial = '-device virtio-serial -device virtserialport,chardev=qga0,name=org.qemu.guest_agent.0';
+  const options = `${ipxe.options} ${agent} ${serial}`;
+  const view = { console: { type: 'vnc', port: 5999, host: '127.0.0.1' } } as const;
+  const { emulator } = await startNode(bench, { options, console_type: 'vnc' }, view);
+  assert.equal(await filters(emulator.record.pid), '2');
+  assert.ok((await stat(join(folder, 'qga'))).isSocket());
+  await emulator.stop();
+});
+
+test('options that run programs of the host are let; one cannot switch the sandbox off; the configuration can', async () => {
+  confined({ allow_unsafe_options: true });
+  const open = await start({ options: `${ipxe.options} -netdev user,id=u0` });
+  assert.match(open.emulator.commandLine, /spawn=allow/);
+  await open.emulator.stop();
+  confined({});
+  await assert.rejects(start({ options: `${ipxe.options} -sandbox off` }), refused('qemu_option_unsafe', /-sandbox/));
+  confined({ sandbox: false });
+  const { emulator } = await start();
+  assert.equal(await filters(emulator.record.pid), '0');
+  await emulator.stop();
+});
+
+test('an emulator that has no sandbox is started without', async () => {
+  confined({});
+  const program = join(folder, 'qemu-system-x86_64');
+  await writeFile(
+    program,
+    '#!/bin/sh\ncase "$1" in -sandbox) echo "there is no option group sandbox" >&2; exit 1;; esac\nexit 0\n',
+  );
+  await chmod(program, 0o755);
+  assert.equal(await new Sandboxes().isUsable(program), false);
+  assert.equal(await new Sandboxes().isUsable('/usr/bin/qemu-system-x86_64'), true);
+});
+
+test('as another user', { skip: !isRoot && 'only root can choose the user of a process' }, async () => {
+  await chmod(folder, 0o711);
+  confined({ run_as: other });
+  const { emulator, view } = await start();
+  const uid = (await runTool('id', ['-u', other], { timeoutMs: 5000 })).stdout.trim();
+  assert.deepEqual(await processField(emulator.record.pid, 'Uid'), [uid, uid, uid, uid]);
+  assert.deepEqual(await processField(emulator.record.pid, 'CapEff'), ['0000000000000000']);
+  assert.equal(String((await stat(view.directory)).uid), uid);
+  assert.equal(await filters(emulator.record.pid), '2');
+  await emulator.stop();
+  await useAll();
+});
+
+test('what that user cannot reach is named, and so is one that there is not', {
+  skip: !isRoot && 'only root can choose the user of a process',
+}, async () => {
+  confined({ run_as: other });
+  await chmod(folder, 0o700);
+  await assert.rejects(start(), refused('qemu_failed', new RegExp(`the user ${other} cannot reach ${folder}`)));
+  confined({ run_as: 'no-such-user' });
+  await assert.rejects(start(), refused('qemu_failed', /no user "no-such-user".*run_as/));
+});

@@ -1,0 +1,35 @@
+/** Facts of the kind "traceng": a tracer that exists for Windows only. Source: the established v2 API. */
+import { Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
+import { Type } from '../../schema/type.ts';
+import type { Kind } from '../kind.ts';
+import { oneEthernetPort } from '../port-naming.ts';
+
+const consoleTypes = ['none'] as const;
+
+const changeable = {
+  console: Type.Optional(nullable(TcpPort)),
+  console_type: Type.Optional(oneOf(consoleTypes)),
+  default_destination: Type.Optional(nullable(Text({ description: 'Where traces go: an address or a name' }))),
+  ip_address: Type.Optional(nullable(Text({ description: 'IPv4, or empty' }))),
+};
+
+export const tracengKind: Kind = {
+  type: 'traceng',
+  title: 'TraceNG',
+  create: Type.Object({ ...changeable, name: Name(), node_id: Type.Optional(Uuid) }, strict),
+  update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
+  folder: 'traceng',
+  can: {
+    suspend: false,
+    filter: true,
+    resetConsole: false,
+    reload: true,
+    duplicate: true,
+    startAnswersNode: true,
+    addressesByPort: true,
+  },
+  alwaysRunning: false,
+  consoleTypes,
+  defaults: { console_type: 'none', port_name_format: 'Ethernet{0}', port_segment_size: 0 },
+  ports: oneEthernetPort,
+};

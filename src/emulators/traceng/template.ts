@@ -1,0 +1,16 @@
+/** Templates of TraceNG nodes. Source: the established v2 API. */
+import { Name } from '../../schema/common.ts';
+import { Type } from '../../schema/type.ts';
+import type { TemplateFacts } from '../kind.ts';
+import { symbol, word } from '../template-pieces.ts';
+
+export const tracengTemplate: TemplateFacts = {
+  default_name_format: 'TraceNG{0}',
+  symbol: symbol('traceng'),
+  category: 'guest',
+  properties: {
+    console_type: word(['none'], 'none'),
+    default_destination: Type.Optional(Name()),
+    ip_address: Type.Optional(Name()),
+  },
+};

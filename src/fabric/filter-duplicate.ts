@@ -1,0 +1,7 @@
+/** Sends each frame twice with the given chance in percent, one right after the other. */
+import type { FilterMaker } from './filter.ts';
+
+export const duplicate: FilterMaker = (values, { random }) => {
+  const percent = Number(values[0]);
+  return { repeat: () => random.chance(percent) };
+};

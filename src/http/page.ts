@@ -1,0 +1,87 @@
+/**
+ * Serves the page that `scripts/build-page.mjs` made. Files are looked at when they are asked for: a server that starts reads none of
+ * them, and a page that is built while it runs is there at once. By hand, because loading a library for it takes a tenth of the
+ * server's start.
+ */
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Addresses that are the page's own: what they show is decided in the browser (`web/router.ts`). */
+export const pagePaths = ['/', '/projects', '/projects/:id', '/templates', '/server'];
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.map': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/**
+ * Scripts are files of ours and nothing else; terminals write style sheets, hence their exception. Pictures of projects are shown
+ * from `blob:` and `data:`, as pictures, in which no script runs.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self' ws: wss:",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const notBuilt = `<!doctype html><meta charset="utf-8"><title>Patchbay</title>
+<p>This server answers its API, but its page is not built. Run <code>npm start</code> in its folder, or
+<code>node scripts/build-page.mjs</code>, and load this again.</p>
+`;
+
+/** Encodings in which files lie beside the plain ones, the best first. */
+const encodings = [
+  { name: 'br', ending: '.br' },
+  { name: 'gzip', ending: '.gz' },
+];
+
+export function addPage(app: FastifyInstance, folder: string): void {
+  for (const url of pagePaths) {
+    app.get(url, async (request, reply) => {
+      reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy });
+      if (!(await sendFile(request, reply, join(folder, 'index.html')))) reply.type(contentTypes['.html'] ?? '').send(notBuilt);
+      return reply;
+    });
+  }
+  // Where the established server has its pages: people have them among their bookmarks.
+  for (const url of ['/controller', '/static/web-ui/*']) app.get(url, async (_request, reply) => reply.redirect('/'));
+  app.get('/assets/:name', async (request, reply) => {
+    const { name } = request.params as { name: string };
+    // Their names change with their content.
+    reply.header('cache-control', 'public, max-age=31536000, immutable');
+    if (/^[\w-][\w.-]*$/.test(name) && (await sendFile(request, reply, join(folder, 'assets', name)))) return reply;
+    reply.removeHeader('cache-control');
+    return reply.callNotFound();
+  });
+}
+
+/** False when there is no such file. */
+async function sendFile(request: FastifyRequest, reply: FastifyReply, path: string): Promise<boolean> {
+  const accepted = request.headers['accept-encoding'] ?? '';
+  for (const { name, ending } of [...encodings, { name: '', ending: '' }]) {
+    if (!accepted.includes(name)) continue;
+    const bytes = await readFile(`${path}${ending}`).catch(() => undefined);
+    if (!bytes) continue;
+    reply.headers({
+      vary: 'Accept-Encoding',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      ...(name !== '' && { 'content-encoding': name }),
+    });
+    reply.type(contentTypes[extname(path)] ?? 'application/octet-stream').send(bytes);
+    return true;
+  }
+  return false;
+}

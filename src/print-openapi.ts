@@ -1,0 +1,36 @@
+/** Prints the OpenAPI document: of a server that is put together on an empty folder, never listens, and leaves nothing. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Tickets } from './api/tickets.ts';
+import { Compute } from './compute/compute.ts';
+import { Controller } from './controller/controller.ts';
+import { demoLabRoute } from './demo-lab.ts';
+import { createHttpServer } from './http/server.ts';
+import { readSettings } from './settings.ts';
+import { apiVersion, version } from './version.ts';
+
+export async function printOpenApi(): Promise<void> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'pb-'));
+  const log = pino({ level: 'silent' });
+  try {
+    const common = { settings: await readSettings({ dataDirectory }), log, version: apiVersion };
+    const compute = await Compute.open({ ...common, findings: async () => [] });
+    const controller = await Controller.open({ ...common, compute, end: () => undefined });
+    const app = await createHttpServer({
+      routes: [...controller.routes(), ...compute.routes(), new Tickets().route(), demoLabRoute(common.settings)],
+      versions: { program: version, api: apiVersion },
+      log,
+      serverHeader: 'Patchbay',
+      allowedOrigins: [],
+    });
+    const { body } = await app.inject('/openapi.json');
+    await app.close();
+    await controller.close();
+    await compute.stop();
+    process.stdout.write(`${body}\n`);
+  } finally {
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+}

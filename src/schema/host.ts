@@ -1,0 +1,54 @@
+/** What a compute tells of its host. Source: the established compute API. */
+import { named, nullable, oneOf } from './common.ts';
+import { Type } from './type.ts';
+
+const bytes = Type.Integer({ minimum: 0, description: 'Bytes' });
+const percent = Type.Integer({ minimum: 0, maximum: 100 });
+const port = Type.Integer();
+
+export const HostStatistics = Type.Object(
+  {
+    memory_total: bytes,
+    memory_free: bytes,
+    memory_used: bytes,
+    swap_total: bytes,
+    swap_free: bytes,
+    swap_used: bytes,
+    cpu_usage_percent: percent,
+    memory_usage_percent: percent,
+    swap_usage_percent: percent,
+    disk_usage_percent: percent,
+    load_average_percent: Type.Array(Type.Integer(), { description: 'Over 1, 5 and 15 minutes, by processors' }),
+  },
+  named('HostStatistics'),
+);
+
+export const TakenPorts = Type.Object(
+  {
+    console_port_range: Type.Array(port),
+    console_ports: Type.Array(port),
+    udp_port_range: Type.Array(port),
+    udp_ports: Type.Array(port),
+  },
+  named('TakenPorts'),
+);
+
+export const NetworkInterface = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    ip_address: Type.String(),
+    netmask: Type.String(),
+    mac_address: Type.String(),
+    type: oneOf(['ethernet', 'tap']),
+    special: Type.Boolean(),
+  },
+  named('NetworkInterface'),
+);
+
+export const Image = Type.Object(
+  { filename: Type.String(), path: Type.String(), md5sum: nullable(Type.String()), filesize: bytes },
+  named('Image'),
+);
+
+export const Binary = Type.Object({ path: Type.String(), version: Type.String() }, named('Binary'));

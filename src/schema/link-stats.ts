@@ -1,0 +1,90 @@
+/** What links carry, lose and hold back, as it is told by computes and by the controller. */
+import { named, nullable, oneOf, Uuid } from './common.ts';
+import { type Static, Type } from './type.ts';
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const since = Type.String({ description: 'ISO 8601, UTC: since when is counted' });
+
+/** Frames that went out; averaged over the time named by the key. */
+const Rate = Type.Object({ frames_per_second: Type.Number(), bits_per_second: Type.Number() }, named('Rate'));
+export type Rate = Static<typeof Rate>;
+
+const direction = {
+  received_frames: count('What the sending node gave to the link'),
+  received_bytes: count('What the sending node gave to the link'),
+  frames: count('What left the link towards the other node'),
+  bytes: count('What left the link towards the other node'),
+  last_second: Rate,
+  last_minute: Rate,
+  dropped: Type.Record(Type.String(), Type.Integer(), {
+    description: "Frames lost by cause: a filter's type, suspend, queue_full, no_peer (nobody took them), oversized, not_admitted",
+  }),
+  queued_frames: count('What waits in the link now'),
+  queued_bytes: count('What waits in the link now'),
+  delay: nullable(
+    Type.Object(
+      { median_ms: Type.Number(), p99_ms: Type.Number() },
+      { description: 'How long frames that were held really waited, over the last seconds; null when none was' },
+    ),
+  ),
+};
+/** One way through a link, counted since the link came up. */
+const DirectionFigures = Type.Object(direction, named('DirectionFigures'));
+export type DirectionFigures = Static<typeof DirectionFigures>;
+
+/** A capture that goes on. */
+const CaptureFigures = Type.Object(
+  {
+    file_name: Type.String(),
+    side: oneOf(['before', 'after'], { description: 'Which side of the filters it sees' }),
+    frames: count('Frames taken since it began, or since the fabric was started again'),
+    bytes: count('Length of its file'),
+    missed_frames: count('Frames that passed and are not in the file, because the disk was slower'),
+    ended: nullable(Type.String({ description: 'Why it is over although nobody stopped it' })),
+  },
+  named('CaptureFigures'),
+);
+export type CaptureFigures = Static<typeof CaptureFigures>;
+
+/** A node's port with a link that carries frames now, as its compute tells. */
+export const PortStats = Type.Object(
+  {
+    node_id: Uuid,
+    adapter_number: Type.Integer(),
+    port_number: Type.Integer(),
+    fabric_link: Type.String({ description: 'Ports of one compute that have the same link are its two ends' }),
+    since,
+    from_node: DirectionFigures,
+    to_node: DirectionFigures,
+    capture: nullable(CaptureFigures),
+  },
+  named('PortStats'),
+);
+export type PortStats = Static<typeof PortStats>;
+
+const LinkDirection = Type.Object(
+  { ...direction, from_node_id: Uuid, from_node: Type.String(), to_node_id: Uuid, to_node: Type.String() },
+  named('LinkDirection'),
+);
+export type LinkDirection = Static<typeof LinkDirection>;
+
+/** The counters of a link, as the controller tells them; also the `event` of `link.stats`. */
+export const LinkStats = Type.Object(
+  {
+    project_id: Uuid,
+    link_id: Uuid,
+    running: Type.Boolean({ description: 'It can carry frames; otherwise reason says why not, and all figures are 0' }),
+    reason: nullable(Type.String()),
+    since: nullable(since),
+    directions: Type.Unsafe<[LinkDirection, LinkDirection]>(
+      Type.Array(LinkDirection, {
+        minItems: 2,
+        maxItems: 2,
+        description: "From the first of the link's nodes to the second, and back",
+      }),
+    ),
+    captures: Type.Array(CaptureFigures),
+  },
+  named('LinkStats'),
+);
+export type LinkStats = Static<typeof LinkStats>;

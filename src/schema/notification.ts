@@ -1,0 +1,43 @@
+/** What listeners of the notification streams are sent, as far as it is ours; the actions are those of the established API. */
+import { named, oneOf } from './common.ts';
+import { type Static, Type } from './type.ts';
+
+const Seq = Type.Integer({ minimum: 0, description: 'Number of the last change of the project: the token to resume with' });
+
+export const Notification = Type.Object(
+  {
+    action: Type.String({ description: 'ping, node.updated, …' }),
+    event: Type.Unknown({ description: 'The thing that changed, whole' }),
+    seq: Type.Optional(Seq),
+  },
+  named('Notification'),
+);
+export type Notification = Static<typeof Notification>;
+
+/** First after the ping for who asked to resume, when it can be: what was missed follows, then what happens. */
+export const resumedAction = 'stream.resumed';
+export const StreamResumed = Type.Object({ since: Seq, seq: Seq }, named('StreamResumed'));
+export type StreamResumed = Static<typeof StreamResumed>;
+
+/** The same when it cannot: the project must be read again. */
+export const resetAction = 'stream.reset';
+export const resetReasons = ['too_old', 'unknown', 'closed'] as const;
+export const StreamReset = Type.Object(
+  {
+    since: Seq,
+    reason: oneOf(resetReasons, {
+      description: 'The change is no longer remembered; there was no such change; the project is not open',
+    }),
+  },
+  named('StreamReset'),
+);
+export type StreamReset = Static<typeof StreamReset>;
+
+/** Query parameter of a project's streams. */
+export const since = Type.Integer({
+  minimum: 0,
+  description: 'The last `seq` that was seen: what was missed comes first, or `stream.reset` when that is no longer known',
+});
+
+/** Query parameter of a project's streams. */
+export const linkStats = Type.Boolean({ description: 'Whether `link.stats` is told too, once a second for each link' });

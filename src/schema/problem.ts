@@ -1,0 +1,14 @@
+/** What of an open project cannot be used: ours, beyond the established API. */
+import { named, oneOf } from './common.ts';
+import { type Static, Type } from './type.ts';
+
+export const Problem = Type.Object(
+  {
+    id: Type.String({ description: 'Of the node or link' }),
+    kind: oneOf(['node', 'link']),
+    message: Type.String({ description: 'For people: the reason' }),
+    name: Type.String({ description: 'Of the node, or of the two that the link joins' }),
+  },
+  named('Problem'),
+);
+export type Problem = Static<typeof Problem>;

@@ -1,0 +1,21 @@
+/** A kept state of a project, as clients see it and as it stands in `snapshots/snapshots.conf`. Source: the established v2 API. */
+import { Name, strict, Text, Uuid } from './common.ts';
+import { type Static, Type } from './type.ts';
+
+export const Snapshot = Type.Object(
+  {
+    created_at: Type.Integer({ description: 'Seconds since 1970, UTC' }),
+    description: Type.String(),
+    filename: Type.String({ description: 'What holds it, in the folder snapshots of the project' }),
+    name: Type.String(),
+    project_id: Uuid,
+    snapshot_id: Uuid,
+  },
+  strict,
+);
+export const SnapshotCreate = Type.Object(
+  { name: Name(), description: Type.Optional(Text({ description: 'Absent or empty: one that tells name and time' })) },
+  strict,
+);
+export type Snapshot = Readonly<Static<typeof Snapshot>>;
+export type SnapshotCreate = Static<typeof SnapshotCreate>;

@@ -1,0 +1,16 @@
+/** Symbols and appliances as they are listed. Source: the established v2 API. */
+import { named } from './common.ts';
+import { Type } from './type.ts';
+
+export const SymbolEntry = Type.Object(
+  { symbol_id: Type.String(), filename: Type.String(), theme: Type.String(), builtin: Type.Boolean() },
+  named('Symbol'),
+);
+export const SymbolSize = Type.Object({ width: Type.Number(), height: Type.Number() }, named('SymbolSize'));
+export const DefaultSymbols = Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+  title: 'DefaultSymbols',
+  description: 'Theme to category to symbol id',
+});
+
+/** What its file holds, which is not looked at, and these. */
+export const Appliance = Type.Object({ builtin: Type.Boolean(), symbol: Type.Optional(Type.String()) }, { title: 'Appliance' });

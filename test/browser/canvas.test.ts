@@ -1,0 +1,113 @@
+/** The canvas as several people use it at once, and as a server that dies leaves it. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const { server, client } = await withServer();
+const project = await createProject(client, { auto_close: false, snap_to_grid: false });
+const one = await createNode(client, project, 'vpcs', { name: 'Alpha', x: -200, y: 0 });
+const other = await createNode(client, project, 'vpcs', { name: 'Beta', x: 100, y: 0 });
+const address = `${server.url}/projects/${project.id}`;
+const first = await openTab(address);
+const second = await openTab(address, { width: 768, height: 900, dark: true });
+const { page } = first;
+const nodeObject = async (id: string) => client.get<{ x: number; y: number; locked: boolean }>(`${project.path}/nodes/${id}`);
+
+describe('the canvas', () => {
+  it('shows in one window at once what is done in another, and through the API', async () => {
+    await canvas(page).node('Alpha').waitFor();
+    await canvas(second.page).node('Alpha').waitFor();
+    await client.post(`${project.path}/links`, { nodes: [end(one), end(other)] });
+    for (const tab of [first, second]) await tab.page.locator('.link').waitFor({ state: 'attached' });
+    const box = await canvas(page).node('Beta').locator('image').boundingBox();
+    assert.ok(box);
+    await page.mouse.move(box.x + 20, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 40, box.y + 60, { steps: 4 });
+    await page.mouse.move(box.x + 70, box.y + 120, { steps: 4 });
+    await page.mouse.up();
+    await waitFor(async () => (await nodeObject(other.node_id)).y !== 0, { what: 'the moved node on the server' });
+    const { x, y } = await nodeObject(other.node_id);
+    await second.page.locator(`.node[transform="translate(${x} ${y})"]`).waitFor();
+  });
+
+  it('moves with the keyboard, locks, and a locked node stays', async () => {
+    await canvas(page).node('Alpha').click();
+    await page.keyboard.press('ArrowRight');
+    await waitFor(async () => (await nodeObject(one.node_id)).x === -190, { what: 'the node ten pixels to the right' });
+    await page.keyboard.press('k');
+    await waitFor(async () => (await nodeObject(one.node_id)).locked, { what: 'the locked node' });
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('k');
+    await waitFor(async () => !(await nodeObject(one.node_id)).locked, { what: 'the node that is free again' });
+    assert.equal((await nodeObject(one.node_id)).x, -190);
+  });
+
+  it('draws, undoes and redoes, and copies nodes with the links between them', async () => {
+    await page.keyboard.press('b');
+    const area = await page.locator('svg.canvas').boundingBox();
+    assert.ok(area);
+    await page.mouse.move(area.x + 60, area.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(area.x + 260, area.y + 160, { steps: 4 });
+    await page.mouse.up();
+    await second.page.locator('.drawing rect').first().waitFor();
+    await page.keyboard.press('Control+z');
+    for (const tab of [first, second]) await tab.page.locator('.drawing').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+Shift+z');
+    for (const tab of [first, second]) await tab.page.locator('.drawing rect').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Control+c');
+    await page.keyboard.press('Control+v');
+    await waitFor(async () => (await client.get<object[]>(`${project.path}/links`)).length === 2, { what: 'the copied link' });
+    assert.equal((await client.get<object[]>(`${project.path}/nodes`)).length, 4);
+    assert.equal((await client.get<object[]>(`${project.path}/drawings`)).length, 2);
+    await picture(page, 'canvas');
+  });
+
+  it('deletes what is selected after having asked', async () => {
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await waitFor(async () => (await client.get<object[]>(`${project.path}/nodes`)).length === 2, { what: 'two nodes' });
+    await page.locator('.node').nth(1).waitFor();
+    assert.equal(await page.locator('.node').count(), 2);
+  });
+
+  it('shows a hostile drawing as a picture: nothing in it runs or is loaded', async () => {
+    const hostile =
+      `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60" onload="window.hacked=1"><script>window.hacked=1</script>` +
+      `<image href="${server.url}/v2/version?stolen" width="9" height="9" onerror="window.hacked=1"/><foreignObject width="9" height="9">` +
+      `<iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="&lt;script&gt;parent.hacked=1&lt;/script&gt;"></iframe></foreignObject>` +
+      `<a href="javascript:window.hacked=1"><rect width="120" height="60" fill="red" onclick="window.hacked=1"/></a></svg>`;
+    const texts = `<svg width="90" height="30"><text font-size="12" fill="url(#x)" onclick="window.hacked=1">&lt;img src=x onerror=hacked=1&gt;</text></svg>`;
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await client.post(`${project.path}/drawings`, { svg: hostile, x: -100, y: -150 });
+    await client.post(`${project.path}/drawings`, { svg: texts, x: 100, y: -150 });
+    await page.locator('.drawing image').click({ force: true });
+    await page.locator('.drawing text').filter({ hasText: '<img src=x' }).click({ force: true });
+    assert.equal(await page.evaluate('window.hacked'), undefined);
+    assert.equal(await page.locator('.canvas script, .canvas iframe, .canvas foreignObject, .canvas a').count(), 0);
+    assert.deepEqual(
+      asked.filter((url) => url.includes('stolen')),
+      [],
+    );
+  });
+
+  it('says that the server is gone, and misses nothing when it is back', async () => {
+    await server.kill9();
+    for (const tab of [first, second]) await tab.page.getByText('The connection to the server is lost').waitFor();
+    await server.restart();
+    await client.post(`${project.path}/nodes`, { name: 'Gamma', node_type: 'vpcs', compute_id: 'local' });
+    for (const tab of [first, second]) {
+      await canvas(tab.page).node('Gamma').waitFor();
+      await tab.page.getByText('The connection to the server is lost').waitFor({ state: 'detached' });
+    }
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual([...first.problems, ...second.problems], []));
+});

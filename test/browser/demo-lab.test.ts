@@ -1,0 +1,99 @@
+/** One click on an empty server: the lab of `npm run demo`, with its machines booted, and what people do with it next. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { ensureGuest } from '../../demo/guest/guest.ts';
+import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { withServer } from '../support/with-server.ts';
+import { canvas, consoleText, type } from './page-parts.ts';
+
+const bootLimitMs = 90_000;
+const noGuest = await ensureGuest().then(
+  () => false,
+  (error: Error) => error.message,
+);
+const { server, client } = await withServer();
+const { page, problems } = await openTab(server.url);
+const projects = () => client.get<{ project_id: string; name: string; status: string }[]>('/v2/projects');
+
+describe('the demo lab', { skip: noGuest }, () => {
+  it('is built and started with one click', async () => {
+    await page.getByRole('button', { name: 'Build the demo lab' }).click();
+    await page.waitForURL(/\/projects\//, { timeout: bootLimitMs });
+    await page.getByText('3 nodes, 3 running · 2 links').waitFor({ timeout: bootLimitMs });
+  });
+
+  it('has consoles side by side, in which one machine pings the other', async () => {
+    await canvas(page).node('VM2').dblclick();
+    await consoleText(page, /VM2#/, bootLimitMs);
+    await canvas(page).node('VM1').dblclick();
+    await consoleText(page, /VM1#/, bootLimitMs);
+    await page.getByRole('button', { name: 'Move to a pane of its own' }).click();
+    assert.equal(await page.locator('.pane').count(), 2);
+    await page.locator('.pane.current .console:not([hidden]) .xterm-screen').click();
+    await type(page, 'ping -c 3 10.0.0.2');
+    await page
+      .locator('.pane.current .xterm-rows')
+      .filter({ hasText: /3 packets received/ })
+      .waitFor();
+    await picture(page, 'page');
+  });
+
+  it('finds text in a console, and shows a node its settings', async () => {
+    await page.keyboard.press('Control+Shift+F');
+    await page.getByRole('textbox', { name: 'Find' }).fill('BusyBox');
+    assert.equal(await page.locator('.find-bar .missed').count(), 0);
+    await page.getByRole('textbox', { name: 'Find' }).fill('no such words');
+    await page.locator('.find-bar .missed').waitFor();
+    await page.keyboard.press('Escape');
+    await canvas(page).node('VM1').click();
+    await page.getByText('Details', { exact: true }).last().click();
+    await page.getByText('-kernel').waitFor();
+  });
+
+  it('tells at the node why it cannot start', async () => {
+    const [project] = await projects();
+    const path = `/v2/projects/${project?.project_id}`;
+    const broken = { name: 'Broken', node_type: 'qemu', compute_id: 'local', x: 0, y: -190 };
+    await client.post(`${path}/nodes`, { ...broken, properties: { ram: 64, options: '-no-such-option' } });
+    await canvas(page).node('Broken').click();
+    await page.keyboard.press('s');
+    const reason = page.locator('.inspector .notice.error');
+    await reason.waitFor();
+    assert.match(await reason.innerText(), /no-such-option/);
+    await page.locator('.node .dot.failed').waitFor({ state: 'attached' });
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await canvas(page).node('Broken').waitFor({ state: 'detached' });
+  });
+
+  it('is stopped, kept as a snapshot, exported, and imported again', async () => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Stop all' }).first().click();
+    await page.getByText('3 nodes, 0 running').waitFor({ timeout: bootLimitMs });
+    await page.getByRole('button', { name: 'What can be done with Demo lab' }).click();
+    await page.getByRole('menuitem', { name: 'Snapshots' }).click();
+    await page.getByLabel('Name of a new snapshot').fill('fresh');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Delete fresh' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'What can be done with Demo lab' }).click();
+    await page.getByRole('menuitem', { name: 'Export' }).click();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+    const download = await downloading;
+    const file = await readFile(await download.path());
+    assert.equal(file.subarray(0, 2).toString(), 'PK');
+    await page.getByRole('link', { name: 'Projects' }).click();
+    await page.getByRole('button', { name: 'Import' }).click();
+    const chosen = { name: download.suggestedFilename(), mimeType: 'application/octet-stream', buffer: file };
+    await page.getByRole('dialog').locator('input[type=file]').setInputFiles(chosen);
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Imported');
+    await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+    await page.getByText('3 nodes, 0 running · 2 links').waitFor();
+    await waitFor(async () => (await projects()).some(({ name }) => name === 'Imported'), { what: 'the imported project' });
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});

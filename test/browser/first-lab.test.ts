@@ -1,0 +1,82 @@
+/** As a person would: from an empty server to two PCs that are wired, started, and ping each other in the browser's console. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openTab, picture } from '../support/browser.ts';
+import { withServer } from '../support/with-server.ts';
+import { canvas, consoleText, type } from './page-parts.ts';
+
+const { server } = await withServer();
+const { page, problems } = await openTab(server.url);
+
+describe('a first lab, in the browser', () => {
+  it('begins with an empty list and a new project', async () => {
+    await page.getByRole('button', { name: 'Build the demo lab' }).waitFor();
+    await picture(page, 'empty');
+    await page.getByRole('button', { name: 'New project' }).first().click();
+    await page.getByLabel('Name').fill('First lab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/projects\/[\w-]{36}$/);
+    await page.getByRole('heading', { name: 'First lab' }).first().waitFor();
+  });
+
+  it('adds nodes with a click and by dragging', async () => {
+    const vpcs = page.getByRole('button', { name: 'VPCS' });
+    await vpcs.click();
+    await canvas(page).node('PC1').waitFor();
+    await vpcs.dragTo(page.locator('svg.canvas'), { targetPosition: { x: 560, y: 250 } });
+    await canvas(page).node('PC2').waitFor();
+  });
+
+  it('links two ports', async () => {
+    await page.getByRole('button', { name: 'Add a link' }).click();
+    await canvas(page).node('PC1').click();
+    await page.getByText('PC1 Ethernet0').waitFor();
+    await canvas(page).node('PC2').click();
+    await page.locator('.link').waitFor({ state: 'attached' });
+    await page.keyboard.press('Escape');
+  });
+
+  it('starts everything and shows that it runs', async () => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Start all' }).first().click();
+    await page.getByText('2 nodes, 2 running').waitFor();
+  });
+
+  it('pings from one to the other in a console', async () => {
+    await canvas(page).node('PC2').dblclick();
+    await consoleText(page, /PC2>/);
+    await type(page, 'ip 10.1.0.2/24');
+    await consoleText(page, /PC\d : 10\.1\.0\.2/);
+    await canvas(page).node('PC1').dblclick();
+    await consoleText(page, /PC1>/);
+    await type(page, 'ip 10.1.0.1/24');
+    await consoleText(page, /PC\d : 10\.1\.0\.1/);
+    await type(page, 'ping 10.1.0.2 -c 3');
+    await consoleText(page, /10\.1\.0\.2 icmp_seq=3 ttl/);
+    await picture(page, 'console');
+  });
+
+  it('moves a node, and it is there after loading the page again', async () => {
+    const node = canvas(page).node('PC1');
+    const before = await node.boundingBox();
+    await node.dragTo(page.locator('svg.canvas'), { targetPosition: { x: 200, y: 120 } });
+    const place = () => node.getAttribute('transform');
+    const moved = await place();
+    assert.notEqual(before, null);
+    await page.reload();
+    await node.waitFor();
+    assert.equal(await place(), moved);
+  });
+
+  it('stops everything, closes, and deletes after having asked', async () => {
+    await page.getByRole('button', { name: 'Stop all' }).first().click();
+    await page.getByText('2 nodes, 0 running').waitFor();
+    await page.getByRole('link', { name: 'Projects' }).click();
+    await page.getByRole('button', { name: 'What can be done with First lab' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete project' }).click();
+    await page.getByRole('button', { name: 'Build the demo lab' }).waitFor();
+  });
+
+  it('did nothing that its policy forbids, and no script failed', () => assert.deepEqual(problems, []));
+});

@@ -1,0 +1,166 @@
+/** A link as a person works on it: impaired while a ping shows it, suspended, captured, and its packets looked at. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import type { Link } from '../../src/schema/link.ts';
+import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+import { consoleText, type } from './page-parts.ts';
+
+const { server, client } = await withServer();
+const project = await createProject(client, { name: 'Two PCs', auto_close: false });
+const pc = (name: string, number: number) =>
+  createNode(client, project, 'vpcs', {
+    name,
+    x: number * 300 - 500,
+    y: -60,
+    properties: { startup_script: `ip 10.0.0.${number}/24\n` },
+  });
+const one = await pc('PC1', 1);
+const other = await pc('PC2', 2);
+const { link_id } = await client.post<Link>(`${project.path}/links`, { nodes: [end(one), end(other)] });
+for (const { node_id } of [one, other]) await client.post(`${project.path}/nodes/${node_id}/start`, {}, 200);
+const { page, problems } = await openTab(`${server.url}/projects/${project.id}`, { height: 900 });
+const linkPath = `${project.path}/links/${link_id}`;
+const filters = async () => (await client.get<Link>(linkPath)).filters as Record<string, unknown>;
+const filtersAre = (wanted: object, what: string) => waitFor(async () => isDeepStrictEqual(await filters(), wanted), { what });
+const impairments = page.getByRole('region', { name: 'Impairments' });
+const graph = page.getByRole('region', { name: 'Live' });
+const packets = page.getByRole('grid', { name: 'Packets' });
+const selectLink = () => page.locator('.link .hit').first().click({ force: true });
+
+describe('a link in the browser', () => {
+  it('is impaired from its panel, and the ping in the console shows it', async () => {
+    await page.locator('.node[aria-label^="PC1"]').dblclick();
+    await consoleText(page, /PC\d : 10\.0\.0\.1/);
+    await selectLink();
+    await impairments.getByLabel('Latency').pressSequentially('120.5');
+    await filtersAre({ delay: [120.5] }, 'the delay on the server');
+    await page.locator('.xterm-screen').click();
+    await type(page, 'ping 10.0.0.2 -c 3');
+    // 120.5 ms there and as much back.
+    await consoleText(page, /seq=3 ttl=64 time=2[4-9]\d\.\d+ ms/);
+  });
+
+  it('draws what passes and how long it was held', async () => {
+    await selectLink();
+    await graph
+      .getByText(/12\d ms/)
+      .first()
+      .waitFor();
+    await graph.locator('path.way-ab[d*="L"]').first().waitFor({ state: 'attached' });
+  });
+
+  it('has limits that are said, and sends nothing beyond them', async () => {
+    await impairments.getByLabel('Packet loss').fill('250');
+    await impairments.getByRole('alert').filter({ hasText: '0 to 100 %' }).waitFor();
+    await impairments.getByLabel('Packet loss').fill('0.05');
+    await filtersAre({ delay: [120.5], packet_loss: [0.05] }, 'a loss with decimals');
+  });
+
+  it('is impaired in one direction only', async () => {
+    await impairments.getByRole('tab', { name: 'PC2 → PC1' }).click();
+    await impairments.getByLabel('Latency').fill('10');
+    await filtersAre({ delay: [120.5], packet_loss: [0.05], delay_ba: [10] }, 'another delay back');
+    await impairments.getByRole('button', { name: 'Turn the directions around' }).click();
+    await filtersAre({ delay: [120.5], packet_loss: [0.05], delay_ab: [10] }, 'the delay for the other direction');
+  });
+
+  it('says why the server refuses something', async () => {
+    await impairments.getByRole('tab', { name: 'Both ways' }).click();
+    await impairments.getByLabel('Berkeley Packet Filter').fill('no such expression (');
+    await impairments
+      .getByRole('alert')
+      .filter({ hasText: /expression/ })
+      .waitFor();
+    await impairments.getByLabel('Berkeley Packet Filter').fill('');
+    await impairments.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  it('becomes a typical line with one click, and is clear again with another', async () => {
+    await impairments.getByText('Typical lines').click();
+    await impairments.getByRole('button', { name: /^Satellite/ }).click();
+    await waitFor(async () => 'bandwidth_ba' in (await filters()), { what: 'the preset on the server' });
+    await page.getByText('Impaired', { exact: true }).waitFor();
+    await page.locator('.inspector').evaluate((panel) => panel.scrollTo(0, 190));
+    await picture(page, 'impairments');
+    await impairments.getByRole('button', { name: 'Clear' }).click();
+    await filtersAre({}, 'a link without filters');
+  });
+
+  it('is suspended with a key', async () => {
+    await selectLink();
+    await page.keyboard.press('u');
+    await waitFor(async () => (await client.get<Link>(linkPath)).suspend, { what: 'the suspended link' });
+    // The key goes by what the page shows.
+    await page.getByText('Suspended', { exact: true }).first().waitFor();
+    await page.keyboard.press('u');
+    await waitFor(async () => !(await client.get<Link>(linkPath)).suspend, { what: 'the link that goes on' });
+  });
+
+  it('is captured, and its packets are in the table as they come', async () => {
+    await page.keyboard.press('w');
+    await page.getByRole('dialog').getByRole('button', { name: 'Start capture' }).click();
+    await packets.waitFor();
+    await page.getByText('Live:').waitFor();
+    await page.getByRole('tab', { name: 'PC1', exact: true }).click();
+    await page.locator('.console:not([hidden]) .xterm-screen').click();
+    await type(page, 'ping 10.0.0.2 -c 4 -i 200');
+    await consoleText(page, /icmp_seq=4 ttl=64 time=[\d.]+ ms\s*VPCS>/);
+    await type(page, 'ping 10.0.0.2 -2 -p 7 -c 1');
+    await page.getByRole('tab', { name: 'PC1 – PC2' }).click();
+    await packets.getByRole('row').filter({ hasText: 'Echo reply' }).nth(1).waitFor();
+    await packets
+      .getByRole('row')
+      .filter({ hasText: /UDP.*→ 7/ })
+      .first()
+      .waitFor();
+  });
+
+  it('shows only what its display filter lets through', async () => {
+    const field = page.getByRole('searchbox', { name: 'Display filter' });
+    await field.fill('icmp');
+    await page.getByText(/8 of \d+ packets/).waitFor();
+    assert.equal(await packets.getByRole('row').filter({ hasText: 'UDP' }).count(), 0);
+    await field.fill('port 7 host 10.0.0.2');
+    await page.getByText(/2 of \d+ packets/).waitFor();
+    await field.fill('');
+  });
+
+  it('takes a packet apart, with its bytes, and goes on with arrow keys', async () => {
+    await packets.getByRole('row').filter({ hasText: 'Echo request' }).first().click();
+    const detail = page.getByRole('region', { name: /^Packet \d+/ });
+    await detail.getByText('8 (Echo request)').waitFor();
+    await detail.locator('.hex .marked').first().waitFor();
+    // Room for the table: the panels beside the canvas give way.
+    for (const key of ['a', 'd']) await page.keyboard.press(key);
+    await picture(page, 'capture');
+    await page.keyboard.press('d');
+    const chosen = await detail.getAttribute('aria-label');
+    await page.keyboard.press('ArrowDown');
+    await waitFor(async () => (await detail.getAttribute('aria-label')) !== chosen, { what: 'the next packet' });
+  });
+
+  it('offers Wireshark and a file', async () => {
+    const address = await page.getByRole('link', { name: 'Open in Wireshark' }).getAttribute('href');
+    assert.match(
+      address ?? '',
+      new RegExp(`^gns3\\+pcap://127\\.0\\.0\\.1:\\d+\\?protocol=http&project_id=${project.id}&link_id=${link_id}`),
+    );
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download what is shown as pcap' }).click();
+    const file = await readFile(await (await downloading).path());
+    assert.equal(file.readUInt32LE(0), 0xa1b2c3d4);
+    assert.ok(file.length > 24 + 6 * 58, `${file.length} bytes`);
+  });
+
+  it('keeps its packets when the capture is stopped', async () => {
+    await page.getByRole('button', { name: 'Stop capture' }).last().click();
+    await page.getByText('Ended:').waitFor();
+    await packets.getByRole('row').filter({ hasText: 'Echo reply' }).first().waitFor();
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});

@@ -1,0 +1,85 @@
+/** A capture of twenty thousand packets: few of its rows exist at a time, and it can be scrolled, filtered and walked by keys. */
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Link } from '../../src/schema/link.ts';
+import { type Packet, PcapParser, pcapFile } from '../../web/capture/pcap.ts';
+import { openTab } from '../support/browser.ts';
+import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+
+const count = 20_000;
+const { server, client } = await withServer();
+const project = await createProject(client, { auto_close: false });
+const nodes = [await createNode(client, project, 'vpcs', { x: -200 }), await createNode(client, project, 'vpcs', { x: 200 })];
+const [one, other] = nodes;
+assert.ok(one && other);
+const { link_id } = await client.post<Link>(`${project.path}/links`, { nodes: [end(one), end(other)] });
+
+// The capture goes on behind what a file of its name holds.
+const { path } = await client.get<{ path: string }>(project.path);
+await mkdir(join(path, 'project-files/captures'), { recursive: true });
+await writeFile(join(path, 'project-files/captures/long.pcap'), await longFile());
+for (const { node_id } of nodes) await client.post(`${project.path}/nodes/${node_id}/start`, {}, 200);
+await client.post(`${project.path}/links/${link_id}/start_capture`, { capture_file_name: 'long.pcap', append: true });
+
+const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
+const table = page.locator('.packet-table');
+const rows = table.locator('tbody tr');
+const scrollTo = (part: number) => table.evaluate((element, to) => element.scrollTo(0, element.scrollHeight * to), part);
+
+describe('a long capture', () => {
+  it('is read whole, and few of its rows exist', async () => {
+    await page.locator('.link .hit').click({ force: true });
+    await page.keyboard.press('w');
+    // Real frames of the two nodes may have joined them.
+    await page.getByText(/Live: 20,?0\d\d packets/).waitFor();
+    assert.equal(
+      await page
+        .getByRole('grid', { name: 'Packets' })
+        .getAttribute('aria-rowcount')
+        .then((text) => Number(text) > count),
+      true,
+    );
+    assert.ok((await rows.count()) < 100);
+  });
+
+  it('can be scrolled anywhere', async () => {
+    await scrollTo(0);
+    await page.locator('[data-packet="1"]').waitFor();
+    await scrollTo(0.5);
+    await page.locator('[data-packet^="100"]').first().waitFor();
+    assert.ok((await rows.count()) < 100);
+  });
+
+  it('is walked through with keys', async () => {
+    await scrollTo(0);
+    await page.getByRole('grid', { name: 'Packets' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('region', { name: 'Packet 1', exact: true }).waitFor();
+    await page.keyboard.press('End');
+    await page.getByRole('region', { name: /^Packet 20\d\d\d$/ }).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Home');
+    await page.getByRole('region', { name: 'Packet 1', exact: true }).waitFor();
+  });
+
+  it('is filtered', async () => {
+    await page.getByRole('searchbox', { name: 'Display filter' }).fill('tcp');
+    // Nine of every 45 packets of the file.
+    await page.getByText(/4,00\d of 20,?0\d\d packets/).waitFor();
+    await page.getByRole('searchbox', { name: 'Display filter' }).fill('');
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});
+
+/** The packets of the decoders' tests, again and again. */
+async function longFile(): Promise<Uint8Array> {
+  const parser = new PcapParser();
+  parser.push(new Uint8Array(await readFile(join(import.meta.dirname, '../../web/capture/traffic.pcap'))));
+  const packets: Packet[] = [];
+  for (let packet = parser.next(); packet; packet = parser.next()) packets.push(packet);
+  const many = Array.from({ length: count }, (_, place) => packets[place % packets.length] ?? []).flat();
+  return new Uint8Array(await pcapFile(many, 1).arrayBuffer());
+}

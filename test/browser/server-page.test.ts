@@ -1,0 +1,61 @@
+/** The server's page, by keyboard alone where it can be: computes, what runs, versions; another real server as a compute. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, withServer } from '../support/with-server.ts';
+
+const { server, client } = await withServer();
+const remote = await withServer();
+const project = await createProject(client, { name: 'Lab', auto_close: false });
+const node = await createNode(client, project, 'vpcs', { name: 'Runner' });
+await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
+const { page, problems } = await openTab(server.url);
+const computes = () => client.get<{ name: string }[]>('/v2/computes');
+
+describe('the server’s page', () => {
+  it('tells of computes and their load, of running nodes, versions and the licence', async () => {
+    await page.getByRole('link', { name: 'Server' }).click();
+    await page.getByRole('heading', { name: 'Computes' }).waitFor();
+    await page.getByText('Connected', { exact: true }).waitFor();
+    await page.getByRole('meter', { name: 'Processor' }).waitFor();
+    await page.getByText('Runner').waitFor();
+    await page.getByRole('link', { name: 'Lab' }).waitFor();
+    await page.getByText('Apache License').waitFor();
+    const { version } = await client.get<{ version: string }>('/v2/version');
+    await page.getByText(version, { exact: true }).waitFor();
+  });
+
+  it('adds a compute without a mouse', async () => {
+    const add = page.getByRole('button', { name: 'Add a compute' });
+    await add.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Add a compute' });
+    await dialog.getByLabel('Name').fill('Elsewhere');
+    await dialog.getByLabel('Host').fill('127.0.0.1');
+    await dialog.getByLabel('Port').fill(String(remote.server.port));
+    await page.keyboard.press('Enter');
+    await page.getByText('Connected', { exact: true }).nth(1).waitFor();
+    await picture(page, 'server');
+  });
+
+  it('says why one cannot be added', async () => {
+    await page.getByRole('button', { name: 'Add a compute' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a compute' });
+    await dialog.getByLabel('Name').fill('Elsewhere');
+    await dialog.getByLabel('Host').fill('127.0.0.1');
+    await dialog.getByLabel('Port').fill(String(remote.server.port));
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('alert').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  it('removes one after having asked', async () => {
+    await page.getByRole('button', { name: 'Remove Elsewhere' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Elsewhere').waitFor({ state: 'detached' });
+    await waitFor(async () => (await computes()).length === 1, { what: 'the one compute that is left' });
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});

@@ -1,0 +1,72 @@
+/** Templates and images: a disk is uploaded, a template made and used, and the screen of its machine is seen in the page. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createProject, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const { server, client } = await withServer();
+const project = await createProject(client, { auto_close: false });
+const { page, problems } = await openTab(`${server.url}/templates`);
+
+describe('templates in the browser', () => {
+  it('are made and edited in forms that follow from the kind', async () => {
+    await page.getByRole('button', { name: 'New template' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Firewall');
+    await page.getByLabel('Kind of node').selectOption('qemu');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Template “Firewall”' });
+    await dialog.getByLabel('Memory').fill('64');
+    await dialog.getByLabel('Network adapters').fill('3');
+    await dialog.getByLabel('Console', { exact: true }).selectOption('vnc');
+    await dialog.getByLabel('Category').selectOption('firewall');
+    await dialog.locator('input[type=file]').setInputFiles({
+      name: 'disk one.img',
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.alloc(1024 * 1024),
+    });
+    await page.getByText('disk one.img was uploaded').waitFor();
+    await dialog.getByLabel('First disk (hda)').fill('disk one.img');
+    await picture(page, 'template');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const templates = await client.get<Record<string, unknown>[]>('/v2/templates');
+    const made = templates.find(({ name }) => name === 'Firewall');
+    assert.deepEqual(
+      [made?.ram, made?.adapters, made?.console_type, made?.category, made?.hda_disk_image],
+      [64, 3, 'vnc', 'firewall', 'disk one.img'],
+    );
+  });
+
+  it('refuse what the server refuses, in its words, and keep what was typed', async () => {
+    await page.getByRole('button', { name: 'Firewall' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Template “Firewall”' });
+    await dialog.getByLabel('Names of its nodes').fill('');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  });
+
+  it('are in the palette at once, and their nodes show their screen', async () => {
+    await page.goto(`${server.url}/projects/${project.id}`);
+    await page.getByRole('searchbox', { name: 'Search templates' }).fill('fire');
+    await page.getByRole('button', { name: 'Firewall' }).click();
+    const node = canvas(page).node('Firewall-1');
+    await node.waitFor();
+    await node.click();
+    await page.keyboard.press('s');
+    await page.getByText('Running', { exact: true }).first().waitFor();
+    await page.keyboard.press('c');
+    const screen = page.locator('.screen canvas');
+    await screen.waitFor();
+    // The firmware's screen is 720 pixels wide: noVNC's canvas has that size once a picture came.
+    await waitFor(() => page.evaluate<boolean>("document.querySelector('.screen canvas').width >= 640"), {
+      what: 'the picture of the machine',
+      limitMs: 30_000,
+    });
+    await picture(page, 'screen');
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});

@@ -1,0 +1,278 @@
+/** The desktop program: what it asks for in its order, with its headers; it draws what it is told by WebSocket, not what is answered. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Listener, listen, type Notice } from '../support/notices.ts';
+import { openPcap } from '../support/pcap.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { end, freshName, type NodeBody, withServer } from '../support/with-server.ts';
+import { hasKeys, persona } from './persona.ts';
+
+interface Template {
+  template_id: string;
+  name: string;
+  symbol: string;
+}
+
+const { server, client } = await withServer({ args: ['--local'] });
+const ownVersion = '2.2.61';
+const speak = persona(client, { 'user-agent': `GNS3 QT Client v${ownVersion} (Linux-x86_64)`, 'content-type': 'application/json' });
+const json = async <T = Record<string, unknown>>(line: string, status: number, body?: unknown): Promise<T> =>
+  (await speak(line, status, body === undefined ? {} : { body })).json<T>();
+
+describe('connecting', () => {
+  test('its version is that of the server, twice, and the server says whether it is local', async () => {
+    for (const _ of [1, 2]) assert.deepEqual(await json('GET /v2/version', 200), { local: true, version: ownVersion });
+  });
+
+  test('the first frame is there at once, and usage of the computes comes by itself', async () => {
+    const listener = await listen(`${server.url}/v2/notifications/ws`);
+    const { event } = await listener.find(({ action }) => action === 'compute.updated', 'usage of a compute');
+    hasKeys(event, computeKeys);
+    assert.equal(typeof listener.socket.messages[0], 'string');
+    await listener.close();
+  });
+
+  test('a project in which nothing happens pings, so that the connection is known to live', async () => {
+    const { project_id } = await json('POST /v2/projects', 201, { name: freshName('silent') });
+    const listener = await listen(`${server.url}/v2/projects/${project_id}/notifications/ws`);
+    const pings = () => listener.socket.messages.filter((message) => JSON.parse(String(message)).action === 'ping');
+    await waitFor(() => pings().length >= 2, { what: 'a ping after silence', limitMs: 12_000 });
+    assert.deepEqual(listener.notices(), []);
+    await listener.close();
+  });
+
+  test('lists of templates, computes, appliances and projects have what it reads', async () => {
+    const templates = await json<Template[]>('GET /v2/templates', 200);
+    for (const template of templates)
+      hasKeys(
+        { ...template, compute_id: 0 },
+        'builtin category compute_id default_name_format name symbol template_id template_type',
+      );
+    for (const compute of await json<Record<string, unknown>[]>('GET /v2/computes', 200)) hasKeys(compute, computeKeys);
+    assert.ok(Array.isArray(await json('GET /v2/appliances?symbol_theme=Classic', 200)));
+    assert.ok(Array.isArray(await json('GET /v2/projects', 200)));
+    for (const { symbol } of templates) {
+      const picture = await client.send(`GET /v2/symbols/${symbol}/raw`);
+      assert.deepEqual([picture.status, picture.headers['content-type']], [200, 'image/svg+xml']);
+    }
+    hasKeys(await json('GET /v2/default_symbols', 200), 'Classic');
+    hasKeys(await json('GET /v2/gns3vm', 200), 'enable engine when_exit headless');
+    hasKeys(await json('GET /v2/iou_license', 200), 'iourc_content license_check');
+  });
+
+  test('with its experimental setting it reads the stream, one document a line', async () => {
+    const outgoing = request(`${server.url}/v2/notifications`, { agent: false, headers: { 'content-type': 'application/json' } });
+    const text = await new Promise<string>((resolve, reject) => {
+      outgoing.on('error', reject);
+      outgoing.on('response', (answer) => {
+        assert.equal(answer.headers['content-type'], 'application/json');
+        assert.equal(answer.headers['transfer-encoding'], 'chunked');
+        answer.once('data', (chunk: Buffer) => resolve(chunk.toString()));
+      });
+      outgoing.end();
+    });
+    outgoing.destroy();
+    assert.equal(JSON.parse(text.slice(0, text.indexOf('\n'))).action, 'ping');
+  });
+});
+
+const computeKeys = 'compute_id name connected protocol host port user cpu_usage_percent memory_usage_percent capabilities';
+const portKeys = 'name short_name adapter_number port_number link_type data_link_types';
+
+describe('a project', () => {
+  let path: string;
+  let pc: string;
+  let listener: Listener;
+  let controller: Listener;
+  const told = async (action: string, accepts: (event: Notice['event']) => boolean) =>
+    (await listener.find((notice) => notice.action === action && accepts(notice.event), action)).event;
+  const nodeTold = (action: string, node_id: unknown, accepts: (event: Notice['event']) => boolean = () => true) =>
+    told(action, (event) => event.node_id === node_id && accepts(event));
+  /** Made of the template and never looked at in the answer. */
+  const drop = async (x: number, y: number): Promise<NodeBody> => {
+    const { node_id } = await json<NodeBody>(`POST ${path}/templates/${pc}`, 201, { x, y, compute_id: 'local' });
+    return (await nodeTold('node.created', node_id)) as NodeBody;
+  };
+
+  before(async () => {
+    const name = freshName('lab');
+    const fields = { grid_size: 75, drawing_grid_size: 25, show_grid: true, snap_to_grid: true, show_interface_labels: true };
+    const folder = join(server.dataDir, 'projects', name);
+    const project = await json('POST /v2/projects', 201, { name, path: folder, ...fields });
+    assert.deepEqual([project.path, project.show_grid, project.status], [folder, true, 'opened']);
+    path = `/v2/projects/${project.project_id}`;
+    [listener, controller] = [
+      await listen(`${server.url}${path}/notifications/ws`),
+      await listen(`${server.url}/v2/notifications/ws`),
+    ];
+    pc = (await json<Template[]>('GET /v2/templates', 200)).find(({ name: one }) => one === 'VPCS')?.template_id ?? '';
+  });
+  after(async () => {
+    await listener?.close();
+    await controller?.close();
+  });
+
+  test('a node appears when it is told, with ports and all that it draws', async () => {
+    const node = await drop(-100, 20);
+    hasKeys(node, 'compute_id console console_host console_type first_port_name label locked name node_directory node_type');
+    hasKeys(node, 'port_name_format port_segment_size ports properties status symbol template_id width height x y z');
+    for (const port of node.ports as Record<string, unknown>[]) hasKeys(port, portKeys);
+    assert.deepEqual([node.x, node.y], [-100, 20]);
+  });
+
+  test('a change has its three ids and no properties, and is told', async () => {
+    const { node_id, label } = await drop(0, 0);
+    const ids = { properties: {}, node_type: 'vpcs', node_id, compute_id: 'local' };
+    await speak(`PUT ${path}/nodes/${node_id}`, 200, {
+      body: { ...ids, x: 5, y: -6, z: 2, label, symbol: ':/symbols/router.svg' },
+    });
+    const moved = await nodeTold('node.updated', node_id, ({ x }) => x === 5);
+    assert.deepEqual([moved.y, moved.z, moved.symbol, moved.width], [-6, 2, ':/symbols/router.svg', 66]);
+    await speak(`PUT ${path}/nodes/${node_id}`, 200, {
+      body: { ...ids, name: 'Renamed', console_auto_start: false, custom_adapters: [] },
+    });
+    const renamed = await nodeTold('node.updated', node_id, ({ name }) => name === 'Renamed');
+    assert.equal((renamed.label as { text: string }).text, 'Renamed');
+  });
+
+  test('a link with its style, then its two labels; started nodes, a capture and its stream', async () => {
+    const [one, other] = [await drop(10, 10), await drop(200, 10)];
+    const created = {
+      nodes: [end(one), end(other)],
+      filters: {},
+      link_style: { color: '#000000', width: 2, type: 1 },
+      suspend: false,
+    };
+    const { link_id } = await json(`POST ${path}/links`, 201, created);
+    await told('link.created', (event) => event.link_id === link_id);
+    const label = (text: string) => ({
+      text,
+      x: 3,
+      y: -4,
+      rotation: 0,
+      style: 'font-family: TypeWriter;font-size: 10.0;fill: #000000;',
+    });
+    const labelled = [
+      { ...end(one), label: label('e0') },
+      { ...end(other), label: label('e0') },
+    ];
+    for (const nodes of [[labelled[0], end(other)], labelled])
+      await speak(`PUT ${path}/links/${link_id}`, 201, { body: { ...created, nodes } });
+    const link = await told(
+      'link.updated',
+      (event) => event.link_id === link_id && JSON.stringify(event.nodes).split('"e0"').length === 3,
+    );
+    assert.deepEqual(link.link_style, created.link_style);
+    await speak(`POST ${path}/nodes/${one.node_id}/start`, 200);
+    await nodeTold('node.updated', one.node_id, ({ status }) => status === 'started');
+    const capture = { capture_file_name: 'PC1_Ethernet0_to_PC2_Ethernet0.pcap', data_link_type: 'DLT_EN10MB' };
+    await speak(`POST ${path}/links/${link_id}/start_capture`, 201, { body: capture });
+    await told(
+      'link.updated',
+      (event) => event.link_id === link_id && event.capturing === true && event.capture_file_path !== null,
+    );
+    const stream = await openPcap(`${server.url}${path}/links/${link_id}/pcap`);
+    assert.equal(stream.headers['content-type'], 'application/vnd.tcpdump.pcap');
+    await waitFor(() => stream.bytes().length >= 24, { what: 'the header of the capture' });
+    await speak(`POST ${path}/links/${link_id}/stop_capture`, 201, { raw: '' });
+    await told(
+      'link.updated',
+      (event) => event.link_id === link_id && event.capturing === false && event.capture_file_name !== null,
+    );
+    await stream.ended;
+    await speak(`POST ${path}/nodes/${one.node_id}/reload`, 200);
+    await speak(`POST ${path}/nodes/${one.node_id}/console/reset`, 204);
+    await speak(`GET ${path}/links/${link_id}/available_filters`, 200);
+    await speak(`DELETE ${path}/links/${link_id}`, 204);
+    await told('link.deleted', (event) => event.link_id === link_id);
+  });
+
+  test('a copy of a node is drawn where it was asked for', async () => {
+    const { node_id } = await drop(30, 30);
+    await speak(`POST ${path}/nodes/${node_id}/duplicate`, 201, { body: { x: 80, y: 80, z: 1 } });
+    await told('node.created', ({ x, node_type }) => x === 80 && node_type === 'vpcs');
+  });
+
+  test('drawings: put, moved, deleted', async () => {
+    const svg =
+      '<svg height="100" width="200"><rect fill="#ffffff" height="100" stroke="#000000" stroke-width="2" width="200" /></svg>';
+    const drawing = { drawing_id: randomUUID(), x: 1, y: 2, z: 0, rotation: 0, locked: false, svg };
+    await speak(`POST ${path}/drawings`, 201, { body: drawing });
+    await told('drawing.created', ({ drawing_id }) => drawing_id === drawing.drawing_id);
+    await speak(`PUT ${path}/drawings/${drawing.drawing_id}`, 201, { body: { ...drawing, x: 50 } });
+    await told('drawing.updated', ({ x }) => x === 50);
+    await speak(`DELETE ${path}/drawings/${drawing.drawing_id}`, 204);
+    await told('drawing.deleted', ({ drawing_id }) => drawing_id === drawing.drawing_id);
+  });
+
+  test('snapshots: made, restored and told, deleted', async () => {
+    const { snapshot_id } = await json(`POST ${path}/snapshots`, 201, { name: 'before' });
+    await speak(`POST ${path}/snapshots/${snapshot_id}/restore`, 201);
+    await told('snapshot.restored', (event) => event.snapshot_id === snapshot_id);
+    hasKeys(
+      (await json<Record<string, unknown>[]>(`GET ${path}/snapshots`, 200))[0] ?? {},
+      'snapshot_id name created_at project_id',
+    );
+    await speak(`DELETE ${path}/snapshots/${snapshot_id}`, 204);
+  });
+
+  test('settings of the scene are told to the server-wide listener', async () => {
+    const project = await json(`GET ${path}`, 200);
+    await speak(`PUT ${path}`, 200, {
+      body: { name: project.name, auto_close: false, scene_width: 3000, zoom: 90, show_layers: true },
+    });
+    await controller.find(({ action, event }) => action === 'project.updated' && event.scene_width === 3000, 'the new size');
+  });
+
+  test('a command for all nodes has no answer; closing is told; its file opens it again', async () => {
+    await speak(`POST ${path}/nodes/stop`, 204);
+    const { path: folder, filename } = await json(`GET ${path}`, 200);
+    await speak(`POST ${path}/close`, 204, { body: {} });
+    await controller.find(({ action, event }) => action === 'project.closed' && path.endsWith(String(event.project_id)), 'its end');
+    const loaded = await json('POST /v2/projects/load', 201, { path: join(String(folder), String(filename)) });
+    assert.deepEqual([loaded.status, `/v2/projects/${loaded.project_id}`], ['opened', path]);
+  });
+});
+
+describe('its forms for templates', () => {
+  test('a GET with a body asks for the programs of some architectures', async () => {
+    const binaries = await json<{ path: string }[]>('GET /v2/computes/local/qemu/binaries', 200, { archs: ['x86_64'] });
+    assert.ok(binaries.length > 0 && binaries.every(({ path }) => path.includes('x86_64')));
+    assert.ok(Array.isArray((await json('GET /v2/computes/local/qemu/capabilities', 200)).kvm));
+    await speak('GET /v2/computes/local/qemu/img-binaries', 200);
+    await speak('GET /v2/computes/local/qemu/images', 200);
+    await speak('GET /v2/computes/local/network/interfaces', 200);
+  });
+
+  test('an image goes to the compute, or to the address that the server names for it', async () => {
+    const raw = new Uint8Array(64);
+    const headers = { 'content-type': 'application/octet-stream' };
+    await speak('POST /v2/computes/local/qemu/images/one.img', 200, { raw, headers });
+    const { endpoint } = await json<{ endpoint: string }>('GET /v2/computes/endpoint/local/qemu/images/two.img', 200);
+    await speak(`POST ${new URL(endpoint).pathname}`, 204, { raw, headers });
+    const images = await json<{ filename: string }[]>('GET /v2/computes/local/qemu/images', 200);
+    assert.deepEqual(images.map(({ filename }) => filename).sort(), ['one.img', 'two.img']);
+  });
+
+  test('a symbol is uploaded, and a template with it is made, changed and deleted, each told', async () => {
+    const controller = await listen(`${server.url}/v2/notifications/ws`);
+    await speak('POST /v2/symbols/own.svg/raw', 204, { raw: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>' });
+    const template_id = randomUUID();
+    const fields = { name: 'Own', compute_id: 'local', category: 'guest', symbol: 'own.svg', default_name_format: 'Own{0}' };
+    const made = await json('POST /v2/templates', 201, {
+      template_id,
+      template_type: 'vpcs',
+      base_script_file: 'vpcs_base_config.txt',
+      ...fields,
+    });
+    const changed = await json(`PUT /v2/templates/${template_id}`, 200, { ...made, name: 'Other' });
+    assert.equal(changed.name, 'Other');
+    await speak(`DELETE /v2/templates/${template_id}`, 204);
+    for (const action of ['template.created', 'template.updated', 'template.deleted'])
+      await controller.find((notice) => notice.action === action && notice.event.template_id === template_id, action);
+    await controller.close();
+  });
+});

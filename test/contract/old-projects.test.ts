@@ -1,0 +1,147 @@
+/** Projects of other programs and older years: found on the disk, opened, run, saved, imported. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Project } from '../../src/schema/project.ts';
+import type { Snapshot } from '../../src/schema/snapshot.ts';
+import { oldProject, revisions } from '../projects/old-projects.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { openTelnet } from '../support/telnet.ts';
+import { type NodeBody, tinyVm, withServer } from '../support/with-server.ts';
+import { zipByHand } from '../support/zip-by-hand.ts';
+
+interface Drawing {
+  readonly svg: string;
+}
+
+const { server, client } = await withServer();
+const folderOf = (revision: number) => join(server.dataDir, 'projects', `by hand ${revision}`);
+for (const revision of revisions) {
+  for (const [name, content] of Object.entries(oldProject(revision).files)) {
+    await mkdir(dirname(join(folderOf(revision), name)), { recursive: true });
+    await writeFile(join(folderOf(revision), name), content);
+  }
+}
+// It finds what is in its folder when it starts.
+await server.restart();
+
+for (const revision of revisions) {
+  describe(`a project of revision ${revision}`, () => {
+    const { ids, files, name } = oldProject(revision);
+    const path = `/v2/projects/${ids.project}`;
+    const folder = folderOf(revision);
+    const original = files['old lab.gns3'] ?? '';
+
+    test('is listed, and opening it leaves a copy of the file as it was', async () => {
+      const listed = (await client.get<Project[]>('/v2/projects')).find(({ project_id }) => project_id === ids.project);
+      assert.deepEqual([listed?.name, listed?.status], [name, 'closed']);
+      assert.deepEqual(
+        (await client.get<NodeBody[]>(`${path}/nodes`)).slice(0, 2).map(({ name }) => name),
+        ['pc', 'machine'],
+      );
+      await client.post(`${path}/open`);
+      const names = await readdir(folder);
+      assert.equal(names.includes(`old lab.gns3.backup${revision}`), revision < 9);
+      if (revision < 9) assert.equal(await readFile(join(folder, `old lab.gns3.backup${revision}`), 'utf8'), original);
+    });
+
+    test('runs', async () => {
+      const [pc, machine] = await client.get<NodeBody[]>(`${path}/nodes`);
+      assert.ok(pc && machine);
+      assert.deepEqual([pc.node_id, machine.node_id, pc.x, machine.x], [ids.pc, ids.machine, 10, 90]);
+      assert.equal((await client.get<unknown[]>(`${path}/links`)).length, 1);
+      for (const node of [pc, machine]) await client.post(`${path}/nodes/${node.node_id}/start`, {}, 200);
+      const telnet = await openTelnet(pc.console as number);
+      telnet.send('\nshow ip\n');
+      await telnet.expect(/PC1 : 10\.0\.0\.1/, 15_000);
+      telnet.close();
+      await client.post(`${path}/nodes/stop`, {}, 204);
+      assert.equal(machine.properties.ram, tinyVm.ram);
+      assert.equal(machine.properties.on_close, 'power_off');
+    });
+
+    test('is saved in the present revision, and is the same when it is opened again', async () => {
+      await client.put(`${path}/nodes/${ids.pc}`, { x: 33 });
+      const read = async () => (await client.get<NodeBody[]>(`${path}/nodes`)).map(({ command_line: _line, ...node }) => node);
+      const before = await read();
+      await client.post(`${path}/close`, {}, 204);
+      const saved = JSON.parse(await readFile(join(folder, 'old lab.gns3'), 'utf8'));
+      assert.deepEqual([saved.revision, saved.type, saved.topology.nodes[0].x], [9, 'topology', 33]);
+      await client.post(`${path}/open`);
+      assert.deepEqual(await read(), before);
+    });
+
+    test('is imported from an archive made by hand', async () => {
+      const entries = Object.entries(files).map(([file, content]) => ({
+        name: file.replace(/^[^/]*\.gns3$/, 'project.gns3'),
+        content,
+        method: 8,
+      }));
+      const reply = await client.send(`POST /v2/projects/${randomUUID()}/import?name=brought`, { raw: zipByHand(entries) });
+      const copy = expectStatus(reply, 201).json<Project & { path: string }>();
+      await client.post(`/v2/projects/${copy.project_id}/open`);
+      const [pc] = await client.get<NodeBody[]>(`/v2/projects/${copy.project_id}/nodes`);
+      assert.ok(pc && pc.node_id !== ids.pc);
+      const script = await readFile(join(copy.path, 'project-files/vpcs', pc.node_id, 'startup.vpc'), 'utf8');
+      assert.match(script, /ip 10\.0\.0\.1/);
+      await client.post(`/v2/projects/${copy.project_id}/nodes/${pc.node_id}/start`, {}, 200);
+      await client.post(`/v2/projects/${copy.project_id}/close`, {}, 204);
+    });
+  });
+}
+
+test('what is particular to each revision is kept', async () => {
+  const nine = oldProject(9);
+  const ninePath = `/v2/projects/${nine.ids.project}`;
+  const project = await client.get<Project>(ninePath);
+  assert.deepEqual([project.zoom, project.show_grid, project.variables], [70, true, [{ name: 'kept', value: 'x' }]]);
+  const locked = await client.get<NodeBody>(`${ninePath}/nodes/${nine.ids.pc}`);
+  assert.deepEqual([locked.locked, locked.template_id], [true, nine.ids.router]);
+
+  const eight = await client.get<Project>(`/v2/projects/${oldProject(8).ids.project}`);
+  assert.equal(eight.drawing_grid_size, 50);
+
+  const { ids } = oldProject(4);
+  const folder = folderOf(4);
+  const path = `/v2/projects/${ids.project}`;
+  const [pc, machine, router] = await client.get<NodeBody[]>(`${path}/nodes`);
+  assert.deepEqual(pc?.label, {
+    rotation: 0,
+    style: 'font-family: Arial;font-size: 12;font-weight: bold;font-style: italic;fill: #ff0000;fill-opacity: 0.5;',
+    text: 'pc',
+    x: 3,
+    y: -25,
+  });
+  assert.equal(machine?.symbol, ':/symbols/qemu_guest.svg');
+  assert.deepEqual([router?.node_type, router?.properties.platform, router?.properties.ram], ['dynamips', 'c3600', 192]);
+  const drawings = (await client.get<Drawing[]>(`${path}/drawings`)).map(({ svg }) => svg);
+  assert.match(drawings[0] ?? '', /<ellipse cx="20" cy="10" rx="20" ry="10" fill="#00ff00" .*stroke-dasharray="25, 25"/);
+  assert.match(drawings[1] ?? '', /<rect width="40" height="20" fill="#ffffff"\/>/);
+  assert.match(drawings[2] ?? '', /<text .*fill="#112233".*>a &lt; b<\/text>/);
+  assert.match(drawings[3] ?? '', /<circle r="3"/);
+  assert.equal(await readFile(join(folder, 'README.txt'), 'utf8'), 'what to do');
+  const own = join(folder, 'project-files/dynamips', ids.router);
+  assert.deepEqual((await readdir(own)).sort(), ['c3600_i7_nvram', 'configs']);
+  assert.deepEqual(await readdir(join(own, 'configs')), ['i7_startup-config.cfg']);
+  const [snapshot] = await client.get<Snapshot[]>(`${path}/snapshots`);
+  assert.deepEqual([snapshot?.name, snapshot?.created_at], ['first', Date.UTC(2016, 1, 1, 10, 11, 12) / 1000]);
+  await client.post(`${path}/snapshots/${snapshot?.snapshot_id}/restore`);
+  assert.equal((await client.get<NodeBody>(`${path}/nodes/${ids.pc}`)).x, 77);
+  assert.equal(await readFile(join(folder, `project-files/vpcs/${ids.pc}/startup.vpc`), 'utf8'), 'set pcname then\n');
+  assert.deepEqual(await client.get<Snapshot[]>(`${path}/snapshots`), [snapshot]);
+});
+
+test('a newer file is refused clearly and stays as it is', async () => {
+  const newer = join(server.dataDir, 'projects', 'newer', 'x.gns3');
+  await mkdir(dirname(newer));
+  const { files, ids } = oldProject(9);
+  const text = (files['old lab.gns3'] ?? '').replace('"revision":9', '"revision":10').replace(ids.project, randomUUID());
+  await writeFile(newer, text);
+  const before = (await client.get<Project[]>('/v2/projects')).length;
+  expectFault(await client.send('POST /v2/projects/load', { body: { path: newer } }), 409, /newer program \(revision 10/);
+  await server.restart();
+  assert.equal(await readFile(newer, 'utf8'), text);
+  assert.equal((await client.get<Project[]>('/v2/projects')).length, before);
+});

@@ -1,0 +1,257 @@
+/** Two servers on one machine, both on loopback: one has the other as a compute. Links across, a compute that goes and comes back. */
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { listen } from '../support/notices.ts';
+import { Pc } from '../support/pc.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  createNode,
+  createProject,
+  end,
+  freshName,
+  type NodeBody,
+  type ProjectHandle,
+  withServer,
+} from '../support/with-server.ts';
+
+interface ComputeBody {
+  readonly compute_id: string;
+  readonly connected: boolean;
+  readonly last_error: string | null;
+}
+
+const [user, password] = ['teacher', 'correct-horse'];
+const bench = await withServer();
+const { client } = bench;
+const computeId = randomUUID();
+let away: RunningServer;
+
+const address = () => ({ protocol: 'http', host: '127.0.0.1', port: away.port, user, password });
+before(async () => {
+  away = await startServer({ config: { Server: { auth: true, user, password }, Qemu: { acceleration: 'off' } } });
+  await client.post('/v2/computes', { compute_id: computeId, name: 'away', ...address() });
+});
+after(() => away?.stop());
+
+const isConnected = async (wanted: boolean) => {
+  const what = `the compute ${wanted ? 'connected' : 'lost'}`;
+  await waitFor(async () => (await client.get<ComputeBody>(`/v2/computes/${computeId}`)).connected === wanted, {
+    what,
+    limitMs: 20_000,
+  });
+};
+const problems = (project: ProjectHandle) => client.get<{ id: string; message: string }[]>(`${project.path}/problems`);
+const isSound = (project: ProjectHandle) =>
+  waitFor(async () => (await problems(project)).length === 0, { what: 'nodes and links that can be used', limitMs: 20_000 });
+const getNode = (project: ProjectHandle, { node_id }: { node_id: string }) =>
+  client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
+
+async function twoPcs() {
+  const project = await createProject(client);
+  const [here, there] = [await Pc.make(client, project, 1), await Pc.make(client, project, 2, computeId)];
+  const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(here.node), end(there.node)] });
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  return { project, here, there, link: `${project.path}/links/${link_id}` };
+}
+
+describe('a link from one server to the other', () => {
+  test('carries frames, and filters and captures work at both ends', async () => {
+    const { project, here, there, link } = await twoPcs();
+    await waitFor(() => here.reaches(there), { what: 'an answer from the other server', limitMs: 30_000 });
+    await client.post(`${link}/start_capture`, { capture_file_name: 'across.pcap' });
+    await client.put(link, { filters: { frequency_drop: [-1] } }, 201);
+    assert.equal(await here.reaches(there), false);
+    await client.put(link, { filters: {} }, 201);
+    await client.put(link, { suspend: true }, 201);
+    assert.equal(await there.reaches(here), false);
+    await client.put(link, { suspend: false }, 201);
+    assert.equal(await there.reaches(here), true);
+    // The other end captures when the first one does not run.
+    await client.post(`${link}/stop_capture`, {});
+    await client.post(`${project.path}/nodes/${here.node.node_id}/stop`, {}, 200);
+    const captured = await client.post<{ capture_compute_id: string }>(`${link}/start_capture`, {});
+    assert.equal(captured.capture_compute_id, computeId);
+    here.close();
+    there.close();
+    await client.delete(project.path);
+  });
+});
+
+describe('a compute that goes and comes back', () => {
+  test('its nodes are shown as not usable, the rest works, and all goes on by itself', async () => {
+    const { project, here, there } = await twoPcs();
+    const listener = await listen(`${bench.server.url}${project.path}/notifications/ws`);
+    await away.terminate();
+    await isConnected(false);
+    const [problem] = await problems(project);
+    assert.equal(problem?.id, there.node.node_id);
+    assert.match(problem.message, /The compute away is not connected/);
+    assert.match(String((await getNode(project, there.node)).command_line), /Not usable/);
+    await listener.find(({ action, event }) => action === 'log.error' && /not connected/.test(String(event.message)), 'the reason');
+    expectFault(await client.send(`POST ${project.path}/nodes/${there.node.node_id}/start`, { body: {} }), 409, /away/);
+    await client.post(`${project.path}/nodes/${here.node.node_id}/stop`, {}, 200);
+    await client.post(`${project.path}/nodes/${here.node.node_id}/start`, {}, 200);
+    const alone = await createNode(client, project);
+
+    await away.restart();
+    await isSound(project);
+    await listener.find(
+      ({ action, event }) => action === 'node.updated' && event.node_id === there.node.node_id && event.status === 'stopped',
+      'the status that it has now',
+    );
+    await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
+    await waitFor(() => here.reaches(there), { what: 'frames as before', limitMs: 30_000 });
+    await client.delete(`${project.path}/nodes/${alone.node_id}`);
+    here.close();
+    there.close();
+    await listener.close();
+    await client.delete(project.path);
+  });
+
+  test('one that has lost its state has its nodes and links made again', async () => {
+    const { project, here, there } = await twoPcs();
+    await away.terminate();
+    await Promise.all(['state', 'projects'].map((folder) => rm(join(away.dataDir, folder), { recursive: true })));
+    await away.restart();
+    await isConnected(true);
+    await isSound(project);
+    await waitFor(async () => (await getNode(project, there.node)).status === 'stopped', { what: 'the node that was made again' });
+    await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
+    await waitFor(() => here.reaches(there), { what: 'frames on the link that was made again', limitMs: 30_000 });
+    here.close();
+    there.close();
+    await client.delete(project.path);
+  });
+
+  test('a project is opened without it, and complete when it is back', async () => {
+    const { project, here, there } = await twoPcs();
+    await client.post(`${project.path}/close`, {}, 204);
+    await away.terminate();
+    await isConnected(false);
+    expectStatus(await client.send(`POST ${project.path}/open`), 201);
+    assert.deepEqual(
+      (await problems(project)).map(({ id }) => id),
+      [there.node.node_id],
+    );
+    expectStatus(await client.send(`POST ${project.path}/nodes/${here.node.node_id}/start`, { body: {} }), 200);
+    await away.restart();
+    await isSound(project);
+    await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
+    await waitFor(() => here.reaches(there), { what: 'frames on a link that could not be made at the opening', limitMs: 30_000 });
+    here.close();
+    there.close();
+    await client.delete(project.path);
+  });
+
+  test('a project that is closed meanwhile is closed there when it is back', async () => {
+    const { project, here, there } = await twoPcs();
+    here.close();
+    there.close();
+    // It dies; what it runs lives on.
+    await away.kill9();
+    await isConnected(false);
+    await client.post(`${project.path}/close`, {}, 204);
+    await away.restart();
+    await isConnected(true);
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    const open = async () =>
+      (await fetch(`${away.url}/v2/compute/projects`, { headers: { authorization } })).json() as Promise<{ project_id: string }[]>;
+    await waitFor(async () => !(await open()).some(({ project_id }) => project_id === project.id), {
+      what: 'the end of the project there',
+    });
+    await client.delete(project.path);
+  });
+
+  test('other credentials are heard of at once, and the right ones end it', async () => {
+    const path = `/v2/computes/${computeId}`;
+    await client.put(path, { password: 'wrong' });
+    const reason = async () => (await client.get<ComputeBody>(path)).last_error ?? '';
+    assert.match(
+      await waitFor(async () => /does not accept/.test(await reason()) && reason(), { what: 'a reason' }),
+      /user and password/,
+    );
+    await client.put(path, { password });
+    await isConnected(true);
+    assert.equal((await client.get<ComputeBody>(path)).last_error, null);
+  });
+});
+
+describe('computes that a project file names', () => {
+  test('are not registered by opening it; registered by somebody, their nodes can be used', async () => {
+    const otherId = randomUUID();
+    const project = await createProject(client);
+    const node = await createNode(client, project);
+    await client.post(`${project.path}/close`, {}, 204);
+    const { path, filename } = await client.get<{ path: string; filename: string }>(project.path);
+    const file = JSON.parse(await readFile(join(path, filename), 'utf8'));
+    file.topology.nodes[0].compute_id = otherId;
+    file.topology.computes = [{ compute_id: otherId, host: '127.0.0.1', name: 'silently', port: away.port, protocol: 'http' }];
+    await writeFile(join(path, filename), JSON.stringify(file));
+    await rm(join(path, `${filename}.log`), { force: true });
+    expectStatus(await client.send(`POST ${project.path}/open`), 201);
+    expectStatus(await client.send(`GET /v2/computes/${otherId}`), 404);
+    assert.deepEqual(
+      (await problems(project)).map(({ id }) => id),
+      [node.node_id],
+    );
+    expectFault(await client.send(`POST ${project.path}/nodes/${node.node_id}/start`, { body: {} }), 404, new RegExp(otherId));
+
+    await client.post('/v2/computes', { compute_id: otherId, name: 'asked-for', ...address() });
+    await isSound(project);
+    await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
+    await client.delete(project.path);
+    await client.delete(`/v2/computes/${otherId}`);
+  });
+});
+
+describe('an image that only the controller has', () => {
+  const qemu = (hda_disk_image: string, more = {}) => ({ compute_id: computeId, properties: { hda_disk_image, ...more } });
+  const imageOf = async (size: number) => {
+    const name = `${freshName('image')}.img`;
+    const content = Buffer.alloc(size, name);
+    await mkdir(join(bench.server.dataDir, 'images/QEMU'), { recursive: true });
+    await writeFile(join(bench.server.dataDir, 'images/QEMU', name), content);
+    return { name, content, md5sum: createHash('md5').update(content).digest('hex') };
+  };
+
+  test('is sent once to where nodes need it, and listeners hear how far it is', async () => {
+    const project = await createProject(client);
+    const listener = await listen(`${bench.server.url}${project.path}/notifications/ws`);
+    const { name, content, md5sum } = await imageOf(3_000_000);
+    const nodes = await Promise.all([1, 2, 3].map(() => createNode(client, project, 'qemu', qemu(name))));
+    for (const node of nodes) assert.equal(node.properties.hda_disk_image_md5sum, md5sum);
+    assert.deepEqual(await readFile(join(away.dataDir, 'images/QEMU', name)), content);
+    const isSaid = ({ action, event }: { action: string; event: Record<string, unknown> }) =>
+      action === 'log.info' && String(event.message).startsWith(`Sending the missing image ${name}`);
+    assert.equal(listener.notices().filter(isSaid).length, 1);
+    const last = { compute_id: computeId, image: name, done_bytes: content.length, total_bytes: content.length };
+    assert.deepEqual(listener.notices().findLast(({ action }) => action === 'image.progress')?.event, last);
+    const other = await imageOf(2000);
+    const [node] = nodes;
+    await client.put(`${project.path}/nodes/${node?.node_id}`, { properties: { hdb_disk_image: other.name } });
+    assert.ok((await readdir(join(away.dataDir, 'images/QEMU'))).includes(other.name));
+    await listener.close();
+    await client.delete(project.path);
+  });
+
+  test('stays here when it is another one than the project means, and names lead nowhere else', async () => {
+    const project = await createProject(client);
+    const { name } = await imageOf(5000);
+    const sum = { hda_disk_image_md5sum: '0'.repeat(32) };
+    const reply = await client.send(`POST ${project.path}/nodes`, { body: { name: 'X', node_type: 'qemu', ...qemu(name, sum) } });
+    expectFault(reply, 409, new RegExp(name));
+    await writeFile(join(bench.server.dataDir, 'secret.img'), 'secret content of another folder');
+    for (const way of ['../../secret.img', '../secret.img', 'nowhere.img', '..'])
+      expectStatus(await client.send(`POST ${project.path}/nodes`, { body: { name: 'X', node_type: 'qemu', ...qemu(way) } }), 409);
+    assert.deepEqual(
+      (await readdir(join(away.dataDir, 'images/QEMU'))).filter((file) => file === name || file.includes('secret')),
+      [],
+    );
+    await client.delete(project.path);
+  });
+});

@@ -1,0 +1,66 @@
+/** The server is killed while it restores: the project is as before or as restored, as a whole, and nothing lies around. */
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
+import type { Snapshot } from '../../src/schema/snapshot.ts';
+import type { RawClient } from '../support/raw-http.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, type NodeBody, withServer } from '../support/with-server.ts';
+import { makeChance } from './random.ts';
+
+const { server, client } = await withServer();
+const chance = makeChance();
+console.log(`seed ${chance.seed}`);
+const kills = 16;
+/** Enough that moving and copying takes some milliseconds. */
+const fileCount = 60;
+
+test(`${kills} kills during restores`, { timeout: 240_000 }, async () => {
+  const project = await createProject(client, { auto_close: false });
+  const nodes = await Promise.all([1, 2, 3].map(() => createNode(client, project)));
+  const { path: folder } = await client.get<{ path: string }>(project.path);
+  const write = async (content: string) => {
+    const [first] = nodes;
+    const own = join(folder, 'project-files/vpcs', String(first?.node_id));
+    await mkdir(own, { recursive: true });
+    await Promise.all(Array.from({ length: fileCount }, (_, index) => writeFile(join(own, `f${index}`), content)));
+    await Promise.all(nodes.map((node) => client.put(`${project.path}/nodes/${node.node_id}`, { x: content.length })));
+  };
+  /** What the project says, and what its files say; one word each when all agree. */
+  const read = async (asker: RawClient) => {
+    const positions = (await asker.get<NodeBody[]>(`${project.path}/nodes`)).map(({ x }) => x);
+    const own = join(folder, 'project-files/vpcs', String(nodes[0]?.node_id));
+    const names = (await readdir(own)).filter((name) => /^f\d+$/.test(name));
+    assert.equal(names.length, fileCount);
+    const contents = await Promise.all(names.map((name) => readFile(join(own, name), 'utf8')));
+    return { positions: [...new Set(positions)].join(), contents: [...new Set(contents)].join() };
+  };
+  await write('kept');
+  const snapshot = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'kept' });
+  const states = new Set<string>();
+  for (let round = 0; round < kills; round++) {
+    await write('changed');
+    const asking = client.send(`POST ${project.path}/snapshots/${snapshot.snapshot_id}/restore`, { body: {} });
+    const answered = asking.then(
+      ({ status }) => status === 201,
+      () => false,
+    );
+    await pass(chance.between(1, 150));
+    await server.kill9();
+    const wasAcknowledged = await answered;
+    await server.restart();
+    await waitFor(async () => (await client.get(project.path)).status === 'opened', { what: 'the project, opened again' });
+    const { positions, contents } = await read(client);
+    assert.equal(positions, String(contents.length), `round ${round}: ${positions} and ${contents}, seed ${chance.seed}`);
+    if (wasAcknowledged) assert.equal(contents, 'kept');
+    states.add(contents);
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => name.startsWith('.')),
+      [],
+    );
+    assert.deepEqual(await client.get(`${project.path}/snapshots`), [snapshot]);
+  }
+  console.log(`seen after kills: ${[...states].join(', ')}`);
+});

@@ -1,0 +1,198 @@
+/** Containers through the HTTP API, with a real engine: network, consoles, volumes, suspension, SIGKILL of the server, and the end. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { DockerEngine, noEngine } from '../support/docker-engine.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { openTelnet, type TelnetClient } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, end, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
+
+const skip = await noEngine();
+const engine = skip === undefined ? await DockerEngine.start() : undefined;
+after(() => engine?.stop());
+const { server, client } = await withServer({ config: { Docker: { socket_path: engine?.socket ?? '/nowhere/docker.sock' } } });
+
+const nodePath = (project: ProjectHandle, node: NodeBody) => `${project.path}/nodes/${node.node_id}`;
+
+async function act(project: ProjectHandle, node: NodeBody, verb: string): Promise<NodeBody> {
+  expectStatus(await client.send(`POST ${nodePath(project, node)}/${verb}`, { body: {}, limitMs: 60_000 }), 200);
+  return client.get<NodeBody>(nodePath(project, node));
+}
+
+/** A container at its prompt. */
+async function started(project: ProjectHandle, properties: object, fields: object = {}): Promise<NodeBody> {
+  const node = await createNode(client, project, 'docker', {
+    properties: { image: 'pb-test', ...properties },
+    console_type: 'telnet',
+    ...fields,
+  });
+  return act(project, node, 'start');
+}
+
+async function shell(node: NodeBody, port = node.console): Promise<TelnetClient> {
+  const console = await openTelnet(port as number);
+  await ask(console, 'echo rea""dy', /ready/);
+  return console;
+}
+
+async function stateOf(node: NodeBody): Promise<string | undefined> {
+  const all = await engine?.containers();
+  return all?.find(({ Names }) => Names.includes(`/patchbay.${node.node_id}`))?.State;
+}
+
+async function ask(console: TelnetClient, line: string, shows: RegExp): Promise<RegExpExecArray> {
+  console.send(`${line}\r`);
+  return console.expect(shows, 15_000);
+}
+
+describe('containers', { skip }, () => {
+  test('images; a node of a template, with what its properties say', async () => {
+    assert.deepEqual(await client.get('/v2/compute/docker/images'), [{ image: 'pb-test:latest' }]);
+    assert.deepEqual(await client.get('/v2/computes/local/docker/images'), [{ image: 'pb-test:latest' }]);
+    const project = await createProject(client);
+    const template = await client.post<{ template_id: string }>('/v2/templates', {
+      name: 'box',
+      template_type: 'docker',
+      compute_id: 'local',
+      image: 'pb-test',
+      environment: 'COLOUR=blue\nWHO=%vm-name%',
+      extra_hosts: 'other:10.1.2.3',
+    });
+    const made = await client.post<NodeBody>(`${project.path}/templates/${template.template_id}`, { x: 0, y: 0 });
+    const node = await act(project, made, 'start');
+    assert.equal(node.status, 'started');
+    const { image, mac_address, container_id, adapters } = node.properties;
+    assert.deepEqual([image, adapters], ['pb-test:latest', 1]);
+    assert.match(String(mac_address), /^02:42:(?:[0-9a-f]{2}:){3}00$/);
+    assert.match(String(container_id), /^[0-9a-f]{64}$/);
+    const console = await shell(node);
+    await ask(console, 'env', /COLOUR=blue/);
+    await ask(console, 'echo "I am $WHO, $(hostname), $FROM_IMAGE"', new RegExp(`I am ${node.name}, ${node.name}, yes`));
+    await ask(console, 'cat /etc/hosts', /10\.1\.2\.3\s+other/);
+    await ask(console, 'ip link show eth0', new RegExp(`<[^>]*UP[^>]*>.*${mac_address}`, 's'));
+    const auxiliary = await shell(node, node.properties.aux as number);
+    await ask(auxiliary, 'echo $((6*7))', /42/);
+    console.close();
+    auxiliary.close();
+    await act(project, node, 'stop');
+  });
+
+  test('two containers on a link: frames, filters, captures, suspension, SIGKILL of the server', { timeout: 120_000 }, async () => {
+    const project = await createProject(client);
+    const [one, two] = [await started(project, { adapters: 2 }), await started(project, { adapters: 1 })];
+    const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one, 1), end(two)] });
+    const link = `${project.path}/links/${link_id}`;
+    const [left, right] = [await shell(one), await shell(two)];
+    await ask(left, 'ip addr add 10.5.0.1/24 dev eth1; echo do""ne', /done/);
+    await ask(right, 'ip addr add 10.5.0.2/24 dev eth0; echo do""ne', /done/);
+    const pings = (console: TelnetClient) => ask(console, 'ping -c 2 -W 5 10.5.0.2; echo en""d', / 0% packet loss.*end/s);
+    await pings(left);
+    await client.post(`${link}/start_capture`, { capture_file_name: 'c.pcap' });
+    await client.put(link, { filters: { packet_loss: [100] } }, 201);
+    await ask(left, 'ping -c 1 -W 1 10.5.0.2; echo en""d', /100% packet loss.*end/s);
+    await client.put(link, { filters: {} }, 201);
+    await pings(left);
+    await client.post(`${link}/stop_capture`);
+
+    assert.equal((await act(project, two, 'suspend')).status, 'suspended');
+    // Its processes stand still; its network answers pings for them, as that is the kernel's.
+    assert.equal(await stateOf(two), 'paused');
+    assert.equal((await act(project, two, 'start')).status, 'started');
+    await waitFor(async () => (await stateOf(two)) === 'running', { what: 'the engine to say so' });
+    const compute = `${project.computePath}/docker/nodes/${two.node_id}`;
+    await client.post(`${compute}/pause`, {}, 204);
+    await waitFor(async () => (await client.get<NodeBody>(nodePath(project, two))).status === 'suspended', { what: 'suspended' });
+    await client.post(`${compute}/unpause`, {}, 204);
+    await pings(left);
+
+    await server.kill9();
+    await server.restart();
+    await client.post(`${project.path}/open`);
+    assert.equal((await client.get<NodeBody>(nodePath(project, one))).status, 'started');
+    const again = await shell(one);
+    await pings(again);
+    for (const console of [left, right, again]) console.close();
+
+    const id = one.properties.container_id;
+    assert.equal((await act(project, one, 'reload')).status, 'started');
+    const reloaded = await shell(one);
+    await ask(reloaded, 'ip link', /eth1/);
+    reloaded.close();
+    assert.equal((await client.get<NodeBody>(nodePath(project, one))).properties.container_id, id);
+    await client.delete(nodePath(project, one));
+    assert.equal(await stateOf(one), undefined);
+    await client.post(`${project.path}/close`, {}, 204);
+    assert.equal(await stateOf(two), undefined);
+  });
+
+  test('volumes are kept in the node’s folder, with what the image had there; other changes last until properties change', async () => {
+    const project = await createProject(client);
+    const node = await started(project, { extra_volumes: ['/data'] });
+    const console = await shell(node);
+    await ask(console, 'cat /kept/first && touch /data/mine /elsewhere && echo do""ne', /of the image.*done/s);
+    console.close();
+    const folder = String(node.node_directory);
+    assert.equal(await readFile(join(folder, 'kept/first'), 'utf8'), 'of the image\n');
+    await readFile(join(folder, 'data/mine'));
+    await act(project, node, 'stop');
+    const same = await shell(await act(project, node, 'start'));
+    await ask(same, 'ls -d /elsewhere /data/mine; echo en""d', /\/elsewhere.*end/s);
+    same.close();
+    await act(project, node, 'stop');
+    await client.put(nodePath(project, node), { properties: { environment: 'A=b' } });
+    const other = await shell(await act(project, node, 'start'));
+    await ask(other, 'ls /data; ls -d /elsewhere; echo $A en""d', /mine.*No such file.*b end/s);
+    other.close();
+    await act(project, node, 'stop');
+  });
+
+  test('a page inside is reached at the console port', async () => {
+    const project = await createProject(client);
+    const node = await started(
+      project,
+      { start_command: 'httpd -f -p 8080 -h /www', console_http_port: 8080, adapters: 0 },
+      { console_type: 'http' },
+    );
+    const page = await waitFor(
+      () => fetch(`http://127.0.0.1:${node.console}/`).then((answer) => (answer.ok ? answer.text() : undefined)),
+      {
+        what: 'the page',
+        limitMs: 15_000,
+      },
+    );
+    assert.equal(page, 'hello from inside\n');
+    await act(project, node, 'stop');
+    await assert.rejects(fetch(`http://127.0.0.1:${node.console}/`));
+  });
+
+  test('refused: an image that cannot be had, a command with an open quote, a volume that leads out, a screen', async () => {
+    const project = await createProject(client);
+    const create = (properties: object) =>
+      client.send(`POST ${project.path}/nodes`, {
+        body: { name: 'x', node_type: 'docker', compute_id: 'local', properties: { image: 'pb-test', ...properties } },
+        limitMs: 60_000,
+      });
+    expectFault(await create({ image: '127.0.0.1:1/none' }), 409, /127\.0\.0\.1:1/);
+    expectFault(await create({ start_command: 'echo "x' }), 409, /not closed/);
+    expectFault(await create({ extra_volumes: ['/../etc'] }), 409, /absolute path/);
+    expectFault(await create({ extra_hosts: 'nonsense' }), 409, /host:address/);
+    assert.deepEqual(await client.get(`${project.path}/nodes`), []);
+  });
+});
+
+test('without an engine the place is named where one was looked for', async () => {
+  const alone = skip === undefined ? await withServer({ config: { Docker: { socket_path: '/nowhere/docker.sock' } } }) : { client };
+  const { project_id } = await alone.client.post('/v2/compute/projects', { name: 'none', project_id: randomUUID() });
+  const says = /no Docker engine at \/nowhere\/docker\.sock/;
+  const body = expectFault(
+    await alone.client.send(`POST /v2/compute/projects/${project_id}/docker/nodes`, { body: { name: 'd', image: 'x' } }),
+    409,
+    says,
+  );
+  assert.equal(body.exception, 'DockerError');
+  expectFault(await alone.client.send('GET /v2/compute/docker/images'), 409, says);
+  expectFault(await alone.client.send('GET /v2/computes/local/docker/images'), 409, says);
+});

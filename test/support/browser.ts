@@ -1,0 +1,71 @@
+/** Debian's Chromium for tests: headless, with a profile of its own, and nothing of it left afterwards. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+
+export interface Tab {
+  readonly page: Page;
+  /** What went wrong in the page and was told to nobody: errors of scripts, refusals by its policy. */
+  readonly problems: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface TabOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+}
+
+const switches = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** Long enough for a machine that does much else. */
+const limitMs = 20_000;
+
+/** A window of its own, as if another person had opened it. Closed after the tests of the file. */
+export async function openTab(url: string, { width = 1280, height = 800, dark = false }: TabOptions = {}): Promise<Tab> {
+  const profile = await mkdtemp(join(tmpdir(), 'pb-chromium-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: process.env.PATCHBAY_TEST_CHROMIUM ?? '/usr/bin/chromium',
+    headless: true,
+    args: switches,
+    viewport: { width, height },
+    colorScheme: dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  });
+  const close = closing(context, profile);
+  after(close);
+  const problems: string[] = [];
+  const [page = await context.newPage()] = context.pages();
+  page.setDefaultTimeout(limitMs);
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) problems.push(message.text());
+  });
+  await page.goto(url);
+  return { page, problems, close };
+}
+
+function closing(context: BrowserContext, profile: string): () => Promise<void> {
+  let closed: Promise<void> | undefined;
+  return () => {
+    closed ??= context.close().then(() => rm(profile, { recursive: true, force: true, maxRetries: 5 }));
+    return closed;
+  };
+}
+
+/** Keeps a picture of the page, where somebody asked for them with `PATCHBAY_TEST_SCREENSHOTS=FOLDER`. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.PATCHBAY_TEST_SCREENSHOTS;
+  if (!folder) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}

@@ -1,0 +1,25 @@
+/** The console of a VM that came to iPXE, which sits in QEMU's own ROMs. */
+import { openTelnet, type TelnetClient } from './telnet.ts';
+import { waitFor } from './wait-for.ts';
+import type { NodeBody } from './with-server.ts';
+
+/** Types slowly: the guest's console loses characters that come faster. */
+export async function type(console: TelnetClient, text: string): Promise<void> {
+  for (const character of `${text}\r`) {
+    console.send(character);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+}
+
+/** The guest's prompt, for which its key is pressed until it shows. */
+export async function atPrompt(vm: NodeBody): Promise<TelnetClient> {
+  const console = await openTelnet(vm.console as number);
+  await waitFor(
+    () => {
+      console.send('\x02');
+      return console.expect(/iPXE> /, 500);
+    },
+    { what: 'the prompt of iPXE', limitMs: 20_000 },
+  );
+  return console;
+}

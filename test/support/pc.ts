@@ -1,0 +1,44 @@
+/** A vpcs of the server, at its console: what it reaches. */
+import type { RawClient } from './raw-http.ts';
+import { openTelnet, skipHistory, type TelnetClient } from './telnet.ts';
+import { createNode, freshName, type NodeBody, type ProjectHandle } from './with-server.ts';
+
+export class Pc {
+  readonly node: NodeBody;
+  readonly address: string;
+  #telnet: TelnetClient | undefined;
+
+  private constructor(node: NodeBody, address: string) {
+    this.node = node;
+    this.address = address;
+  }
+
+  /** Not started. The address is `10.0.0.number`. */
+  static async make(client: RawClient, project: ProjectHandle, number: number, compute_id = 'local'): Promise<Pc> {
+    const address = `10.0.0.${number}`;
+    const properties = { startup_script: `ip ${address}/24\n` };
+    return new Pc(await createNode(client, project, 'vpcs', { name: freshName('PC'), properties, compute_id }), address);
+  }
+
+  /** Whether one ping of three is answered. Takes some seconds if not. */
+  async reaches({ address }: Pc): Promise<boolean> {
+    const telnet = await this.#console();
+    telnet.send(`ping ${address} -c 3 -w 500 -i 100\r`);
+    const [shown] = await telnet.expect(/seq=\d ttl=|not reachable|seq=3 timeout/, 15_000);
+    await telnet.expect(/> $/, 15_000);
+    return shown.includes('ttl=');
+  }
+
+  close(): void {
+    this.#telnet?.close();
+  }
+
+  async #console(): Promise<TelnetClient> {
+    if (!this.#telnet || this.#telnet.socket.destroyed) {
+      this.#telnet = await openTelnet(this.node.console as number);
+      await skipHistory(this.#telnet);
+      await this.#telnet.expect(/> $/);
+    }
+    return this.#telnet;
+  }
+}

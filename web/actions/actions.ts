@@ -1,0 +1,46 @@
+/** All commands of the page, in the order in which they are listed. */
+import type { Action, ActionPlace } from './action.ts';
+import { arrangeActions } from './arrange.ts';
+import { copy, duplicateSelected, paste } from './clipboard.ts';
+import { openConsoles } from './console.ts';
+import { deleteSelected } from './delete.tsx';
+import { redo, undo } from './history.ts';
+import { linkActions } from './link.tsx';
+import { nudgeActions } from './nudge.ts';
+import { pageActions } from './page.tsx';
+import { powerActions } from './power.ts';
+import { projectActions } from './project.tsx';
+import { leave, selectAll, selectNext, selectPrevious } from './selection.ts';
+import { toolActions } from './tools.ts';
+import { viewActions } from './view.tsx';
+
+export const actions: readonly Action[] = [
+  openConsoles,
+  ...powerActions,
+  ...linkActions,
+  undo,
+  redo,
+  copy,
+  paste,
+  duplicateSelected,
+  deleteSelected,
+  selectAll,
+  selectNext,
+  selectPrevious,
+  leave,
+  ...toolActions,
+  ...arrangeActions,
+  ...nudgeActions,
+  ...viewActions,
+  ...projectActions,
+  ...pageActions,
+];
+
+/** @throws Error when there is no such command: a slip of the page */
+export function getAction(id: string): Action {
+  const action = actions.find((one) => one.id === id);
+  if (!action) throw new Error(`there is no command ${id}`);
+  return action;
+}
+
+export const actionsAt = (place: ActionPlace): readonly Action[] => actions.filter(({ places }) => places?.includes(place));

@@ -1,0 +1,54 @@
+/** The keyboard: from a key to its command. */
+import type { App } from '../state/app.ts';
+import { type Action, runAction } from './action.ts';
+
+const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** A pressed key in the form in which commands name theirs. */
+export function chordOf(event: KeyboardEvent): string {
+  const mod = isApple() ? event.metaKey : event.ctrlKey;
+  const isLetter = /^[a-z]$/i.test(event.key);
+  const key = isLetter ? event.key.toUpperCase() : event.key;
+  // A sign such as `?` says by itself which keys make it.
+  const isSign = event.key.length === 1 && !isLetter;
+  return [mod && 'Mod', event.altKey && 'Alt', event.shiftKey && !isSign && 'Shift', key].filter(Boolean).join('+');
+}
+
+/** As it stands on keys and in menus. */
+export function shownChord(chord: string): string {
+  const names: Readonly<Record<string, string>> = {
+    Mod: isApple() ? '⌘' : 'Ctrl',
+    ArrowLeft: '←',
+    ArrowRight: '→',
+    ArrowUp: '↑',
+    ArrowDown: '↓',
+    Escape: 'Esc',
+    Delete: 'Del',
+  };
+  return chord
+    .split(/\+(?=.)/)
+    .map((part) => names[part] ?? part)
+    .join(' ');
+}
+
+/** Keys that are typed somewhere belong there. */
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.closest('input, textarea, select, .terminal, .screen') !== null)
+  );
+}
+
+export function listenToKeys(app: App, actions: readonly Action[]): void {
+  const byChord = new Map(actions.flatMap((action) => (action.keys ?? []).map((chord) => [chord, action] as const)));
+  addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || isTyping(event.target) || app.dialogs.isAny) return;
+    // Enter and the space bar work the button that has the focus.
+    const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null;
+    if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
+    const action = byChord.get(chordOf(event));
+    if (!action) return;
+    event.preventDefault();
+    runAction(action, app);
+  });
+}

@@ -1,0 +1,62 @@
+/** Commands for the selected link. */
+import type { Link } from '../../src/schema/link.ts';
+import { openCapture, startCapture, stopCapture } from '../panels/capture-dialog.tsx';
+import { texts } from '../texts.ts';
+import type { Action, ActionContext } from './action.ts';
+
+const selected = ({ project }: ActionContext): readonly Link[] => project?.selection.links.value ?? [];
+/** Captures are looked at one by one. */
+const onlyOne = (context: ActionContext): Link | undefined => {
+  const links = selected(context);
+  return links.length === 1 ? links[0] : undefined;
+};
+
+const suspend: Action = {
+  id: 'suspend-link',
+  label: texts.suspendLink,
+  group: 'links',
+  icon: 'pause',
+  keys: ['U'],
+  places: ['link'],
+  enabled: (context) => selected(context).length > 0,
+  on: (context) => selected(context).length > 0 && selected(context).every((link) => link.suspend),
+  run: (context) => {
+    const { app, project } = context;
+    const links = selected(context);
+    const isSuspended = !links.every((link) => link.suspend);
+    return Promise.all(links.map(({ link_id }) => app.api.put(`${project?.path}/links/${link_id}`, { suspend: isSuspended })));
+  },
+};
+
+const capture: Action = {
+  id: 'capture',
+  label: texts.capture.show,
+  group: 'links',
+  icon: 'packets',
+  keys: ['W'],
+  places: ['link'],
+  enabled: (context) => onlyOne(context) !== undefined,
+  run: (context) => {
+    const { app, project } = context;
+    const link = onlyOne(context);
+    if (!project || !link) return;
+    if (link.capturing) openCapture(app, link.link_id);
+    else startCapture(app, project, link.link_id);
+  },
+};
+
+const endCapture: Action = {
+  id: 'stop-capture',
+  label: texts.capture.stop,
+  group: 'links',
+  icon: 'stop',
+  keys: ['Shift+W'],
+  places: ['link'],
+  enabled: (context) => onlyOne(context)?.capturing === true,
+  run: (context) => {
+    const link = onlyOne(context);
+    return context.project && link && stopCapture(context.app, context.project, link.link_id);
+  },
+};
+
+export const linkActions: readonly Action[] = [suspend, capture, endCapture];

@@ -1,0 +1,84 @@
+/** Start, stop, suspend and reload: of what is selected, and of all nodes. */
+
+import type { Node, NodeStatus } from '../../src/schema/node.ts';
+import { hasConsole, openConsole } from '../console/open-console.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+import type { IconName } from '../ui/icon.tsx';
+import { type Action, type ActionContext, inProject } from './action.ts';
+
+interface Power {
+  readonly verb: 'start' | 'stop' | 'suspend' | 'reload';
+  readonly icon: IconName;
+  readonly keys: readonly string[];
+  readonly allKeys: readonly string[];
+  /** Statuses in which it makes sense. */
+  readonly from: readonly NodeStatus[];
+}
+
+const powers: readonly Power[] = [
+  { verb: 'start', icon: 'play', keys: ['S'], allKeys: ['Shift+S'], from: ['stopped', 'suspended'] },
+  { verb: 'stop', icon: 'stop', keys: ['X'], allKeys: ['Shift+X'], from: ['started', 'suspended'] },
+  { verb: 'suspend', icon: 'pause', keys: ['P'], allKeys: ['Shift+P'], from: ['started'] },
+  { verb: 'reload', icon: 'reload', keys: ['R'], allKeys: ['Shift+R'], from: ['started'] },
+];
+
+/** As many as a server handles well at a time. */
+const atOnce = 4;
+
+export const powerActions: readonly Action[] = powers.flatMap((power) => [ofSelected(power), ofAll(power)]);
+
+function ofSelected(power: Power): Action {
+  const { verb, icon, keys } = power;
+  return {
+    id: verb,
+    label: texts.power[verb].one,
+    group: 'nodes',
+    icon,
+    keys,
+    places: ['node', 'toolbar'],
+    enabled: (context) => selected(context, power).length > 0,
+    run: (context) => context.project && act(context, context.project, verb, selected(context, power)),
+  };
+}
+
+function ofAll(power: Power): Action {
+  const { verb, icon, allKeys } = power;
+  const nodes = (context: ActionContext) => sensible(context, power, context.project?.nodes.all.value ?? []);
+  return {
+    id: `${verb}-all`,
+    label: texts.power[verb].all,
+    group: 'nodes',
+    icon,
+    keys: allKeys,
+    places: ['canvas'],
+    enabled: (context) => inProject(context) && nodes(context).length > 0,
+    run: (context) => context.project && act(context, context.project, verb, nodes(context)),
+  };
+}
+
+function selected(context: ActionContext, power: Power): readonly Node[] {
+  return sensible(context, power, context.project?.selection.nodes.value ?? []);
+}
+
+/** Those that are in such a state, and whose type can do that. */
+function sensible({ app }: ActionContext, { verb, from }: Power, nodes: readonly Node[]): Node[] {
+  const canBe = (type: string) => (verb !== 'suspend' && verb !== 'reload') || app.server.can(type, verb);
+  return nodes.filter(({ status, node_type }) => from.includes(status) && canBe(node_type));
+}
+
+/** One request a node, so that each shows its own progress and its own failure. */
+async function act({ app }: ActionContext, project: ProjectState, verb: Power['verb'], nodes: readonly Node[]): Promise<void> {
+  const waiting = [...nodes];
+  let failed = 0;
+  const worker = async () => {
+    for (let node = waiting.shift(); node; node = waiting.shift()) {
+      const path = `${project.path}/nodes/${node.node_id}/${verb}`;
+      const done = await project.work.run(node.node_id, texts.power[verb].busy, () => app.api.post(path));
+      if (!done) failed += 1;
+      else if (verb === 'start' && node.console_auto_start && hasConsole(node)) openConsole(app, node);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  if (failed > 0) app.toasts.show('error', texts.power.failed(failed, nodes.length));
+}

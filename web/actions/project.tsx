@@ -1,0 +1,55 @@
+/** Commands for the open project as a whole. */
+import { projectDialogs } from '../panels/project-dialogs.tsx';
+import { texts } from '../texts.ts';
+import { type Action, type ActionContext, inProject } from './action.ts';
+
+const opened = ({ project }: ActionContext) => project?.project.value;
+
+export const projectActions: readonly Action[] = [
+  {
+    id: 'project-snapshots',
+    label: texts.actions.snapshots,
+    group: 'project',
+    icon: 'clock',
+    offered: ({ app }) => app.server.offers('snapshots'),
+    enabled: inProject,
+    run: (context) => {
+      const project = opened(context);
+      if (project) projectDialogs.snapshots(context.app, project);
+    },
+  },
+  {
+    id: 'project-settings',
+    label: texts.actions.projectSettings,
+    group: 'project',
+    icon: 'settings',
+    keys: ['Mod+,'],
+    enabled: inProject,
+    run: (context) => {
+      const project = opened(context);
+      if (project) projectDialogs.settings(context.app, project);
+    },
+  },
+  {
+    id: 'project-export',
+    label: texts.actions.export,
+    group: 'project',
+    icon: 'download',
+    enabled: inProject,
+    run: (context) => {
+      const project = opened(context);
+      if (project) projectDialogs.export(context.app, project);
+    },
+  },
+  {
+    id: 'project-close',
+    label: texts.actions.closeProject,
+    group: 'project',
+    icon: 'power',
+    enabled: inProject,
+    run: async (context) => {
+      const project = opened(context);
+      if (project && (await projectDialogs.close(context.app, project))) context.app.router.go('/');
+    },
+  },
+];

@@ -1,0 +1,58 @@
+import { idOfItem } from '../scene/gestures.ts';
+import { texts } from '../texts.ts';
+import { type Action, inProject } from './action.ts';
+
+export const selectAll: Action = {
+  id: 'select-all',
+  label: texts.actions.selectAll,
+  group: 'edit',
+  keys: ['Mod+A'],
+  places: ['canvas'],
+  enabled: inProject,
+  run: ({ project }) => project?.selection.set(project.items().map(idOfItem)),
+};
+
+/** Back to the plain pointer, then to no selection. */
+export const leave: Action = {
+  id: 'leave',
+  label: texts.actions.leave,
+  group: 'edit',
+  keys: ['Escape'],
+  enabled: inProject,
+  run: ({ app, project }) => {
+    const isPlain = app.tools.tool.peek().name === 'select' && app.tools.menu.peek() === undefined && !app.portMenu.peek();
+    app.tools.reset();
+    app.sketch.value = {};
+    app.portMenu.value = undefined;
+    if (isPlain) project?.selection.clear();
+  },
+};
+
+const inOrder = (step: 1 | -1): Action['run'] => {
+  return ({ app, project }) => {
+    const ids = project?.items().map(idOfItem) ?? [];
+    if (!project || ids.length === 0) return;
+    const [current = ''] = project.selection.ids.peek();
+    const next = ids[(ids.indexOf(current) + step + ids.length) % ids.length] ?? '';
+    project.selection.set([next]);
+    const item = project.findItem(next);
+    if (item) app.viewport.show(project.boxOf(item));
+  };
+};
+
+export const selectNext: Action = {
+  id: 'select-next',
+  label: texts.actions.selectNext,
+  group: 'edit',
+  keys: ['N'],
+  enabled: inProject,
+  run: inOrder(1),
+};
+export const selectPrevious: Action = {
+  id: 'select-previous',
+  label: texts.actions.selectPrevious,
+  group: 'edit',
+  keys: ['Shift+N'],
+  enabled: inProject,
+  run: inOrder(-1),
+};

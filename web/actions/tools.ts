@@ -1,0 +1,52 @@
+/** What the pointer makes: links and drawings. */
+import type { DrawingShape } from '../state/tools.ts';
+import { texts } from '../texts.ts';
+import type { IconName } from '../ui/icon.tsx';
+import { type Action, inProject } from './action.ts';
+
+const wire: Action = {
+  id: 'wire',
+  label: texts.actions.wire,
+  group: 'draw',
+  icon: 'wire',
+  keys: ['L'],
+  places: ['toolbar', 'canvas'],
+  enabled: inProject,
+  on: ({ app }) => app.tools.tool.value.name === 'wire',
+  run: ({ app, project }) => {
+    const isOn = app.tools.tool.peek().name === 'wire';
+    app.tools.tool.value = { name: isOn ? 'select' : 'wire' };
+    app.sketch.value = {};
+    app.portMenu.value = undefined;
+    // With a node selected the keyboard alone can make a link.
+    const [node] = project?.selection.nodes.peek() ?? [];
+    if (!isOn && node) app.portMenu.value = { nodeId: node.node_id, ...app.viewport.windowPlace(node) };
+  },
+};
+
+const draw = (shape: DrawingShape, icon: IconName, key: string): Action => ({
+  id: `draw-${shape}`,
+  label: texts.draw[shape],
+  group: 'draw',
+  icon,
+  keys: [key],
+  places: ['toolbar'],
+  enabled: inProject,
+  on: ({ app }) => {
+    const tool = app.tools.tool.value;
+    return tool.name === 'draw' && tool.shape === shape;
+  },
+  run: ({ app }) => {
+    const tool = app.tools.tool.peek();
+    const isOn = tool.name === 'draw' && tool.shape === shape;
+    app.tools.tool.value = isOn ? { name: 'select' } : { name: 'draw', shape };
+  },
+});
+
+export const toolActions: readonly Action[] = [
+  wire,
+  draw('text', 'text', 'T'),
+  draw('rectangle', 'rectangle', 'B'),
+  draw('ellipse', 'ellipse', 'O'),
+  draw('line', 'line', 'I'),
+];

@@ -1,0 +1,68 @@
+/** How the project is looked at. */
+import { texts } from '../texts.ts';
+import { type Action, inProject } from './action.ts';
+
+const zoomStep = 1.25;
+
+export const viewActions: readonly Action[] = [
+  {
+    id: 'zoom-in',
+    label: texts.actions.zoomIn,
+    group: 'view',
+    icon: 'plus',
+    keys: ['+', '='],
+    enabled: inProject,
+    run: ({ app }) => app.viewport.zoom(zoomStep),
+  },
+  {
+    id: 'zoom-out',
+    label: texts.actions.zoomOut,
+    group: 'view',
+    icon: 'minus',
+    keys: ['-'],
+    enabled: inProject,
+    run: ({ app }) => app.viewport.zoom(1 / zoomStep),
+  },
+  {
+    id: 'zoom-100',
+    label: texts.actions.zoomReal,
+    group: 'view',
+    keys: ['0'],
+    enabled: inProject,
+    run: ({ app }) => app.viewport.zoomTo(1),
+  },
+  {
+    id: 'fit',
+    label: texts.actions.fit,
+    group: 'view',
+    icon: 'fit',
+    keys: ['F'],
+    places: ['canvas'],
+    enabled: inProject,
+    run: ({ app, project }) => app.viewport.fit(project?.extent()),
+  },
+  {
+    id: 'palette',
+    label: texts.actions.palette,
+    group: 'view',
+    icon: 'add',
+    keys: ['A'],
+    enabled: inProject,
+    on: ({ app }) => app.tools.paletteOpen.value,
+    run: ({ app }) => {
+      app.tools.paletteOpen.value = !app.tools.paletteOpen.peek();
+    },
+  },
+  {
+    id: 'inspector',
+    label: texts.actions.inspector,
+    group: 'view',
+    icon: 'panel',
+    keys: ['D'],
+    enabled: inProject,
+    on: ({ app }) => app.tools.inspectorOpen.value,
+    run: ({ app }) => {
+      app.tools.inspectorOpen.value = !app.tools.inspectorOpen.peek();
+    },
+  },
+];

@@ -1,0 +1,123 @@
+/** The server's HTTP API as the page uses it. Paths begin with `/v2`. */
+
+/** An answer that is no success: what the server said, in its own sentence. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface Upload {
+  readonly method?: 'POST' | 'PUT';
+  readonly body: Blob;
+  /** 0 to 1. */
+  readonly onProgress?: (part: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Api {
+  get<T>(path: string): Promise<T>;
+  post<T = unknown>(path: string, body?: unknown): Promise<T>;
+  put<T = unknown>(path: string, body: unknown): Promise<T>;
+  delete(path: string): Promise<void>;
+  /** Sends a file as it is. */
+  upload<T = unknown>(path: string, upload: Upload): Promise<T>;
+  /** Asks for something that tells of its progress, one JSON document a line. */
+  lines<T>(path: string, heard: (line: T) => void): Promise<void>;
+  /** Receives a file; the part is undefined while its size is not known. */
+  download(path: string, onProgress: (bytes: number, part?: number) => void): Promise<Blob>;
+  /** What the server goes on sending, until the signal ends it. */
+  stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Address of a WebSocket, good for one connection made now. @throws ApiError */
+  socket(path: string): Promise<string>;
+}
+
+/** @throws ApiError; status 0 when the server was not reached */
+async function call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const init: RequestInit = { method, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) };
+  const answer = await fetch(path, init).catch(() => {
+    throw new ApiError(0, 'The server does not answer');
+  });
+  if (!answer.ok) throw new ApiError(answer.status, messageOf(await answer.text(), answer.status));
+  return answer;
+}
+
+async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const text = await (await call(method, path, body)).text();
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+function messageOf(text: string, status: number): string {
+  try {
+    const { message } = JSON.parse(text) as { message?: string };
+    if (message) return message;
+  } catch {
+    // Plain text is a sentence already.
+  }
+  return text.trim() || `The server answered with status ${status}`;
+}
+
+/** By XMLHttpRequest: fetch does not tell how far an upload is. */
+function upload<T>(path: string, { method = 'POST', body, onProgress, signal }: Upload): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, path);
+    request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0);
+    request.onerror = () => reject(new ApiError(0, 'The connection was lost while the file was sent'));
+    request.onabort = () => reject(new DOMException('aborted', 'AbortError'));
+    request.onload = () => {
+      const { status, responseText } = request;
+      if (status >= 200 && status < 300) resolve((responseText === '' ? undefined : JSON.parse(responseText)) as T);
+      else reject(new ApiError(status, messageOf(responseText, status)));
+    };
+    signal?.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(body);
+  });
+}
+
+async function lines<T>(path: string, heard: (line: T) => void): Promise<void> {
+  const answer = await call('POST', path);
+  let rest = '';
+  for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const complete = `${rest}${text}`.split('\n');
+    rest = complete.pop() ?? '';
+    for (const line of complete) heard(JSON.parse(line) as T);
+  }
+}
+
+async function download(path: string, onProgress: (bytes: number, part?: number) => void): Promise<Blob> {
+  const answer = await call('GET', path);
+  const size = Number(answer.headers.get('content-length') ?? 0);
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let received = 0;
+  for await (const chunk of answer.body ?? []) {
+    chunks.push(chunk);
+    received += chunk.byteLength;
+    onProgress(received, size > 0 ? received / size : undefined);
+  }
+  return new Blob(chunks, { type: answer.headers.get('content-type') ?? '' });
+}
+
+export const api: Api = {
+  get: (path) => json('GET', path),
+  post: (path, body) => json('POST', path, body),
+  put: (path, body) => json('PUT', path, body),
+  delete: async (path) => {
+    await call('DELETE', path);
+  },
+  upload,
+  lines,
+  download,
+  stream: async (path, signal) => (await call('GET', path, undefined, signal)).body ?? new ReadableStream(),
+  socket: async (path) => {
+    // Browsers do not send credentials with a WebSocket, where the server wants some.
+    const { ticket } = await json<{ ticket: string }>('POST', '/v2/tickets');
+    const address = new URL(path, location.href.replace(/^http/, 'ws'));
+    address.searchParams.set('ticket', ticket);
+    return address.href;
+  },
+};

@@ -1,0 +1,22 @@
+/** A frame, taken apart. */
+import { Decoding } from './decoding.ts';
+import { decodeEthernet } from './ethernet.ts';
+import { View } from './view.ts';
+
+export const ethernetLink = 1;
+
+/** Never throws: of a frame that is cut off, or says what cannot be, as much is told as there is. */
+export function decode(bytes: Uint8Array, linkType = ethernetLink): Decoding {
+  const out = new Decoding();
+  if (linkType !== ethernetLink) {
+    out.add({ name: `DLT ${linkType}`, at: 0, length: bytes.length, fields: [] }, { info: `${bytes.length} bytes` });
+    return out;
+  }
+  try {
+    decodeEthernet(new View(bytes), 0, out);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    out.isCut = true;
+  }
+  return out;
+}

@@ -1,0 +1,148 @@
+/** The table of packets. Only the rows that can be seen exist, so it scrolls alike with ten packets and with a hundred thousand. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { texts } from '../texts.ts';
+import { decode } from './decode/decode.ts';
+import type { PacketStore } from './packet-store.ts';
+import type { Packet } from './pcap.ts';
+
+const rowPx = 22;
+/** A table that is walked through with keys. Source: WAI-ARIA 1.2, which allows this role for `table`. */
+const gridRole = 'grid';
+/** Beyond what can be seen, so that scrolling shows no gaps. */
+const spareRows = 8;
+
+interface TableProps {
+  readonly store: PacketStore;
+  /** Number of the packet that is looked at. */
+  readonly chosen: Signal<number | undefined>;
+}
+
+export function PacketTable({ store, chosen }: TableProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const window = useSignal({ top: 0, height: 0 });
+  /** Shows what arrives, until somebody scrolls away from the end. */
+  const follows = useRef(true);
+  store.version.value;
+  const packets = store.shown;
+  const measure = () => {
+    const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = element.current ?? {};
+    follows.current = scrollTop + clientHeight >= scrollHeight - rowPx;
+    if (window.peek().top !== scrollTop || window.peek().height !== clientHeight)
+      window.value = { top: scrollTop, height: clientHeight };
+  };
+  useEffect(() => {
+    const watcher = new ResizeObserver(measure);
+    if (element.current) watcher.observe(element.current);
+    return () => watcher.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (follows.current && element.current) element.current.scrollTop = element.current.scrollHeight;
+  }, [packets.length]);
+  const first = Math.max(0, Math.floor(window.value.top / rowPx) - spareRows);
+  const last = Math.min(packets.length, Math.ceil((window.value.top + window.value.height) / rowPx) + spareRows);
+  const start = packets[0]?.timeMs ?? 0;
+  return (
+    <div ref={element} class="packet-table" onScroll={measure}>
+      <table
+        role={gridRole}
+        tabIndex={0}
+        aria-label={texts.capture.packets}
+        aria-rowcount={packets.length + 1}
+        onKeyDown={(event) => stepWith(event, { packets, chosen, element: element.current })}
+      >
+        <thead>
+          <tr aria-rowindex={1}>
+            {texts.capture.columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Space rows={first} />
+          {packets.slice(first, last).map((packet, place) => (
+            <PacketRow
+              key={packet.number}
+              packet={packet}
+              place={first + place}
+              start={start}
+              linkType={store.linkType}
+              isChosen={chosen.value === packet.number}
+              choose={() => (chosen.value = packet.number)}
+            />
+          ))}
+          <Space rows={packets.length - last} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Stands for rows that cannot be seen. */
+const Space = ({ rows }: { readonly rows: number }) =>
+  rows > 0 ? (
+    <tr>
+      <td colSpan={texts.capture.columns.length} style={{ height: `${rows * rowPx}px` }} />
+    </tr>
+  ) : null;
+
+interface RowProps {
+  readonly packet: Packet;
+  /** In the table, from 0. */
+  readonly place: number;
+  readonly start: number;
+  readonly linkType: number;
+  readonly isChosen: boolean;
+  readonly choose: () => void;
+}
+
+function PacketRow({ packet, place, start, linkType, isChosen, choose }: RowProps) {
+  const { protocol, source, destination, info } = decode(packet.bytes, linkType);
+  const cells = [packet.number, ((packet.timeMs - start) / 1000).toFixed(6), source, destination, protocol, packet.length, info];
+  return (
+    <tr
+      data-packet={packet.number}
+      class={`proto-${protocol.toLowerCase()}${isChosen ? ' chosen' : ''}`}
+      aria-rowindex={place + 2}
+      aria-selected={isChosen}
+      onClick={choose}
+    >
+      {cells.map((cell, column) => (
+        // Cells have no identity but their column.
+        <td key={texts.capture.columns[column]}>{cell}</td>
+      ))}
+    </tr>
+  );
+}
+
+interface StepPlace {
+  readonly packets: readonly Packet[];
+  readonly chosen: Signal<number | undefined>;
+  readonly element: HTMLElement | null;
+}
+
+/** Arrow keys go from packet to packet. */
+function stepWith(event: KeyboardEvent, { packets, chosen, element }: StepPlace): void {
+  const pageRows = Math.max(1, Math.floor((element?.clientHeight ?? 0) / rowPx) - 2);
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: pageRows,
+    PageUp: -pageRows,
+    Home: -packets.length,
+    End: packets.length,
+  };
+  const step = steps[event.key];
+  if (step === undefined || packets.length === 0 || !element) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const at = packets.findIndex(({ number }) => number === chosen.peek());
+  const next = Math.max(0, Math.min(packets.length - 1, at < 0 && step > 0 ? 0 : at + step));
+  chosen.value = packets[next]?.number;
+  // The header covers the first row.
+  const top = next * rowPx;
+  if (top < element.scrollTop) element.scrollTop = top;
+  else if (top + 2 * rowPx > element.scrollTop + element.clientHeight) element.scrollTop = top + 2 * rowPx - element.clientHeight;
+}

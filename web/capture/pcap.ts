@@ -1,0 +1,105 @@
+/**
+ * Reads a pcap file as it arrives. Source of the format: draft-ietf-opsawg-pcap, sections 4 and 5. Both byte orders, time stamps in
+ * microseconds and nanoseconds.
+ */
+
+export interface Packet {
+  /** Counted from 1. */
+  readonly number: number;
+  /** Since 1970, with the fractions that the file has. */
+  readonly timeMs: number;
+  /** As long as it was on the wire; `bytes` may be less. */
+  readonly length: number;
+  readonly bytes: Uint8Array;
+}
+
+const fileHeaderBytes = 24;
+const recordHeaderBytes = 16;
+const microseconds = 0xa1b2c3d4;
+const nanoseconds = 0xa1b23c4d;
+/** Nothing that a link carries is longer; what says so is not a pcap file. */
+const longestPacket = 262_144;
+
+export class PcapParser {
+  #rest: Uint8Array = new Uint8Array(0);
+  #at = 0;
+  #count = 0;
+  #header: { readonly littleEndian: boolean; readonly fractionsPerMs: number; readonly linkType: number } | undefined;
+
+  /** As in the list at tcpdump.org, "Link-layer header types"; undefined until the header has come. */
+  get linkType(): number | undefined {
+    return this.#header?.linkType;
+  }
+
+  push(chunk: Uint8Array): void {
+    const left = this.#rest.subarray(this.#at);
+    this.#at = 0;
+    if (left.length === 0) {
+      this.#rest = chunk;
+      return;
+    }
+    const joined = new Uint8Array(left.length + chunk.length);
+    joined.set(left);
+    joined.set(chunk, left.length);
+    this.#rest = joined;
+  }
+
+  /** The next packet; undefined until more has come. @throws Error when these bytes are no pcap file */
+  next(): Packet | undefined {
+    this.#header ??= this.#readHeader();
+    const header = this.#header;
+    if (!header || this.#rest.length - this.#at < recordHeaderBytes) return undefined;
+    const { littleEndian, fractionsPerMs } = header;
+    const view = new DataView(this.#rest.buffer, this.#rest.byteOffset + this.#at, recordHeaderBytes);
+    const kept = view.getUint32(8, littleEndian);
+    if (kept > longestPacket) throw new Error(`A packet of ${kept} bytes: this is not a capture, or it is damaged`);
+    const end = this.#at + recordHeaderBytes + kept;
+    if (this.#rest.length < end) return undefined;
+    const bytes = this.#rest.subarray(this.#at + recordHeaderBytes, end);
+    this.#at = end;
+    this.#count += 1;
+    const timeMs = view.getUint32(0, littleEndian) * 1000 + view.getUint32(4, littleEndian) / fractionsPerMs;
+    return { number: this.#count, timeMs, length: view.getUint32(12, littleEndian), bytes };
+  }
+
+  #readHeader() {
+    if (this.#rest.length < fileHeaderBytes) return undefined;
+    const view = new DataView(this.#rest.buffer, this.#rest.byteOffset, fileHeaderBytes);
+    for (const littleEndian of [true, false]) {
+      const magic = view.getUint32(0, littleEndian);
+      if (magic !== microseconds && magic !== nanoseconds) continue;
+      this.#at = fileHeaderBytes;
+      const fractionsPerMs = magic === nanoseconds ? 1_000_000 : 1000;
+      return { littleEndian, fractionsPerMs, linkType: view.getUint32(20, littleEndian) & 0xffff };
+    }
+    throw new Error('These bytes do not begin as a pcap file does');
+  }
+}
+
+/** As in the files that the server writes (`src/lib/pcap.ts`). */
+const snapLength = 65_535;
+
+/** A pcap file of these packets, in microseconds. */
+export function pcapFile(packets: readonly Packet[], linkType: number): Blob {
+  const header = new DataView(new ArrayBuffer(fileHeaderBytes));
+  for (const [at, value] of [
+    [0, microseconds],
+    [16, snapLength],
+    [20, linkType],
+  ] as const)
+    header.setUint32(at, value, true);
+  header.setUint16(4, 2, true);
+  header.setUint16(6, 4, true);
+  const parts: Uint8Array<ArrayBuffer>[] = [new Uint8Array(header.buffer)];
+  for (const { timeMs, length, bytes } of packets) {
+    const record = new DataView(new ArrayBuffer(recordHeaderBytes));
+    const seconds = Math.floor(timeMs / 1000);
+    record.setUint32(0, seconds, true);
+    // A number holds today's time to a quarter of a microsecond.
+    record.setUint32(4, Math.min(999_999, Math.round((timeMs - seconds * 1000) * 1000)), true);
+    record.setUint32(8, bytes.length, true);
+    record.setUint32(12, length, true);
+    parts.push(new Uint8Array(record.buffer), bytes as Uint8Array<ArrayBuffer>);
+  }
+  return new Blob(parts, { type: 'application/vnd.tcpdump.pcap' });
+}

@@ -1,0 +1,110 @@
+/** The consoles at the foot of the page: panes side by side, each with tabs, as high as they were pulled. */
+import { useRef } from 'preact/hooks';
+import { useApp, useProject } from '../state/app.ts';
+import type { ConsolePane } from '../state/console-dock.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { DockContent, tabLook } from './dock-tab.tsx';
+
+const lowestPx = 120;
+const stepPx = 24;
+
+export function ConsoleArea() {
+  const { consoles } = useApp();
+  const panes = consoles.panes.value;
+  if (panes.length === 0) return null;
+  return (
+    <section class="consoles" aria-label={texts.consoles} style={{ height: `${consoles.heightPx.value}px` }}>
+      <Handle />
+      <div class="panes">
+        {panes.map((pane) => (
+          <Pane key={pane.id} pane={pane} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** Pulled with the pointer or moved with arrow keys. */
+function Handle() {
+  const { consoles } = useApp();
+  const start = useRef<{ y: number; height: number } | undefined>(undefined);
+  const set = (height: number) => {
+    consoles.heightPx.value = Math.round(Math.max(lowestPx, Math.min(innerHeight - 160, height)));
+  };
+  return (
+    <hr
+      class="handle"
+      aria-orientation="horizontal"
+      aria-label={texts.consoleHeight}
+      aria-valuenow={consoles.heightPx.value}
+      tabIndex={0}
+      onPointerDown={(event) => {
+        start.current = { y: event.clientY, height: consoles.heightPx.peek() };
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={({ clientY }) => start.current && set(start.current.height + start.current.y - clientY)}
+      onPointerUp={() => {
+        start.current = undefined;
+      }}
+      onKeyDown={(event) => {
+        const step = { ArrowUp: stepPx, ArrowDown: -stepPx }[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        set(consoles.heightPx.peek() + step);
+      }}
+    />
+  );
+}
+
+function Pane({ pane }: { readonly pane: ConsolePane }) {
+  const { consoles } = useApp();
+  const project = useProject();
+  const isCurrent = consoles.current.value === pane.id;
+  return (
+    <div class={isCurrent ? 'pane current' : 'pane'} onFocusIn={() => (consoles.current.value = pane.id)}>
+      <div class="tabs" role="tablist" aria-label={texts.consoles}>
+        {pane.tabs.map((nodeId) => {
+          const { name, state } = tabLook(project, nodeId);
+          const isActive = pane.active === nodeId;
+          return (
+            <span key={nodeId} class={isActive ? 'tab active' : 'tab'}>
+              <button
+                type="button"
+                role="tab"
+                id={`tab-${nodeId}`}
+                aria-selected={isActive}
+                aria-controls={`console-${nodeId}`}
+                onClick={() => consoles.activate(pane.id, nodeId)}
+              >
+                <span class={`dot ${state}`} />
+                {name}
+              </button>
+              <Button icon="close" kind="quiet" label={texts.closeConsole(name)} onClick={() => consoles.close(nodeId)} />
+            </span>
+          );
+        })}
+        <span class="grow" />
+        <Button
+          icon="split"
+          kind="quiet"
+          label={texts.splitConsole}
+          disabled={pane.tabs.length < 2}
+          onClick={() => consoles.split(pane.active)}
+        />
+      </div>
+      {pane.tabs.map((nodeId) => (
+        <div
+          key={nodeId}
+          class="console"
+          role="tabpanel"
+          id={`console-${nodeId}`}
+          aria-labelledby={`tab-${nodeId}`}
+          hidden={pane.active !== nodeId}
+        >
+          <DockContent tab={nodeId} visible={pane.active === nodeId} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+/** A terminal on a console's WebSocket, made again whenever that is lost while the node runs. Loaded with the first console. */
+import { FitAddon } from '@xterm/addon-fit';
+import { SearchAddon } from '@xterm/addon-search';
+import { Terminal as Xterm } from '@xterm/xterm';
+import '@xterm/xterm/css/xterm.css';
+import type { SurfaceOptions, Terminal } from './surface.ts';
+import { TelnetStripper } from './telnet.ts';
+
+const scrollbackLines = 10_000;
+const firstRetryMs = 300;
+const lastRetryMs = 5_000;
+
+/** Dark in either theme: guests choose their colours for a dark ground. */
+const colours = {
+  background: '#0f1419',
+  foreground: '#d5dbe3',
+  cursor: '#7cc4ff',
+  selectionBackground: '#2f5d8a',
+  black: '#1b2129',
+  brightBlack: '#66707c',
+};
+
+interface TerminalOptions extends SurfaceOptions {
+  /** The keys for finding were pressed. */
+  readonly find: () => void;
+}
+
+export function openTerminal(element: HTMLElement, options: TerminalOptions): Terminal {
+  const terminal = new Xterm({
+    fontFamily: 'ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    fontSize: 13,
+    scrollback: scrollbackLines,
+    theme: colours,
+    // Guests end lines with a carriage return as well; those that do not mean one.
+    convertEol: true,
+    screenReaderMode: false,
+  });
+  const fit = new FitAddon();
+  const search = new SearchAddon();
+  terminal.loadAddon(fit);
+  terminal.loadAddon(search);
+  terminal.open(element);
+  terminal.attachCustomKeyEventHandler((event) => !isOurs(event, terminal, options.find));
+  const connection = connect(terminal, options);
+  const observer = new ResizeObserver(() => {
+    if (element.clientWidth > 0) fit.fit();
+  });
+  observer.observe(element);
+  return {
+    shown: () => {
+      if (element.clientWidth > 0) fit.fit();
+      terminal.focus();
+    },
+    find: (text, back) => (back ? search.findPrevious(text) : search.findNext(text)),
+    close: () => {
+      observer.disconnect();
+      connection.close();
+      terminal.dispose();
+    },
+  };
+}
+
+/** Keys for copying, pasting and finding, as terminals have them; everything else is the guest's. */
+function isOurs(event: KeyboardEvent, terminal: Xterm, find: () => void): boolean {
+  const isMod = event.metaKey || (event.ctrlKey && event.shiftKey);
+  if (event.type !== 'keydown' || !isMod) return false;
+  switch (event.key.toLowerCase()) {
+    case 'c':
+      if (!terminal.hasSelection()) return false;
+      event.preventDefault();
+      void navigator.clipboard?.writeText(terminal.getSelection());
+      return true;
+    case 'f':
+      event.preventDefault();
+      find();
+      return true;
+    case 'v':
+      // The browser pastes by itself.
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** The server replays what the console showed before, so that the screen is cleared when it is connected again. */
+function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close(): void } {
+  const encoder = new TextEncoder();
+  let socket: WebSocket | undefined;
+  let closed = false;
+  let retryMs = firstRetryMs;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const again = () => {
+    if (closed) return;
+    state('lost');
+    retry = setTimeout(attach, retryMs);
+    retryMs = Math.min(retryMs * 2, lastRetryMs);
+  };
+  const attach = () => {
+    address().then((url) => closed || listen(new WebSocket(url)), again);
+  };
+  const listen = (opened: WebSocket) => {
+    opened.binaryType = 'arraybuffer';
+    socket = opened;
+    opened.onopen = () => {
+      retryMs = firstRetryMs;
+      terminal.reset();
+      state('open');
+    };
+    const telnet = new TelnetStripper();
+    opened.onmessage = ({ data }) => terminal.write(telnet.push(new Uint8Array(data as ArrayBuffer)));
+    opened.onclose = again;
+  };
+  attach();
+  const typed = terminal.onData((text) => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(text));
+  });
+  return {
+    close: () => {
+      closed = true;
+      clearTimeout(retry);
+      typed.dispose();
+      socket?.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/**
+ * A link's filters as a form edits them: for both ways, or for one. What is given for one way takes the place of what is given for both
+ * (`docs/impairments.md`).
+ */
+import type { Filters, FilterValues } from '../../src/schema/filter.ts';
+import type { FilterFacts, FilterParameter } from '../../src/schema/filter-table.ts';
+
+/** `ab`: from the link's first node to its second. */
+export type Way = 'both' | 'ab' | 'ba';
+export type FilterObject = Readonly<Record<string, FilterValues>>;
+
+/** In this order people look for them; what the server has beyond these follows. */
+export const filterGroups = {
+  time: ['delay', 'jitter', 'bandwidth'],
+  loss: ['packet_loss', 'burst_loss', 'frequency_drop', 'bpf'],
+  damage: ['corrupt', 'duplicate', 'reorder'],
+  repeat: ['seed'],
+} as const;
+
+/** Of the link as a whole. */
+const undirected: readonly string[] = ['seed'];
+
+/** What stands for values that were left out, where it is not 0. Source: `docs/impairments.md`. */
+const leftOut: Readonly<Record<string, (first: number) => FilterValues>> = {
+  burst_loss: (begins) => [begins, 100 - begins, 0, 100],
+  jitter: () => ['uniform', 0],
+};
+
+export function keyOf(type: string, way: Way): string {
+  return way === 'both' || undirected.includes(type) ? type : `${type}_${way}`;
+}
+
+/** Older clients know a delay without jitter by another name; here there is one. */
+export function withoutAliases(filters: Filters | FilterObject): FilterObject {
+  return Object.fromEntries(
+    Object.entries(filters)
+      .filter((entry): entry is [string, FilterValues] => entry[1] !== undefined)
+      .map(([key, values]) => [key.replace(/^latency(?=_|$)/, 'delay'), values]),
+  );
+}
+
+/** Filters that a form shows for a way: not those that the server lists because the link has them for one way. */
+export function offeredTypes(facts: readonly FilterFacts[], way: Way): readonly FilterFacts[] {
+  return facts.filter(({ type }) => !/_(ab|ba)$/.test(type) && (way === 'both' || !undirected.includes(type)));
+}
+
+export interface Edit {
+  readonly facts: FilterFacts;
+  readonly way: Way;
+  /** Which of its values. */
+  readonly place: number;
+  /** Undefined: taken back. */
+  readonly value: number | string | undefined;
+}
+
+/** The filters after one value was changed. A filter whose first value is 0 or empty is left out: it does not act. */
+export function edited(filters: FilterObject, { facts, way, place, value }: Edit): FilterObject {
+  const key = keyOf(facts.type, way);
+  const values = [...(filters[key] ?? [])];
+  const { [key]: _, ...others } = filters;
+  if (place === 0 && isNothing(value)) return others;
+  const first = place === 0 ? value : values[0];
+  const defaults = leftOut[facts.type]?.(Number(first)) ?? [];
+  for (let before = 0; before < place; before += 1) values[before] ??= defaults[before] ?? nothingOf(facts.parameters[before]);
+  values[place] = value ?? defaults[place] ?? nothingOf(facts.parameters[place]);
+  if (value === undefined && place === values.length - 1) values.pop();
+  return isNothing(values[0]) ? others : { ...others, [key]: values };
+}
+
+const isNothing = (value: number | string | undefined) => value === undefined || value === 0 || value === '';
+const nothingOf = (parameter: FilterParameter | undefined) => (parameter?.type === 'text' ? '' : 0);
+
+/** What is for one way is for the other. */
+export function turned(filters: FilterObject): FilterObject {
+  return Object.fromEntries(
+    Object.entries(filters).map(([key, values]) => [
+      key.replace(/_(ab|ba)$/, (_, way: string) => (way === 'ab' ? '_ba' : '_ab')),
+      values,
+    ]),
+  );
+}
+
+/** How many filters are set for a way alone. */
+export function countOf(filters: FilterObject, way: Way): number {
+  return Object.keys(filters).filter((key) => (/_(ab|ba)$/.exec(key)?.[1] ?? 'both') === way).length;
+}
+
+export const sameFilters = (one: FilterObject, other: FilterObject): boolean => text(one) === text(other);
+const text = (filters: FilterObject) => JSON.stringify(Object.entries(filters).sort(([one], [other]) => (one < other ? -1 : 1)));

@@ -1,0 +1,133 @@
+/** What a link carries, loses and holds back, drawn once a second while somebody looks. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Link } from '../../src/schema/link.ts';
+import type { LinkStats } from '../../src/schema/link-stats.ts';
+import { endNames } from '../scene/link-view.tsx';
+import { useApp, useProject } from '../state/app.ts';
+import { Live } from '../state/live.ts';
+import { texts } from '../texts.ts';
+import { historyMs, type LinkSample, roundTop, type WaySample, withSample } from './link-history.ts';
+
+const widthPx = 276;
+const heightPx = 44;
+
+interface Measure {
+  readonly label: string;
+  readonly of: (way: WaySample) => number | null;
+  readonly show: (value: number) => string;
+}
+
+const measures: readonly Measure[] = [
+  { label: texts.graph.rate, of: ({ bitsPerSecond }) => bitsPerSecond, show: texts.graph.bits },
+  { label: texts.graph.drops, of: ({ dropsPerSecond }) => dropsPerSecond, show: texts.graph.perSecond },
+  { label: texts.graph.delay, of: ({ delayMs }) => delayMs, show: texts.graph.milliseconds },
+];
+
+export function LinkGraph({ link }: { readonly link: Link }) {
+  const { stats, history } = useLinkStats(link.link_id);
+  const names = endNames(useProject(), link);
+  if (stats && !stats.running) return <p class="state">{stats.reason}</p>;
+  return (
+    <section class="link-graph" aria-label={texts.graph.title}>
+      <header class="legend">
+        <h3>{texts.graph.title}</h3>
+        <span class="way-ab">{texts.impair.way('ab', names)}</span>
+        <span class="way-ba">{texts.impair.way('ba', names)}</span>
+      </header>
+      {measures.map((measure) => (
+        <Graph key={measure.label} measure={measure} history={history} />
+      ))}
+      {stats && <Losses stats={stats} />}
+    </section>
+  );
+}
+
+/** Listens on a connection of its own: only there the server tells of every link, every second. */
+function useLinkStats(linkId: string) {
+  const { api } = useApp();
+  const { path } = useProject();
+  const last = useSignal<{ readonly stats: LinkStats; readonly atMs: number } | undefined>(undefined);
+  const history = useSignal<readonly LinkSample[]>([]);
+  useEffect(() => {
+    const heard = (stats: LinkStats) => {
+      const now = { stats, atMs: Date.now() };
+      history.value = withSample(history.peek(), now, last.peek());
+      last.value = now;
+    };
+    const live = new Live({
+      address: () => api.socket(`${path}/notifications/ws?link_stats=true`),
+      read: async () => heard(await api.get<LinkStats>(`${path}/links/${linkId}/stats`)),
+      heard: ({ action, event }) => {
+        const stats = event as LinkStats;
+        if (action === 'link.stats' && stats.link_id === linkId) heard(stats);
+      },
+    });
+    return () => live.close();
+  }, [api, path, linkId, history, last]);
+  return { stats: last.value?.stats, history: history.value };
+}
+
+function Graph({ measure, history }: { readonly measure: Measure; readonly history: readonly LinkSample[] }) {
+  const latest = history.at(-1);
+  const values = history.flatMap(({ ways }) => ways.map((way) => measure.of(way) ?? 0));
+  const top = roundTop(Math.max(0, ...values));
+  const now = ([0, 1] as const).map((way) => (latest ? measure.of(latest.ways[way]) : null));
+  const shown = now.map((value) => (value === null ? '–' : measure.show(value)));
+  return (
+    <figure>
+      <figcaption>
+        <span>{measure.label}</span>
+        <span class="way-ab">{shown[0]}</span>
+        <span class="way-ba">{shown[1]}</span>
+      </figcaption>
+      <svg viewBox={`0 0 ${widthPx} ${heightPx}`} role="img" aria-label={`${measure.label}: ${shown.join(', ')}`}>
+        <path class="base" d={`M0 ${heightPx - 0.5}H${widthPx}`} />
+        {([0, 1] as const).map((way) => (
+          <path
+            key={way}
+            class={way === 0 ? 'way-ab' : 'way-ba'}
+            d={lineOf(history, (sample) => measure.of(sample.ways[way]), top)}
+          />
+        ))}
+        <text x={widthPx - 2} y={10}>
+          {measure.show(top)}
+        </text>
+      </svg>
+    </figure>
+  );
+}
+
+/** Interrupted where there is no value. */
+function lineOf(history: readonly LinkSample[], of: (sample: LinkSample) => number | null, top: number): string {
+  const end = history.at(-1)?.atMs ?? 0;
+  let isDrawing = false;
+  return history
+    .map((sample) => {
+      const value = of(sample);
+      const x = widthPx * (1 - (end - sample.atMs) / historyMs);
+      const y = heightPx - 1 - ((value ?? 0) / top) * (heightPx - 4);
+      const step = value === null ? '' : `${isDrawing ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`;
+      isDrawing = value !== null;
+      return step;
+    })
+    .join('');
+}
+
+/** Why frames were lost since the link came up. */
+function Losses({ stats }: { readonly stats: LinkStats }) {
+  const lost = new Map<string, number>();
+  for (const { dropped } of stats.directions)
+    for (const [cause, count] of Object.entries(dropped)) if (count > 0) lost.set(cause, (lost.get(cause) ?? 0) + count);
+  const [there, back] = stats.directions;
+  return (
+    <p class="losses">
+      {texts.graph.frames(there.frames, back.frames)}
+      {[...lost].map(([cause, count]) => (
+        <span key={cause} class="chip">
+          {texts.graph.lost(cause, count)}
+        </span>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,28 @@
+import { render } from 'preact';
+import './style/theme.css';
+import './style/controls.css';
+import './style/fields.css';
+import './style/menus.css';
+import './style/dialogs.css';
+import './style/layout.css';
+import './style/panels.css';
+import './impair/impair.css';
+import './style/scene.css';
+import './style/consoles.css';
+import './style/server.css';
+import './style/narrow.css';
+import { actions } from './actions/actions.ts';
+import { listenToKeys } from './actions/keys.ts';
+import { Page } from './page.tsx';
+import { App, AppContext } from './state/app.ts';
+
+const app = new App();
+listenToKeys(app, actions);
+const root = document.getElementById('page');
+if (root)
+  render(
+    <AppContext.Provider value={app}>
+      <Page />
+    </AppContext.Provider>,
+    root,
+  );

@@ -1,0 +1,41 @@
+/** The page: the view that its address asks for, and what lies above every view. */
+import { useSignalEffect } from '@preact/signals';
+import { ConnectionBar } from './panels/connection-bar.tsx';
+import { ProjectPage } from './panels/project-page.tsx';
+import { ProjectsPage } from './panels/projects-page.tsx';
+import { ServerPage } from './panels/server-page.tsx';
+import { TemplatesPage } from './panels/templates-page.tsx';
+import { useApp } from './state/app.ts';
+import { texts } from './texts.ts';
+import { DialogList, ToastList } from './ui/toasts.tsx';
+
+export function Page() {
+  const app = useApp();
+  useSignalEffect(() => {
+    const name = app.project.value?.project.value?.name;
+    document.title = name ? `${name} – ${texts.product}` : texts.product;
+  });
+  return (
+    <>
+      <ConnectionBar />
+      <View />
+      <DialogList />
+      <ToastList />
+    </>
+  );
+}
+
+function View() {
+  const { router, project } = useApp();
+  const view = router.view.value;
+  switch (view.name) {
+    case 'project':
+      return project.value ? <ProjectPage key={view.projectId} /> : null;
+    case 'server':
+      return <ServerPage />;
+    case 'templates':
+      return <TemplatesPage />;
+    default:
+      return <ProjectsPage />;
+  }
+}

@@ -1,0 +1,84 @@
+/** Begins and ends the capture of a link. */
+import { useState } from 'preact/hooks';
+import type { CaptureSide, LinkCaptureStart } from '../../src/schema/capture.ts';
+import type { App } from '../state/app.ts';
+import { captureTab } from '../state/console-dock.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { ChoiceField, TextField } from '../ui/field.tsx';
+
+/** A table wants more room than a console does. */
+const lowestPx = 380;
+
+export function openCapture({ consoles }: App, linkId: string): void {
+  consoles.heightPx.value = Math.max(consoles.heightPx.peek(), lowestPx);
+  consoles.open(captureTab(linkId));
+}
+
+/** Asks how, begins, and shows the packets. */
+export function startCapture(app: App, project: ProjectState, linkId: string): void {
+  const start = (body: LinkCaptureStart) =>
+    app.toasts.attempt(async () => {
+      await app.api.post(`${project.path}/links/${linkId}/start_capture`, body);
+      openCapture(app, linkId);
+    });
+  app.dialogs.show((close) => <CaptureDialog close={close} start={start} />);
+}
+
+export function stopCapture(app: App, project: ProjectState, linkId: string): Promise<unknown> {
+  return app.toasts.attempt(() => app.api.post(`${project.path}/links/${linkId}/stop_capture`));
+}
+
+interface CaptureDialogProps {
+  readonly close: () => void;
+  readonly start: (body: LinkCaptureStart) => void;
+}
+
+const bytesPerMib = 1024 * 1024;
+
+function CaptureDialog({ close, start }: CaptureDialogProps) {
+  const [side, setSide] = useState<CaptureSide>('after');
+  const [name, setName] = useState('');
+  const [mebibytes, setMebibytes] = useState('');
+  const [seconds, setSeconds] = useState('');
+  const limit = (text: string, unit = 1) => (Number(text) > 0 ? Math.ceil(Number(text) * unit) : undefined);
+  const submit = () => {
+    const [max_bytes, max_seconds] = [limit(mebibytes, bytesPerMib), limit(seconds)];
+    const trimmed = name.trim();
+    start({
+      side,
+      ...(trimmed !== '' && { capture_file_name: /\.pcap$/.test(trimmed) ? trimmed : `${trimmed}.pcap` }),
+      ...(max_bytes !== undefined && { max_bytes }),
+      ...(max_seconds !== undefined && { max_seconds }),
+    });
+    close();
+  };
+  const footer = (
+    <>
+      <Button onClick={close}>{texts.cancel}</Button>
+      <Button kind="primary" submit>
+        {texts.capture.start}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={texts.capture.title} close={close} onSubmit={submit} footer={footer}>
+      <ChoiceField
+        label={texts.capture.side}
+        value={side}
+        options={[
+          ['after', texts.capture.sides.after],
+          ['before', texts.capture.sides.before],
+        ]}
+        onChange={(value) => setSide(value === 'before' ? 'before' : 'after')}
+      />
+      <div class="row">
+        <TextField label={texts.capture.maxSize} value={mebibytes} onInput={setMebibytes} placeholder={texts.capture.noLimit} />
+        <TextField label={texts.capture.maxTime} value={seconds} onInput={setSeconds} placeholder={texts.capture.noLimit} />
+      </div>
+      <TextField label={texts.capture.file} value={name} onInput={setName} placeholder={texts.capture.fileByItself} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,40 @@
+/** Upload of an image file to the compute, with its progress. */
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { FilePicker } from '../ui/file-picker.tsx';
+import { Progress } from '../ui/progress.tsx';
+
+export function ImageUpload({ nodeType, uploaded }: { readonly nodeType: string; readonly uploaded: (name: string) => unknown }) {
+  const { api, toasts } = useApp();
+  const file = useSignal<File | undefined>(undefined);
+  const part = useSignal<number | undefined>(undefined);
+  const sending = useRef(new AbortController());
+  const send = async (picked: File) => {
+    file.value = picked;
+    part.value = 0;
+    sending.current = new AbortController();
+    const path = `/v2/computes/local/${nodeType}/images/${encodeURIComponent(picked.name)}`;
+    const onProgress = (done: number) => (part.value = done);
+    await toasts.attempt(async () => {
+      await api.upload(path, { body: picked, onProgress, signal: sending.current.signal });
+      toasts.show('done', texts.imageUploaded(picked.name));
+      await uploaded(picked.name);
+    });
+    part.value = undefined;
+    file.value = undefined;
+  };
+  return (
+    <div class="upload">
+      <FilePicker label={texts.imageFile} file={file.value} onPick={send} />
+      {part.value !== undefined && (
+        <div class="row">
+          <Progress label={texts.sending} part={part.value} />
+          <Button onClick={() => sending.current.abort()}>{texts.cancel}</Button>
+        </div>
+      )}
+    </div>
+  );
+}

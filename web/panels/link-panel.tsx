@@ -1,0 +1,57 @@
+/** One link: what it joins, and what it does to frames. */
+import type { Link, LinkInput } from '../../src/schema/link.ts';
+import { getAction } from '../actions/actions.ts';
+import { Impairments } from '../impair/impairments.tsx';
+import { LinkGraph } from '../impair/link-graph.tsx';
+import { linkStates, portName } from '../scene/link-view.tsx';
+import { useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { ActionButton } from '../ui/action-button.tsx';
+import { SwitchField } from '../ui/field.tsx';
+
+export function LinkPanel({ link }: { readonly link: Link }) {
+  const { api, toasts } = useApp();
+  const project = useProject();
+  const change = (update: LinkInput) => toasts.attempt(() => api.put(`${project.path}/links/${link.link_id}`, update));
+  return (
+    <>
+      <header class="panel-head">
+        <h2>{texts.link}</h2>
+        {linkStates(link).map((state) => (
+          <span key={state} class={`chip ${state}`}>
+            {texts.linkState[state]}
+          </span>
+        ))}
+      </header>
+      <ul class="plain-list">
+        {link.nodes.map(({ node_id }, end) => {
+          const node = project.nodes.find(node_id);
+          return (
+            node && (
+              <li key={node_id}>
+                <span class={`dot ${node.status}`} />
+                <span>
+                  <strong>{node.name}</strong>
+                  <small>{portName(node, link, end as 0 | 1)}</small>
+                </span>
+              </li>
+            )
+          );
+        })}
+      </ul>
+      <SwitchField
+        label={texts.suspendLink}
+        hint={texts.suspendLinkHint}
+        value={link.suspend}
+        onChange={(suspend) => change({ suspend })}
+      />
+      <div class="button-grid">
+        {['capture', 'stop-capture', 'delete'].map((id) => (
+          <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
+        ))}
+      </div>
+      <LinkGraph link={link} />
+      <Impairments link={link} />
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+/** One node: its state, what can be done with it, its ports, its settings. */
+import type { Node, NodeUpdate } from '../../src/schema/node.ts';
+import { actionsAt } from '../actions/actions.ts';
+import { portsOf } from '../scene/wiring.ts';
+import { useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { ActionButton } from '../ui/action-button.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Notice } from '../ui/notice.tsx';
+import { findingsFor } from './findings.tsx';
+import { NodeSettings } from './node-settings.tsx';
+
+export function NodePanel({ node }: { readonly node: Node }) {
+  const app = useApp();
+  const project = useProject();
+  const { node_id, name, status, node_type } = node;
+  const failure = project.work.failures.value.get(node_id);
+  const busy = project.work.busy.value.get(node_id);
+  const change = (update: NodeUpdate) => app.toasts.attempt(() => app.api.put(`${project.path}/nodes/${node_id}`, update));
+  return (
+    <>
+      <header class="panel-head">
+        <span class={`dot ${status}`} />
+        <h2>{name}</h2>
+        <span class="chip">{texts.kind[node_type]}</span>
+      </header>
+      <p class="state">{busy ?? texts.status[status]}</p>
+      {failure && (
+        <Notice level="error" close={() => project.work.dismiss(node_id)}>
+          {failure}
+        </Notice>
+      )}
+      {findingsFor(app, node)}
+      <div class="button-grid">
+        {actionsAt('node')
+          .filter(({ group }) => group === 'nodes')
+          .map((action) => (
+            <ActionButton key={action.id} action={action} withLabel kind="plain" />
+          ))}
+      </div>
+      <TextField
+        label={texts.name}
+        value={name}
+        onChange={(value) => value.trim() !== '' && value !== name && change({ name: value.trim() })}
+      />
+      <details open>
+        <summary>{texts.ports}</summary>
+        <ul class="port-list">
+          {portsOf(project, node).map(({ port, linkedTo }) => (
+            <li key={`${port.adapter_number}/${port.port_number}`}>
+              <span class={linkedTo === undefined ? 'port free' : 'port'} />
+              <span>{port.name}</span>
+              <small>{linkedTo === undefined ? texts.freePort : texts.linkedTo(linkedTo)}</small>
+            </li>
+          ))}
+        </ul>
+      </details>
+      <NodeSettings node={node} change={change} />
+      <details>
+        <summary>{texts.details}</summary>
+        <dl class="facts">
+          <dt>{texts.consoleAddress}</dt>
+          <dd>{node.console === null ? texts.none : `${node.console_type} ${node.console_host}:${node.console}`}</dd>
+          <dt>{texts.compute}</dt>
+          <dd>{app.server.computes.find(node.compute_id)?.name ?? node.compute_id}</dd>
+          <dt>{texts.folder}</dt>
+          <dd class="code">{node.node_directory ?? texts.none}</dd>
+          {node.command_line && (
+            <>
+              <dt>{texts.commandLine}</dt>
+              <dd class="code">{node.command_line}</dd>
+            </>
+          )}
+        </dl>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+/** The settings of a node as a form: of every node, and those of its kind from the server's schemas. */
+import { useSignal } from '@preact/signals';
+import type { ConsoleType, Node, NodeUpdate } from '../../src/schema/node.ts';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { SwitchField, TextField } from '../ui/field.tsx';
+import { useKindSchema } from './kind-schema.ts';
+import { PropertyForm } from './property-form.tsx';
+import { SymbolPicker } from './symbol-picker.tsx';
+
+interface NodeSettingsProps {
+  readonly node: Node;
+  readonly change: (update: NodeUpdate) => Promise<unknown>;
+}
+
+/** Of the node object itself, beside what its kind has. */
+const ownKeys = ['name', 'console', 'console_type', 'custom_adapters', 'node_id'];
+
+export function NodeSettings({ node, change }: NodeSettingsProps) {
+  const app = useApp();
+  const schema = useKindSchema(app, node.node_type);
+  /** What was changed and is not sent yet. */
+  const edited = useSignal<Record<string, unknown>>({});
+  const consoles = schema?.properties?.console_type?.enum as readonly ConsoleType[] | undefined;
+  const values = { ...node.properties, ...edited.value };
+  const send = async () => {
+    const done = await change({ properties: edited.value });
+    if (done !== undefined) edited.value = {};
+  };
+  const isEdited = Object.keys(edited.value).length > 0;
+  return (
+    <details open={isEdited}>
+      <summary>{texts.settings}</summary>
+      {consoles && (
+        <PropertyForm
+          schema={{ properties: { console_type: { enum: consoles } } }}
+          values={{ console_type: node.console_type ?? 'none' }}
+          change={(_, value) => change({ console_type: value as ConsoleType })}
+        />
+      )}
+      <TextField
+        label={texts.usageNote}
+        lines={2}
+        value={String(values.usage ?? '')}
+        onChange={(usage) => change({ properties: { usage } })}
+      />
+      <SwitchField
+        label={texts.consoleAutoStart}
+        value={node.console_auto_start}
+        onChange={(console_auto_start) => change({ console_auto_start })}
+      />
+      <PropertyForm
+        schema={schema}
+        values={values}
+        hidden={[...ownKeys, 'usage']}
+        change={(key, value) => {
+          edited.value = { ...edited.value, [key]: value };
+        }}
+      />
+      {isEdited && (
+        <div class="row sticky">
+          <Button kind="primary" onClick={send}>
+            {texts.apply}
+          </Button>
+          <Button onClick={() => (edited.value = {})}>{texts.cancel}</Button>
+          {node.status === 'started' && <small>{texts.appliedAtStart}</small>}
+        </div>
+      )}
+      <SymbolPicker symbol={node.symbol} pick={(symbol) => change({ symbol })} />
+    </details>
+  );
+}

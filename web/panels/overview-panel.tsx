@@ -1,0 +1,38 @@
+/** The project at a glance: how many of what, what runs, what went wrong. */
+import { getAction } from '../actions/actions.ts';
+import { useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { ActionButton } from '../ui/action-button.tsx';
+import { Button } from '../ui/button.tsx';
+
+export function OverviewPanel() {
+  const { project, nodes, links, selection, work } = useProject();
+  const all = nodes.all.value.toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }));
+  const running = all.filter(({ status }) => status === 'started').length;
+  const failures = work.failures.value;
+  return (
+    <>
+      <header class="panel-head">
+        <h2>{project.value?.name ?? ''}</h2>
+      </header>
+      <p class="state">{texts.counts(all.length, running, links.ids.value.length)}</p>
+      <div class="button-grid">
+        {['start-all', 'stop-all', 'project-settings', 'project-snapshots'].map((id) => (
+          <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
+        ))}
+      </div>
+      {failures.size > 0 && <Button onClick={() => work.dismissAll()}>{texts.dismissFailures(failures.size)}</Button>}
+      <ul class="node-list">
+        {all.map(({ node_id, name, status }) => (
+          <li key={node_id}>
+            <button type="button" onClick={() => selection.set([node_id])}>
+              <span class={`dot ${failures.has(node_id) ? 'failed' : status}`} />
+              <span>{name}</span>
+              <small>{work.busy.value.get(node_id) ?? texts.status[status]}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

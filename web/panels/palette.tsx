@@ -1,0 +1,78 @@
+/** The templates of which nodes are made: searched, dragged onto the canvas, or put there with a click. */
+import { useSignal } from '@preact/signals';
+import type { Template } from '../../src/schema/template.ts';
+import { addNode } from '../scene/add-node.ts';
+import { templateType } from '../scene/drop.ts';
+import { symbolAddress } from '../scene/node-view.tsx';
+import { useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Icon } from '../ui/icon.tsx';
+
+export function Palette() {
+  const { server } = useApp();
+  const search = useSignal('');
+  const wanted = search.value.trim().toLowerCase();
+  const usable = server.nodeTypes;
+  const all = server.templates.all.value.filter(({ template_type }) => usable.has(template_type));
+  const shown = all.filter(({ name, template_type }) => `${name} ${template_type}`.toLowerCase().includes(wanted));
+  const own = shown.filter(({ builtin }) => !builtin);
+  const builtIn = shown.filter(({ builtin }) => builtin);
+  return (
+    <aside class="palette" aria-label={texts.palette}>
+      <label class="search">
+        <Icon name="search" />
+        <input
+          type="search"
+          placeholder={texts.searchTemplates}
+          aria-label={texts.searchTemplates}
+          value={search.value}
+          onInput={({ currentTarget }) => {
+            search.value = currentTarget.value;
+          }}
+        />
+      </label>
+      <div class="palette-list">
+        <PaletteGroup title={texts.ownTemplates} templates={own} />
+        <PaletteGroup title={texts.builtInTemplates} templates={builtIn} />
+        {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
+      </div>
+      <a class="palette-foot" href="/templates">
+        <Icon name="edit" /> {texts.editTemplates}
+      </a>
+    </aside>
+  );
+}
+
+function PaletteGroup({ title, templates }: { readonly title: string; readonly templates: readonly Template[] }) {
+  if (templates.length === 0) return null;
+  return (
+    <section>
+      <h2>{title}</h2>
+      <ul>
+        {templates.map((template) => (
+          <PaletteEntry key={template.template_id} template={template} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function PaletteEntry({ template: { template_id, name, symbol } }: { readonly template: Template }) {
+  const app = useApp();
+  const project = useProject();
+  return (
+    <li>
+      <button
+        type="button"
+        class="template"
+        draggable
+        title={texts.addTemplate(name)}
+        onDragStart={({ dataTransfer }) => dataTransfer?.setData(templateType, template_id)}
+        onClick={() => addNode(app, project, template_id)}
+      >
+        <img src={symbolAddress(symbol)} alt="" draggable={false} />
+        <span>{name}</span>
+      </button>
+    </li>
+  );
+}

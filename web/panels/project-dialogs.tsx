@@ -1,0 +1,69 @@
+/** The dialogs about a whole project. */
+import type { Project } from '../../src/schema/project.ts';
+import { projectPath } from '../router.ts';
+import type { App } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { ask, askName } from '../ui/ask.tsx';
+import { ExportDialog } from './export-dialog.tsx';
+import { ImportDialog } from './import-dialog.tsx';
+import { ProjectSettings } from './project-settings.tsx';
+import { SnapshotsDialog } from './snapshots-dialog.tsx';
+
+const pathOf = ({ project_id }: Project) => `/v2/projects/${project_id}`;
+const nameOf = ({ name }: Project) => name ?? '';
+
+export const projectDialogs = {
+  async create(app: App): Promise<void> {
+    const name = await askName(app, { title: texts.newProject, label: texts.name, yes: texts.create });
+    if (name === undefined) return;
+    await app.toasts.attempt(async () => {
+      // The page may be closed at any time: nodes go on running until they are stopped.
+      const made = await app.api.post<Project>('/v2/projects', {
+        name,
+        auto_close: false,
+        show_grid: true,
+        show_interface_labels: true,
+      });
+      app.router.go(projectPath(made.project_id));
+    });
+  },
+
+  async rename(app: App, project: Project): Promise<void> {
+    const name = await askName(app, { title: texts.rename, label: texts.name, value: nameOf(project), yes: texts.rename });
+    if (name !== undefined) app.server.projects.put(await app.api.put<Project>(pathOf(project), { name }));
+  },
+
+  async duplicate(app: App, project: Project): Promise<void> {
+    const value = texts.copyOf(nameOf(project));
+    const name = await askName(app, { title: texts.duplicate, label: texts.name, value, yes: texts.duplicate });
+    if (name === undefined) return;
+    await app.api.post(`${pathOf(project)}/duplicate`, { name });
+    app.toasts.show('done', texts.duplicated(nameOf(project), name));
+  },
+
+  /** Asked first when nodes would be stopped. Resolves to whether it was closed. */
+  async close(app: App, project: Project): Promise<boolean> {
+    const nodes = await app.api.get<{ status: string }[]>(`${pathOf(project)}/nodes`);
+    const running = nodes.filter(({ status }) => status === 'started').length;
+    if (running > 0 && !(await ask(app, texts.askClose(nameOf(project), running)))) return false;
+    await app.api.post(`${pathOf(project)}/close`);
+    return true;
+  },
+
+  askDelete(app: App, project: Project): Promise<boolean> {
+    return ask(app, { ...texts.askDeleteProject(nameOf(project)), danger: true });
+  },
+
+  settings(app: App, project: Project): void {
+    app.dialogs.show((close) => <ProjectSettings project={project} close={close} />);
+  },
+  snapshots(app: App, project: Project): void {
+    app.dialogs.show((close) => <SnapshotsDialog project={project} close={close} />);
+  },
+  export(app: App, project: Project): void {
+    app.dialogs.show((close) => <ExportDialog project={project} close={close} />);
+  },
+  import(app: App): void {
+    app.dialogs.show((close) => <ImportDialog close={close} />);
+  },
+};

@@ -1,0 +1,162 @@
+/** The view of one project: canvas in the middle, what can be added on the left, what is selected on the right, consoles below. */
+import { useEffect } from 'preact/hooks';
+import { actionsAt, getAction } from '../actions/actions.ts';
+import { ConsoleArea } from '../console/console-area.tsx';
+import { PortMenu } from '../scene/port-menu.tsx';
+import { Scene } from '../scene/scene.tsx';
+import { useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { ActionButton, ActionMenu } from '../ui/action-button.tsx';
+import { Button } from '../ui/button.tsx';
+import { MenuButton } from '../ui/menu-button.tsx';
+import { Popup } from '../ui/popup.tsx';
+import { Inspector } from './inspector.tsx';
+import { Palette } from './palette.tsx';
+import { projectCommands } from './project-commands.ts';
+import { TopBar } from './top-bar.tsx';
+
+export function ProjectPage() {
+  const { tools, toasts } = useApp();
+  const project = useProject();
+  const phase = project.phase.value;
+  const said = project.said.value;
+  useEffect(() => {
+    if (said) toasts.show(said.level === 'error' ? 'error' : 'info', said.message);
+  }, [said, toasts]);
+  if (phase === 'missing' || phase === 'closed') return <NotOpen />;
+  return (
+    <div class="page project-page">
+      <ProjectBar />
+      <div
+        class={`workspace${tools.paletteOpen.value ? ' with-palette' : ''}${tools.inspectorOpen.value ? ' with-inspector' : ''}`}
+      >
+        {tools.paletteOpen.value && <Palette />}
+        <div class="middle">
+          <div class="canvas-area">
+            <Scene />
+            <ToolHint />
+            <ZoomBar />
+            {phase === 'loading' && <p class="loading">{texts.openingProject}</p>}
+            {phase === 'opened' && project.nodes.ids.value.length === 0 && project.drawings.ids.value.length === 0 && (
+              <p class="canvas-hint">{texts.emptyCanvas}</p>
+            )}
+          </div>
+          <ConsoleArea />
+        </div>
+        {tools.inspectorOpen.value && <Inspector />}
+      </div>
+      <ContextMenu />
+      <PortMenu />
+    </div>
+  );
+}
+
+function ProjectBar() {
+  const app = useApp();
+  const project = useProject().project.value;
+  return (
+    <TopBar>
+      <a class="crumb" href="/">
+        {texts.projects}
+      </a>
+      <span class="crumb-mark">/</span>
+      <h1 class="project-name">{project?.name ?? '…'}</h1>
+      {project && <MenuButton icon="down" label={texts.actionsOf(project.name ?? '')} entries={projectCommands(app, project)} />}
+      <div class="toolbar" role="toolbar" aria-label={texts.tools}>
+        <ActionButton action={getAction('palette')} />
+        <span class="divider" />
+        {['start-all', 'stop-all'].map((id) => (
+          <ActionButton key={id} action={getAction(id)} withLabel />
+        ))}
+        <span class="divider" />
+        {actionsAt('toolbar')
+          .filter(({ group }) => group === 'edit' || group === 'draw')
+          .map((action) => (
+            <ActionButton key={action.id} action={action} />
+          ))}
+      </div>
+      <span class="grow" />
+      <ActionButton action={getAction('inspector')} />
+    </TopBar>
+  );
+}
+
+function ZoomBar() {
+  const { viewport } = useApp();
+  return (
+    <div class="zoom-bar" role="toolbar" aria-label={texts.zoom}>
+      <ActionButton action={getAction('zoom-out')} />
+      <button type="button" class="zoom-figure" title={texts.actions.zoomReal} onClick={() => viewport.zoomTo(1)}>
+        {Math.round(viewport.state.value.scale * 100)} %
+      </button>
+      <ActionButton action={getAction('zoom-in')} />
+      <ActionButton action={getAction('fit')} />
+    </div>
+  );
+}
+
+/** What to do next while something is being made. */
+function ToolHint() {
+  const { tools } = useApp();
+  const { nodes } = useProject();
+  const tool = tools.tool.value;
+  if (tool.name === 'select') return null;
+  const from = tool.name === 'wire' && tool.from ? nodes.find(tool.from.node_id) : undefined;
+  const port = from?.ports.find(
+    (one) => tool.name === 'wire' && one.adapter_number === tool.from?.adapter_number && one.port_number === tool.from.port_number,
+  );
+  const text =
+    tool.name === 'draw' ? texts.drawHint[tool.shape] : from ? texts.wireTo(from.name, port?.name ?? '') : texts.wireFrom;
+  return (
+    <div class="tool-hint" role="status">
+      {text} <kbd>Esc</kbd>
+    </div>
+  );
+}
+
+function ContextMenu() {
+  const { tools } = useApp();
+  const { selection } = useProject();
+  const at = tools.menu.value;
+  if (!at) return null;
+  const place =
+    selection.nodes.value.length > 0
+      ? 'node'
+      : selection.links.value.length > 0
+        ? 'link'
+        : selection.drawings.value.length > 0
+          ? 'drawing'
+          : 'canvas';
+  const close = () => {
+    tools.menu.value = undefined;
+  };
+  return (
+    <Popup {...at} close={close} label={texts.menu}>
+      <ActionMenu actions={actionsAt(place)} done={close} />
+    </Popup>
+  );
+}
+
+function NotOpen() {
+  const { toasts } = useApp();
+  const project = useProject();
+  const isMissing = project.phase.value === 'missing';
+  return (
+    <div class="page">
+      <TopBar />
+      <main class="not-open">
+        <h1>{isMissing ? texts.projectMissing : texts.projectClosed(project.project.value?.name ?? '')}</h1>
+        <div class="row">
+          {!isMissing && (
+            <Button kind="primary" icon="folder" onClick={() => toasts.attempt(() => project.open())}>
+              {texts.open}
+            </Button>
+          )}
+          <a class="button plain" href="/">
+            {texts.toProjects}
+          </a>
+        </div>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+/** The first page: all projects, and how to get new ones. */
+import { useSignal } from '@preact/signals';
+import type { Project } from '../../src/schema/project.ts';
+import { projectPath } from '../router.ts';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { MenuButton } from '../ui/menu-button.tsx';
+import { DemoOffer } from './demo-offer.tsx';
+import { projectCommands } from './project-commands.ts';
+import { projectDialogs } from './project-dialogs.tsx';
+import { TopBar } from './top-bar.tsx';
+
+export function ProjectsPage() {
+  const app = useApp();
+  const search = useSignal('');
+  const { projects, known } = app.server;
+  const wanted = search.value.trim().toLowerCase();
+  const all = projects.all.value.toSorted(byName);
+  const shown = all.filter(({ name }) => (name ?? '').toLowerCase().includes(wanted));
+  return (
+    <div class="page">
+      <TopBar />
+      <main class="projects">
+        <div class="projects-head">
+          <h1>{texts.projects}</h1>
+          <label class="search">
+            <Icon name="search" />
+            <input
+              type="search"
+              placeholder={texts.searchProjects}
+              aria-label={texts.searchProjects}
+              value={search.value}
+              onInput={({ currentTarget }) => {
+                search.value = currentTarget.value;
+              }}
+            />
+          </label>
+          {app.server.offers('import') && (
+            <Button icon="upload" onClick={() => projectDialogs.import(app)}>
+              {texts.import}
+            </Button>
+          )}
+          <Button kind="primary" icon="plus" onClick={() => projectDialogs.create(app)}>
+            {texts.newProject}
+          </Button>
+        </div>
+        {known.value && all.length === 0 && <DemoOffer />}
+        {all.length > 0 && shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
+        <ul class="project-list">
+          {shown.map((project) => (
+            <ProjectRow key={project.project_id} project={project} />
+          ))}
+        </ul>
+      </main>
+    </div>
+  );
+}
+
+const byName = (one: Project, other: Project) => (one.name ?? '').localeCompare(other.name ?? '', undefined, { numeric: true });
+
+function ProjectRow({ project }: { readonly project: Project }) {
+  const app = useApp();
+  const { project_id, name, status, path } = project;
+  return (
+    <li class="project-row">
+      <a class="project-link" href={projectPath(project_id)}>
+        <span class={`project-icon ${status}`}>
+          <Icon name="folder" size={20} />
+        </span>
+        <span class="project-text">
+          <strong>{name}</strong>
+          <small>{path}</small>
+        </span>
+        <span class={`chip ${status}`}>{texts.projectStatus[status]}</span>
+      </a>
+      <MenuButton label={texts.actionsOf(name ?? '')} entries={projectCommands(app, project)} />
+    </li>
+  );
+}

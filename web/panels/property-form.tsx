@@ -1,0 +1,138 @@
+/** A form drawn from a schema: each property becomes the control that fits its type. What the schema does not know goes by its value. */
+import { texts } from '../texts.ts';
+import { ChoiceField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
+import type { PropertySchema } from './kind-schema.ts';
+import { RowsField } from './rows-field.tsx';
+
+interface PropertyFormProps {
+  readonly schema: PropertySchema | undefined;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly change: (key: string, value: unknown) => void;
+  /** Keys that are shown elsewhere, or not at all. */
+  readonly hidden?: readonly string[];
+  /** Suggestions by key. */
+  readonly options?: Readonly<Record<string, readonly string[]>>;
+}
+
+export function PropertyForm({ schema, values, change, hidden = [], options = {} }: PropertyFormProps) {
+  const known = Object.keys(schema?.properties ?? {});
+  const keys = [...new Set([...known, ...Object.keys(values)])].filter((key) => !hidden.includes(key) && !isComputed(key, schema));
+  return (
+    <>
+      {keys.sort(byImportance).map((key) => (
+        <PropertyField
+          key={key}
+          name={key}
+          schema={plainSchema(schema?.properties?.[key], values[key])}
+          value={values[key]}
+          change={(value) => change(key, value)}
+          options={options[key]}
+        />
+      ))}
+    </>
+  );
+}
+
+/** Sums of images, and what the schema of changes does not take. */
+function isComputed(key: string, schema: PropertySchema | undefined): boolean {
+  return key.endsWith('_md5sum') || (schema?.properties !== undefined && !(key in schema.properties));
+}
+
+const first = ['ram', 'cpus', 'adapters', 'adapter_type', 'hda_disk_image', 'hda_disk_interface', 'cdrom_image', 'boot_priority'];
+
+function byImportance(one: string, other: string): number {
+  const rank = (key: string) => (first.includes(key) ? first.indexOf(key) : first.length);
+  return rank(one) - rank(other) || one.localeCompare(other);
+}
+
+/** Without the `null` that many properties may also be. */
+function plainSchema(schema: PropertySchema | undefined, value: unknown): PropertySchema {
+  const branches = schema?.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+  const [only] = branches;
+  if (schema && only && branches.length === 1) return { ...only, ...(schema.description && { description: schema.description }) };
+  if (schema?.type || schema?.enum) return schema;
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  return { ...schema, type: type === 'number' ? 'integer' : type };
+}
+
+interface PropertyFieldProps {
+  readonly name: string;
+  readonly schema: PropertySchema;
+  readonly value: unknown;
+  readonly change: (value: unknown) => void;
+  readonly options?: readonly string[] | undefined;
+}
+
+export function PropertyField({ name, schema, value, change, options }: PropertyFieldProps) {
+  const label = texts.properties[name] ?? wordsOf(name);
+  const { description, minimum, maximum } = schema;
+  if (schema.enum)
+    return (
+      <ChoiceField
+        label={label}
+        hint={description}
+        value={String(value ?? '')}
+        options={schema.enum.map(String)}
+        onChange={change}
+      />
+    );
+  switch (schema.type) {
+    case 'boolean':
+      return <SwitchField label={label} hint={description} value={value === true} onChange={change} />;
+    case 'integer':
+    case 'number': {
+      const isUnit = /^(MiB|ms|%|px)$/.test(description ?? '');
+      const { unit, hint } = isUnit ? { unit: description, hint: undefined } : { unit: undefined, hint: description };
+      return (
+        <NumberField
+          label={label}
+          value={typeof value === 'number' ? value : null}
+          onChange={change}
+          {...{ minimum, maximum, unit, hint }}
+        />
+      );
+    }
+    case 'array':
+      return <RowsField label={label} schema={schema.items ?? {}} rows={Array.isArray(value) ? value : []} change={change} />;
+    case 'object':
+      return <JsonField label={label} hint={description} value={value ?? {}} change={change} />;
+    default:
+      return (
+        <TextField
+          label={label}
+          hint={description}
+          value={typeof value === 'string' ? value : ''}
+          onChange={change}
+          {...(options && { options })}
+          {...(/script|content|options|command/.test(name) && { lines: 2 })}
+        />
+      );
+  }
+}
+
+function JsonField({
+  label,
+  hint,
+  value,
+  change,
+}: {
+  label: string;
+  hint: string | undefined;
+  value: unknown;
+  change: (value: unknown) => void;
+}) {
+  const read = (text: string) => {
+    try {
+      change(JSON.parse(text));
+    } catch {
+      // What is no JSON yet is not sent.
+    }
+  };
+  return <TextField label={label} hint={hint} lines={4} value={JSON.stringify(value, null, 1)} onChange={read} />;
+}
+
+/** `hda_disk_image` as words. */
+export function wordsOf(key: string): string {
+  const words = key.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

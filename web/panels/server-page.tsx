@@ -1,0 +1,55 @@
+/** The server: its computes and how busy they are, what runs, versions, the licence. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { ComputeDialog } from './compute-dialog.tsx';
+import { ComputeList } from './compute-list.tsx';
+import { RunningNodes } from './running-nodes.tsx';
+import { TopBar } from './top-bar.tsx';
+
+export function ServerPage() {
+  const app = useApp();
+  return (
+    <div class="page">
+      <TopBar />
+      <main class="projects server">
+        <div class="projects-head">
+          <h1>{texts.server}</h1>
+          <Button icon="plus" onClick={() => app.dialogs.show((close) => <ComputeDialog close={close} />)}>
+            {texts.serverPage.addCompute}
+          </Button>
+        </div>
+        <h2>{texts.serverPage.computes}</h2>
+        <ComputeList />
+        <h2>{texts.serverPage.running}</h2>
+        <RunningNodes />
+        <h2>{texts.serverPage.versions}</h2>
+        <Versions />
+        <h2>{texts.serverPage.licence}</h2>
+        <p>{texts.serverPage.licenceText}</p>
+        <p>{texts.serverPage.librariesText}</p>
+      </main>
+    </div>
+  );
+}
+
+function Versions() {
+  const { api, server } = useApp();
+  const own = useSignal('');
+  useEffect(() => {
+    api.get<{ info: { version: string } }>('/openapi.json').then(
+      ({ info }) => (own.value = info.version),
+      () => undefined,
+    );
+  }, [api, own]);
+  return (
+    <dl class="facts">
+      <dt>{texts.product}</dt>
+      <dd>{own.value || texts.serverPage.unknown}</dd>
+      <dt>{texts.serverPage.apiVersion}</dt>
+      <dd>{server.version.value}</dd>
+    </dl>
+  );
+}

@@ -1,0 +1,82 @@
+/** The form of a template. What it offers follows from the template itself and from the schema of its kind. */
+import { useSignal } from '@preact/signals';
+import type { Template } from '../../src/schema/template.ts';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { ChoiceField, TextField } from '../ui/field.tsx';
+import { ImageUpload } from './image-upload.tsx';
+import { useImages } from './images.ts';
+import { useKindSchema } from './kind-schema.ts';
+import { PropertyForm } from './property-form.tsx';
+import { SymbolPicker } from './symbol-picker.tsx';
+
+const shownAbove = ['name', 'category', 'default_name_format', 'symbol', 'template_id', 'template_type', 'builtin', 'compute_id'];
+const categories = ['router', 'switch', 'guest', 'firewall'] as const;
+
+/** Properties that name an image. */
+export const isImageKey = (key: string) => /(^|_)image$|^initrd$|^path$/.test(key);
+
+export function TemplateEditor({ template, close }: { readonly template: Template; readonly close: () => void }) {
+  const app = useApp();
+  const schema = useKindSchema(app, template.template_type);
+  const edited = useSignal<Record<string, unknown>>({});
+  const failure = useSignal('');
+  const images = useImages(app, template.template_type);
+  const values: Record<string, unknown> = { ...template, ...edited.value };
+  const imageKeys = Object.keys(values).filter(isImageKey);
+  const set = (key: string, value: unknown) => {
+    edited.value = { ...edited.value, [key]: value };
+  };
+  const save = async () => {
+    try {
+      await app.api.put(`/v2/templates/${template.template_id}`, edited.value);
+      close();
+    } catch (error) {
+      failure.value = (error as Error).message;
+    }
+  };
+  const footer = (
+    <>
+      <Button onClick={close}>{texts.cancel}</Button>
+      <Button kind="primary" submit>
+        {texts.save}
+      </Button>
+    </>
+  );
+  const inTemplate = Object.fromEntries(Object.entries(schema?.properties ?? {}).filter(([key]) => key in template));
+  const rest = Object.fromEntries(Object.keys(template).map((key) => [key, inTemplate[key] ?? {}]));
+  return (
+    <Dialog title={texts.templateOf(template.name)} close={close} onSubmit={save} footer={footer} wide>
+      {failure.value && (
+        <p class="failure" role="alert">
+          {failure.value}
+        </p>
+      )}
+      <div class="form-grid">
+        <TextField label={texts.name} value={String(values.name)} onInput={(value) => set('name', value)} />
+        <TextField
+          label={texts.nameFormat}
+          value={String(values.default_name_format)}
+          onInput={(value) => set('default_name_format', value)}
+        />
+        <ChoiceField
+          label={texts.category}
+          value={String(values.category)}
+          options={categories.map((one) => [one, texts.categories[one]] as const)}
+          onChange={(value) => set('category', value)}
+        />
+        <PropertyForm
+          schema={{ properties: rest }}
+          values={values}
+          hidden={shownAbove}
+          change={set}
+          options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
+        />
+      </div>
+      {imageKeys.length > 0 && <ImageUpload nodeType={template.template_type} uploaded={images.read} />}
+      <SymbolPicker symbol={String(values.symbol)} pick={(symbol) => set('symbol', symbol)} />
+    </Dialog>
+  );
+}

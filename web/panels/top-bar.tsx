@@ -1,0 +1,39 @@
+/** The bar at the head of every view. */
+import type { ComponentChildren } from 'preact';
+import { getAction } from '../actions/actions.ts';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { ActionButton } from '../ui/action-button.tsx';
+
+export function TopBar({ children }: { readonly children?: ComponentChildren }) {
+  const { router } = useApp();
+  const { name } = router.view.value;
+  const link = (path: string, label: string, view: string) => (
+    <a href={path} aria-current={name === view ? 'page' : undefined}>
+      {label}
+    </a>
+  );
+  return (
+    <header class="top-bar">
+      <a class="brand" href="/" aria-label={texts.product}>
+        <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+          <rect width="32" height="32" rx="8" />
+          <path d="M10 22V14a4 4 0 0 1 4-4h4a4 4 0 0 1 4 4v8" />
+          <circle cx="10" cy="22.5" r="3" />
+          <circle class="far-end" cx="22" cy="22.5" r="3" />
+        </svg>
+        <span>{texts.product}</span>
+      </a>
+      {children ?? (
+        <nav aria-label={texts.views}>
+          {link('/', texts.projects, 'projects')}
+          {link('/templates', texts.templates, 'templates')}
+          {link('/server', texts.server, 'server')}
+        </nav>
+      )}
+      <span class="grow" />
+      <ActionButton action={getAction('theme')} />
+      <ActionButton action={getAction('keys')} />
+    </header>
+  );
+}

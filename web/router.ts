@@ -1,0 +1,43 @@
+/** Which view the address asks for. The server answers these addresses with the page (`src/http/page.ts`). */
+import { type ReadonlySignal, signal } from '@preact/signals';
+
+export type View =
+  | { readonly name: 'projects' | 'templates' | 'server' }
+  | { readonly name: 'project'; readonly projectId: string };
+
+export interface Router {
+  readonly view: ReadonlySignal<View>;
+  /** Shows another view, as if a link had been followed. */
+  go(path: string): void;
+}
+
+export const projectPath = (projectId: string) => `/projects/${projectId}`;
+
+export function viewOf(path: string): View {
+  const projectId = /^\/projects\/([\w-]+)$/.exec(path)?.[1];
+  if (projectId !== undefined) return { name: 'project', projectId };
+  if (path === '/templates' || path === '/server') return { name: path.slice(1) as 'templates' | 'server' };
+  return { name: 'projects' };
+}
+
+export function createRouter(): Router {
+  const view = signal(viewOf(location.pathname));
+  const show = () => {
+    view.value = viewOf(location.pathname);
+  };
+  addEventListener('popstate', show);
+  const go = (path: string) => {
+    if (path === location.pathname) return;
+    history.pushState(null, '', path);
+    show();
+  };
+  // Links of the page are followed without loading it again.
+  document.addEventListener('click', (event) => {
+    const link = (event.target as Element).closest?.('a[href^="/"]');
+    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.defaultPrevented;
+    if (!link || !isPlain || link.hasAttribute('download') || link.getAttribute('href')?.startsWith('/v2/')) return;
+    event.preventDefault();
+    go(link.getAttribute('href') ?? '/');
+  });
+  return { view, go };
+}

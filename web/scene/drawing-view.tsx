@@ -1,0 +1,83 @@
+/** A drawing on the canvas. */
+import { useComputed } from '@preact/signals';
+import { useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { isBlack } from './label.ts';
+import type { Ink, Picture } from './picture.ts';
+
+export function DrawingView({ id }: { readonly id: string }) {
+  const { drawings, selection, pictures } = useProject();
+  const selected = useComputed(() => selection.ids.value.has(id));
+  const drawing = drawings.signalOf(id)?.value;
+  if (!drawing) return null;
+  const picture = pictures.of(drawing.svg);
+  const { width, height } = picture;
+  const turn = drawing.rotation ? ` rotate(${drawing.rotation})` : '';
+  return (
+    <g
+      class={selected.value ? 'drawing selected' : 'drawing'}
+      data-id={id}
+      data-kind="drawing"
+      transform={`translate(${drawing.x} ${drawing.y})${turn}`}
+      aria-label={picture.shape === 'text' ? picture.lines.map(({ text }) => text).join(' ') : texts.shape[picture.shape]}
+    >
+      {selected.value && <rect class="halo" x={-4} y={-4} width={width + 8} height={height + 8} rx={4} />}
+      <PictureView picture={picture} />
+    </g>
+  );
+}
+
+function PictureView({ picture }: { readonly picture: Picture }) {
+  const { width, height } = picture;
+  switch (picture.shape) {
+    case 'rectangle':
+      return <rect width={width} height={height} rx={picture.radius} {...inkOf(picture.ink)} />;
+    case 'ellipse':
+      return <ellipse cx={width / 2} cy={height / 2} rx={width / 2} ry={height / 2} {...inkOf(picture.ink)} />;
+    case 'line': {
+      const [[x1, y1], [x2, y2]] = [picture.from, picture.to];
+      return (
+        <g>
+          <line class="hit" {...{ x1, y1, x2, y2 }} />
+          <line {...{ x1, y1, x2, y2 }} {...inkOf(picture.ink)} />
+        </g>
+      );
+    }
+    case 'text':
+      return <TextView picture={picture} />;
+    case 'picture':
+      return <image href={picture.address} width={width} height={height} />;
+  }
+}
+
+function TextView({ picture: { look, lines, ink } }: { readonly picture: Extract<Picture, { shape: 'text' }> }) {
+  const style = {
+    fontSize: `${look.sizePx}px`,
+    ...(look.family && look.family !== 'TypeWriter' && { fontFamily: `${look.family}, var(--font)` }),
+    ...(look.weight && { fontWeight: look.weight }),
+    ...(look.italic && { fontStyle: 'italic' }),
+    ...(look.underline && { textDecoration: 'underline' }),
+    ...(!isBlack(ink.fill) && { fill: ink.fill }),
+    ...(ink.opacity !== undefined && { fillOpacity: ink.opacity }),
+  };
+  return (
+    <text class="label note" style={style}>
+      {lines.map(({ text, y }) => (
+        <tspan key={y} x={0} y={y}>
+          {text || ' '}
+        </tspan>
+      ))}
+    </text>
+  );
+}
+
+/** Black lines follow the theme, as text does. */
+function inkOf({ stroke, strokeWidth, dash, fill, opacity }: Ink) {
+  return {
+    stroke: isBlack(stroke) ? 'var(--ink)' : stroke,
+    'stroke-width': strokeWidth ?? 2,
+    fill: fill ?? 'none',
+    ...(dash && dash !== 'none' && { 'stroke-dasharray': dash }),
+    ...(opacity !== undefined && { 'fill-opacity': opacity }),
+  };
+}

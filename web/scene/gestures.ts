@@ -1,0 +1,211 @@
+/** What pointer and wheel do on the canvas. Listens on the canvas itself: items have no listeners of their own. */
+import type { App } from '../state/app.ts';
+import type { Point, ProjectState } from '../state/project.ts';
+import { openDefault } from './activate.ts';
+import { type Drag, DragItems } from './drag-items.ts';
+import { drawShape } from './draw-shape.ts';
+import { dropTemplate } from './drop.ts';
+import { boxBetween, overlaps } from './geometry.ts';
+import { pickPort } from './wiring.ts';
+
+/** Less is no drag but a click with a trembling hand. Pixels. */
+const trembling = 4;
+const wheelZoom = 0.0015;
+
+interface Press {
+  readonly start: PointerEvent;
+  readonly id: string | undefined;
+  moved: boolean;
+  drag: Drag | undefined;
+}
+
+export class Gestures {
+  readonly #app: App;
+  readonly #project: ProjectState;
+  readonly #svg: SVGSVGElement;
+  readonly #ended = new AbortController();
+  /** Pointers that are down, for pinching. */
+  readonly #pointers = new Map<number, PointerEvent>();
+  #press: Press | undefined;
+  #spaceDown = false;
+  /** What was clicked last: of a double click the browser names the canvas, which has captured the pointer. */
+  #clicked: string | undefined;
+
+  constructor(app: App, project: ProjectState, svg: SVGSVGElement) {
+    this.#app = app;
+    this.#project = project;
+    this.#svg = svg;
+    // So that keys reach it, and the reader of a screen can go there.
+    svg.tabIndex = 0;
+    const options = { signal: this.#ended.signal };
+    svg.addEventListener('pointerdown', (event) => this.#down(event), options);
+    svg.addEventListener('pointermove', (event) => this.#move(event), options);
+    svg.addEventListener('pointerup', (event) => this.#up(event), options);
+    svg.addEventListener('pointercancel', (event) => this.#cancel(event), options);
+    svg.addEventListener('dblclick', () => this.#twice(), options);
+    svg.addEventListener('contextmenu', (event) => this.#menu(event), options);
+    svg.addEventListener('wheel', (event) => this.#wheel(event), { ...options, passive: false });
+    svg.addEventListener('dragover', (event) => event.preventDefault(), options);
+    svg.addEventListener('drop', (event) => dropTemplate(app, project, event), options);
+    addEventListener('keydown', (event) => this.#space(event, true), options);
+    addEventListener('keyup', (event) => this.#space(event, false), options);
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+
+  #down(event: PointerEvent): void {
+    this.#app.tools.menu.value = undefined;
+    this.#svg.focus({ preventScroll: true });
+    this.#pointers.set(event.pointerId, event);
+    if (this.#pointers.size === 2) {
+      this.#press?.drag?.cancel();
+      this.#press = undefined;
+      return;
+    }
+    if (event.button === 2 || this.#pointers.size > 2) return;
+    const id = idUnder(event.target);
+    this.#clicked = id;
+    this.#press = { start: event, id, moved: false, drag: undefined };
+    this.#svg.setPointerCapture(event.pointerId);
+    const { name } = this.#app.tools.tool.peek();
+    if (name === 'select' && event.button === 0 && !this.#spaceDown) this.#select(event, id);
+  }
+
+  /** What is pressed is selected at once; what is selected already stays so with the rest, for they may be about to be dragged. */
+  #select(event: PointerEvent, id: string | undefined): void {
+    const { selection } = this.#project;
+    const adds = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (id === undefined) {
+      if (!adds) selection.clear();
+    } else if (adds) selection.toggle(id);
+    else if (!selection.has(id)) selection.set([id]);
+  }
+
+  #move(event: PointerEvent): void {
+    const before = this.#pointers.get(event.pointerId);
+    if (this.#pointers.size === 2 && before) this.#pinch(before, event);
+    if (before) this.#pointers.set(event.pointerId, event);
+    this.#showWire(event);
+    const press = this.#press;
+    if (!press || !before || this.#pointers.size > 1) return;
+    const far = Math.hypot(event.clientX - press.start.clientX, event.clientY - press.start.clientY) >= trembling;
+    if (!press.moved && !far) return;
+    if (!press.moved) {
+      press.moved = true;
+      press.drag = this.#begin(press);
+    }
+    press.drag?.move(event, before);
+  }
+
+  #begin({ start, id }: Press): Drag {
+    const tool = this.#app.tools.tool.peek();
+    const isPan =
+      start.button === 1 || this.#spaceDown || (start.pointerType === 'touch' && id === undefined && tool.name === 'select');
+    if (isPan) return this.#panning();
+    if (tool.name === 'draw') return drawShape(this.#app, this.#project, tool.shape, start);
+    if (tool.name === 'select' && id !== undefined && this.#project.findItem(id))
+      return new DragItems(this.#app, this.#project, start);
+    if (tool.name === 'select' && id === undefined) return this.#boxing(start);
+    return this.#panning();
+  }
+
+  #up(event: PointerEvent): void {
+    const press = this.#press;
+    this.#pointers.delete(event.pointerId);
+    this.#press = undefined;
+    if (!press) return;
+    if (press.moved) press.drag?.end();
+    else if (event.button === 0) this.#click(event, press.id);
+  }
+
+  #click(event: PointerEvent, id: string | undefined): void {
+    const tool = this.#app.tools.tool.peek();
+    if (tool.name === 'wire') pickPort(this.#app, this.#project, { nodeId: id, x: event.clientX, y: event.clientY });
+    else if (tool.name === 'draw') drawShape(this.#app, this.#project, tool.shape, event).end();
+    else if (id !== undefined && !event.shiftKey && !event.ctrlKey && !event.metaKey) this.#project.selection.set([id]);
+  }
+
+  #cancel(event: PointerEvent): void {
+    this.#pointers.delete(event.pointerId);
+    this.#press?.drag?.cancel();
+    this.#press = undefined;
+  }
+
+  #twice(): void {
+    const id = this.#clicked;
+    if (id !== undefined && this.#app.tools.tool.peek().name === 'select') openDefault(this.#app, this.#project, id);
+  }
+
+  #menu(event: MouseEvent): void {
+    event.preventDefault();
+    const id = idUnder(event.target);
+    if (id === undefined) this.#project.selection.clear();
+    else if (!this.#project.selection.has(id)) this.#project.selection.set([id]);
+    this.#app.tools.menu.value = { x: event.clientX, y: event.clientY };
+  }
+
+  #wheel(event: WheelEvent): void {
+    event.preventDefault();
+    if (event.shiftKey) {
+      this.#app.viewport.pan(-event.deltaY - event.deltaX, 0);
+      return;
+    }
+    // Pinching on a trackpad comes as a wheel with Ctrl held, in small steps; a wheel that counts lines in large ones.
+    const step = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 30 : event.deltaY * (event.ctrlKey ? 6 : 1);
+    this.#app.viewport.zoom(Math.exp(-Math.max(-400, Math.min(400, step)) * wheelZoom), { x: event.clientX, y: event.clientY });
+  }
+
+  #pinch(before: PointerEvent, now: PointerEvent): void {
+    const other = [...this.#pointers.values()].find(({ pointerId }) => pointerId !== now.pointerId);
+    if (!other) return;
+    const apart = (event: PointerEvent) => Math.max(1, Math.hypot(event.clientX - other.clientX, event.clientY - other.clientY));
+    this.#app.viewport.pan((now.clientX - before.clientX) / 2, (now.clientY - before.clientY) / 2);
+    const middle = { x: (now.clientX + other.clientX) / 2, y: (now.clientY + other.clientY) / 2 };
+    this.#app.viewport.zoom(apart(now) / apart(before), middle);
+  }
+
+  #panning(): Drag {
+    const move = (now: PointerEvent, before: PointerEvent) =>
+      this.#app.viewport.pan(now.clientX - before.clientX, now.clientY - before.clientY);
+    return { move, end: () => undefined, cancel: () => undefined };
+  }
+
+  #boxing(start: PointerEvent): Drag {
+    const { viewport, sketch } = this.#app;
+    const from = viewport.toScene(start.clientX, start.clientY);
+    const already = start.shiftKey ? [...this.#project.selection.ids.peek()] : [];
+    const clear = () => {
+      sketch.value = {};
+    };
+    const move = (now: PointerEvent) => {
+      const box = boxBetween(from, viewport.toScene(now.clientX, now.clientY));
+      sketch.value = { box };
+      const inside = this.#project.items().filter((item) => overlaps(this.#project.boxOf(item), box));
+      this.#project.selection.set([...already, ...inside.map(idOfItem)]);
+    };
+    return { move, end: clear, cancel: clear };
+  }
+
+  #showWire(event: PointerEvent): void {
+    const tool = this.#app.tools.tool.peek();
+    if (tool.name !== 'wire' || !tool.from) return;
+    const to: Point = this.#app.viewport.toScene(event.clientX, event.clientY);
+    this.#app.sketch.value = { wire: { from: tool.from, to } };
+  }
+
+  #space(event: KeyboardEvent, down: boolean): void {
+    if (event.key === ' ' && event.target === this.#svg) {
+      this.#spaceDown = down;
+      event.preventDefault();
+    }
+  }
+}
+
+type AnyItem = ReturnType<ProjectState['items']>[number];
+export const idOfItem = (item: AnyItem): string => (item.kind === 'node' ? item.object.node_id : item.object.drawing_id);
+
+function idUnder(target: EventTarget | null): string | undefined {
+  return (target as Element | null)?.closest<SVGElement>('[data-id]')?.dataset.id;
+}

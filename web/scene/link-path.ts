@@ -1,0 +1,42 @@
+/** Where a link runs between its two nodes, and where its labels and its badge stand. */
+import type { Link } from '../../src/schema/link.ts';
+import type { Node } from '../../src/schema/node.ts';
+import type { Point } from '../state/project.ts';
+import { centreOf, nodeBox, reach } from './geometry.ts';
+
+export interface LinkPath {
+  readonly d: string;
+  readonly middle: Point;
+  /** Just outside the nodes. */
+  readonly ends: readonly [Point, Point];
+}
+
+/** Between links that join the same two nodes. */
+const spreadPx = 26;
+const labelDistancePx = 16;
+
+/** `siblings`: all links between these two nodes, this one among them. */
+export function linkPath(link: Link, [one, other]: readonly [Node, Node], siblings: readonly Link[]): LinkPath {
+  const from = centreOf(nodeBox(one));
+  const to = centreOf(nodeBox(other));
+  const [dx, dy] = [to.x - from.x, to.y - from.y];
+  const length = Math.hypot(dx, dy) || 1;
+  // Siblings may name their ends in either order; the side on which a link bulges must not depend on it.
+  const sign = one.node_id < other.node_id ? 1 : -1;
+  const place = siblings.findIndex(({ link_id }) => link_id === link.link_id);
+  const bulge = sign * (place - (siblings.length - 1) / 2) * spreadPx;
+  const normal = { x: (-dy / length) * bulge, y: (dx / length) * bulge };
+  const control = { x: (from.x + to.x) / 2 + normal.x * 2, y: (from.y + to.y) / 2 + normal.y * 2 };
+  const near = (node: Node, start: Point, target: Point): Point => {
+    const [ux, uy] = [target.x - start.x, target.y - start.y];
+    const distance = Math.hypot(ux, uy) || 1;
+    const away = Math.min(reach(nodeBox(node), ux, uy) + labelDistancePx, distance * 0.45);
+    return { x: start.x + (ux / distance) * away, y: start.y + (uy / distance) * away };
+  };
+  const aim = bulge === 0 ? { one: to, other: from } : { one: control, other: control };
+  return {
+    d: bulge === 0 ? `M${from.x} ${from.y}L${to.x} ${to.y}` : `M${from.x} ${from.y}Q${control.x} ${control.y} ${to.x} ${to.y}`,
+    middle: { x: (from.x + to.x) / 2 + normal.x, y: (from.y + to.y) / 2 + normal.y },
+    ends: [near(one, from, aim.one), near(other, to, aim.other)],
+  };
+}

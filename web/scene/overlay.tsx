@@ -1,0 +1,17 @@
+/** What is drawn over everything while a gesture lasts: the selection box, the link or the shape that is being made. */
+import { useApp, useProject } from '../state/app.ts';
+import { centreOf, nodeBox } from './geometry.ts';
+
+export function Overlay() {
+  const { sketch } = useApp();
+  const { nodes } = useProject();
+  const { box, wire } = sketch.value;
+  const from = wire && nodes.find(wire.from.node_id);
+  const start = from && centreOf(nodeBox(from));
+  return (
+    <g class="overlay">
+      {box && <rect class="box" x={box.x} y={box.y} width={box.width} height={box.height} />}
+      {start && wire && <path class="wire" d={`M${start.x} ${start.y}L${wire.to.x} ${wire.to.y}`} />}
+    </g>
+  );
+}

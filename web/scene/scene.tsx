@@ -1,0 +1,144 @@
+/** The canvas: one SVG whose content moves and scales as one group, so that looking around draws nothing anew. */
+import { type ReadonlySignal, useComputed, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Project } from '../../src/schema/project.ts';
+import { useApp, useProject } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+import { DrawingView } from './drawing-view.tsx';
+import { Gestures } from './gestures.ts';
+import { LinkView } from './link-view.tsx';
+import { NodeView } from './node-view.tsx';
+import { Overlay } from './overlay.tsx';
+
+export function Scene() {
+  const app = useApp();
+  const project = useProject();
+  const svg = useRef<SVGSVGElement>(null);
+  const content = useRef<SVGGElement>(null);
+  useArea(svg);
+  useFirstFit(project);
+  useEffect(() => {
+    if (!svg.current) return undefined;
+    const gestures = new Gestures(app, project, svg.current);
+    return () => gestures.end();
+  }, [app, project]);
+  useSignalEffect(() => {
+    const { x, y, scale } = app.viewport.state.value;
+    content.current?.setAttribute('transform', `translate(${x} ${y}) scale(${scale})`);
+  });
+  useSignalEffect(() => {
+    svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');
+  });
+  return (
+    <div
+      class={`scene tool-${app.tools.tool.value.name}${project.project.value?.show_interface_labels ? '' : ' without-port-names'}`}
+    >
+      <svg ref={svg} class="canvas" role="application" aria-label={texts.canvas}>
+        <Grid />
+        <g ref={content}>
+          <Layers project={project} />
+          <Overlay />
+        </g>
+      </svg>
+    </div>
+  );
+}
+
+/** What lies under the links, the links, and what lies above them, each in order of z. */
+function Layers({ project }: { readonly project: ProjectState }) {
+  const below = useOrder(() => ordered(project).filter(({ z, kind }) => kind === 'drawing' && z <= 0));
+  const above = useOrder(() => ordered(project).filter(({ z, kind }) => kind === 'node' || z > 0));
+  return (
+    <>
+      <ItemList ids={below} project={project} />
+      <g class="links">
+        {project.links.ids.value.map((id) => (
+          <LinkView key={id} id={id} />
+        ))}
+      </g>
+      <ItemList ids={above} project={project} />
+    </>
+  );
+}
+
+function ItemList({ ids, project }: { readonly ids: ReadonlySignal<string>; readonly project: ProjectState }) {
+  const list = ids.value === '' ? [] : ids.value.split(' ');
+  return <g>{list.map((id) => (project.nodes.peek(id) ? <NodeView key={id} id={id} /> : <DrawingView key={id} id={id} />))}</g>;
+}
+
+interface Placed {
+  readonly id: string;
+  readonly z: number;
+  readonly kind: 'node' | 'drawing';
+}
+
+function ordered({ nodes, drawings }: ProjectState): Placed[] {
+  const placed: Placed[] = [
+    ...drawings.all.value.map(({ drawing_id: id, z }) => ({ id, z, kind: 'drawing' as const })),
+    ...nodes.all.value.map(({ node_id: id, z }) => ({ id, z, kind: 'node' as const })),
+  ];
+  return placed.sort((one, other) => one.z - other.z);
+}
+
+/** Ids as one text: it is another one only when the order is, however often the objects change. */
+function useOrder(list: () => Placed[]): ReadonlySignal<string> {
+  return useComputed(() =>
+    list()
+      .map(({ id }) => id)
+      .join(' '),
+  );
+}
+
+/** Keeps the size of the canvas known. */
+function useArea(svg: { readonly current: SVGSVGElement | null }): void {
+  const { viewport } = useApp();
+  useEffect(() => {
+    const element = svg.current;
+    if (!element) return undefined;
+    const measure = () => {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      viewport.area.value = { left, top, width, height };
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [viewport, svg]);
+}
+
+/** A project that is opened is seen whole. */
+function useFirstFit(project: ProjectState): void {
+  const { viewport } = useApp();
+  const done = useRef(false);
+  useSignalEffect(() => {
+    if (done.current || project.phase.value !== 'opened' || viewport.area.value.width === 0) return;
+    done.current = true;
+    viewport.fit(project.extent());
+  });
+}
+
+function Grid() {
+  const { viewport } = useApp();
+  const { project } = useProject();
+  const settings: Project | undefined = project.value;
+  const { x, y, scale } = viewport.state.value;
+  const size = gridStep(settings?.grid_size ?? 75, scale);
+  if (!settings?.show_grid || size === 0) return null;
+  return (
+    <>
+      <pattern id="grid" width={size} height={size} patternUnits="userSpaceOnUse" patternTransform={`translate(${x} ${y})`}>
+        <circle class="grid-dot" cx={0.75} cy={0.75} r={1} />
+      </pattern>
+      <rect width="100%" height="100%" fill="url(#grid)" />
+    </>
+  );
+}
+
+/** Pixels between dots: every grid line, or every fourth, sixteenth … when they would be too close. */
+function gridStep(gridPx: number, scale: number): number {
+  if (gridPx <= 1) return 0;
+  let step = gridPx * scale;
+  while (step < 18) step *= 4;
+  return step;
+}

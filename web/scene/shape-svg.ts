@@ -1,0 +1,47 @@
+/** The SVG texts of drawings, in the form that established clients write and read. */
+import type { DrawingShape } from '../state/tools.ts';
+import type { Ink, TextLook } from './picture.ts';
+
+export interface ShapeSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+const standardInk: Ink = { stroke: '#000000', strokeWidth: 2, fill: '#ffffff', opacity: 0 };
+/** What established clients write; shown in the page's own type. */
+const standardFamily = 'TypeWriter';
+const standardLook: TextLook = { sizePx: 16 };
+
+export function shapeSvg(shape: Exclude<DrawingShape, 'text'>, size: ShapeSize, rises = false, ink: Ink = standardInk): string {
+  const width = Math.max(1, Math.round(size.width));
+  const height = Math.max(1, Math.round(size.height));
+  const stroke = `stroke="${ink.stroke ?? '#000000'}" stroke-width="${ink.strokeWidth ?? 2}"${ink.dash ? ` stroke-dasharray="${ink.dash}"` : ''}`;
+  const fill = `fill="${ink.fill ?? '#ffffff'}" fill-opacity="${ink.opacity ?? 1}"`;
+  const inner = {
+    rectangle: `<rect width="${width}" height="${height}" ${fill} ${stroke}/>`,
+    ellipse: `<ellipse cx="${width / 2}" cy="${height / 2}" rx="${width / 2}" ry="${height / 2}" ${fill} ${stroke}/>`,
+    line: `<line x1="0" y1="${rises ? height : 0}" x2="${width}" y2="${rises ? 0 : height}" ${stroke}/>`,
+  }[shape];
+  return `<svg width="${width}" height="${height}">${inner}</svg>`;
+}
+
+export function textSvg(text: string, look: TextLook = standardLook, fill = '#000000'): string {
+  const lines = text.split('\n');
+  const longest = Math.max(...lines.map((line) => line.length));
+  // Roughly: the text itself is what is shown, the size is what it is grabbed by.
+  const width = Math.ceil(longest * look.sizePx * 0.6) + 4;
+  const height = Math.ceil(lines.length * look.sizePx * 1.25) + 4;
+  const more = [
+    look.weight === 'bold' ? ' font-weight="bold"' : '',
+    look.italic ? ' font-style="italic"' : '',
+    look.underline ? ' text-decoration="underline"' : '',
+  ].join('');
+  return (
+    `<svg width="${width}" height="${height}"><text font-family="${look.family ?? standardFamily}" font-size="${look.sizePx * 0.75}"` +
+    `${more} fill="${fill}" fill-opacity="1.0">${escapeText(text)}</text></svg>`
+  );
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[sign] ?? sign);
+}

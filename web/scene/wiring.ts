@@ -1,0 +1,65 @@
+/** Making a link: a port of one node, then a port of another. */
+import type { LinkEnd } from '../../src/schema/link.ts';
+import type { Node, Port } from '../../src/schema/node.ts';
+import type { App } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+
+export interface PortState {
+  readonly port: Port;
+  /** What the port is linked to already. */
+  readonly linkedTo?: string;
+}
+
+export function portsOf(project: ProjectState, node: Node): PortState[] {
+  const links = project.linksOf.peek().get(node.node_id) ?? [];
+  return node.ports.map((port) => {
+    const link = links.find(({ nodes }) => nodes.some((end) => end.node_id === node.node_id && isAt(end, port)));
+    const other = link?.nodes.find((end) => end.node_id !== node.node_id);
+    return other ? { port, linkedTo: project.nodes.peek(other.node_id)?.name ?? '' } : { port };
+  });
+}
+
+function isAt(end: LinkEnd, port: Port): boolean {
+  return end.adapter_number === port.adapter_number && end.port_number === port.port_number;
+}
+
+interface Place {
+  readonly nodeId: string | undefined;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A node was chosen while links are made: asks which port, unless there is but one. */
+export function pickPort(app: App, project: ProjectState, { nodeId, x, y }: Place): void {
+  const { tools, toasts } = app;
+  const node = nodeId === undefined ? undefined : project.nodes.peek(nodeId);
+  const tool = tools.tool.peek();
+  if (!node || tool.name !== 'wire') {
+    tools.tool.value = { name: 'wire' };
+    app.sketch.value = {};
+    app.portMenu.value = undefined;
+    return;
+  }
+  if (tool.from?.node_id === node.node_id) return;
+  const free = portsOf(project, node).filter(({ linkedTo }) => linkedTo === undefined);
+  const [only] = free;
+  if (!only) toasts.show('error', texts.noFreePort(node.name));
+  else if (node.ports.length === 1) choosePort(app, project, node, only.port);
+  else app.portMenu.value = { nodeId: node.node_id, x, y };
+}
+
+/** The first port is kept; with the second the link is made. */
+export function choosePort(app: App, project: ProjectState, node: Node, port: Port): void {
+  app.portMenu.value = undefined;
+  const end: LinkEnd = { node_id: node.node_id, adapter_number: port.adapter_number, port_number: port.port_number };
+  const tool = app.tools.tool.peek();
+  const from = tool.name === 'wire' ? tool.from : undefined;
+  app.sketch.value = {};
+  if (!from) {
+    app.tools.tool.value = { name: 'wire', from: end };
+    return;
+  }
+  app.tools.tool.value = { name: 'wire' };
+  void app.toasts.attempt(() => app.api.post(`${project.path}/links`, { nodes: [from, end] }));
+}

@@ -1,0 +1,63 @@
+/** Everything the page knows, in one object that its views are given. */
+import { effect, type Signal, signal } from '@preact/signals';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { type Api, api } from '../api.ts';
+import { createRouter, type Router } from '../router.ts';
+import { Viewport } from '../scene/viewport.ts';
+import { ConsoleDock } from './console-dock.ts';
+import { Dialogs } from './dialogs.ts';
+import { ProjectState } from './project.ts';
+import { ServerState } from './server.ts';
+import type { Sketch } from './sketch.ts';
+import { createTheme, type Theme } from './theme.ts';
+import { Toasts } from './toasts.ts';
+import { Tools } from './tools.ts';
+
+export class App {
+  readonly api: Api = api;
+  readonly router: Router = createRouter();
+  readonly server = new ServerState(api);
+  readonly theme: Signal<Theme> = createTheme();
+  readonly toasts = new Toasts();
+  readonly dialogs = new Dialogs();
+  readonly tools = new Tools();
+  readonly viewport = new Viewport();
+  readonly consoles = new ConsoleDock();
+  /** What was copied. */
+  readonly clipboard = signal<{ readonly projectId: string; readonly ids: readonly string[] } | undefined>(undefined);
+  readonly sketch = signal<Sketch>({});
+  /** Which port is being asked for, and where in the window. */
+  readonly portMenu = signal<{ readonly nodeId: string; readonly x: number; readonly y: number } | undefined>(undefined);
+  /** The project that is shown. */
+  readonly project = signal<ProjectState | undefined>(undefined);
+
+  constructor() {
+    effect(() => {
+      const view = this.router.view.value;
+      const shown = this.project.peek();
+      const wanted = view.name === 'project' ? view.projectId : undefined;
+      if (shown?.id === wanted) return;
+      shown?.close();
+      this.consoles.clear();
+      this.tools.reset();
+      this.sketch.value = {};
+      this.project.value = wanted === undefined ? undefined : new ProjectState(api, wanted);
+    });
+  }
+}
+
+export const AppContext = createContext<App | undefined>(undefined);
+
+export function useApp(): App {
+  const app = useContext(AppContext);
+  if (!app) throw new Error('a view stands outside the page');
+  return app;
+}
+
+/** Of views that are shown only where a project is. */
+export function useProject(): ProjectState {
+  const project = useApp().project.value;
+  if (!project) throw new Error('a view of a project stands where there is none');
+  return project;
+}

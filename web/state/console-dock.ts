@@ -1,0 +1,80 @@
+/** Consoles that are open at the foot of the page: panes side by side, each with tabs. */
+import { batch, computed, signal } from '@preact/signals';
+
+export interface ConsolePane {
+  readonly id: number;
+  /** Ids of nodes; of captures what `captureTab` makes of a link's id. */
+  readonly tabs: readonly string[];
+  readonly active: string;
+}
+
+const capturePrefix = 'capture:';
+export const captureTab = (linkId: string): string => `${capturePrefix}${linkId}`;
+
+/** The link whose capture a tab shows; undefined when it is a node's console. */
+export function linkOfTab(tab: string): string | undefined {
+  return tab.startsWith(capturePrefix) ? tab.slice(capturePrefix.length) : undefined;
+}
+
+export class ConsoleDock {
+  readonly panes = signal<readonly ConsolePane[]>([]);
+  /** The pane in which the next console opens. */
+  readonly current = signal(0);
+  readonly heightPx = signal(280);
+  readonly isOpen = computed(() => this.panes.value.length > 0);
+  #last = 0;
+
+  open(nodeId: string): void {
+    const holder = this.panes.peek().find((pane) => pane.tabs.includes(nodeId));
+    if (holder) {
+      this.activate(holder.id, nodeId);
+      return;
+    }
+    const target = this.panes.peek().find(({ id }) => id === this.current.peek()) ?? this.panes.peek()[0];
+    if (!target) {
+      this.#add(nodeId);
+      return;
+    }
+    this.#change(target.id, (pane) => ({ ...pane, tabs: [...pane.tabs, nodeId], active: nodeId }));
+    this.current.value = target.id;
+  }
+
+  activate(paneId: number, nodeId: string): void {
+    this.#change(paneId, (pane) => ({ ...pane, active: nodeId }));
+    this.current.value = paneId;
+  }
+
+  close(nodeId: string): void {
+    this.panes.value = this.panes.peek().flatMap((pane) => {
+      const at = pane.tabs.indexOf(nodeId);
+      if (at < 0) return [pane];
+      const tabs = pane.tabs.filter((tab) => tab !== nodeId);
+      const active = pane.active === nodeId ? (tabs[Math.max(0, at - 1)] ?? '') : pane.active;
+      return tabs.length === 0 ? [] : [{ ...pane, tabs, active }];
+    });
+  }
+
+  /** Puts a console into a pane of its own, beside the others. */
+  split(nodeId: string): void {
+    const holder = this.panes.peek().find((pane) => pane.tabs.includes(nodeId));
+    if (holder && holder.tabs.length < 2) return;
+    batch(() => {
+      this.close(nodeId);
+      this.#add(nodeId);
+    });
+  }
+
+  clear(): void {
+    this.panes.value = [];
+  }
+
+  #add(nodeId: string): void {
+    this.#last += 1;
+    this.panes.value = [...this.panes.peek(), { id: this.#last, tabs: [nodeId], active: nodeId }];
+    this.current.value = this.#last;
+  }
+
+  #change(paneId: number, change: (pane: ConsolePane) => ConsolePane): void {
+    this.panes.value = this.panes.peek().map((pane) => (pane.id === paneId ? change(pane) : pane));
+  }
+}

@@ -1,0 +1,197 @@
+/** The open project as the page shows it: what the server last said, and what this page is doing to it just now. */
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Drawing } from '../../src/schema/drawing.ts';
+import type { Link } from '../../src/schema/link.ts';
+import type { Node } from '../../src/schema/node.ts';
+import type { Project } from '../../src/schema/project.ts';
+import { type Api, ApiError } from '../api.ts';
+import { around, type Box, nodeBox } from '../scene/geometry.ts';
+import { Pictures } from '../scene/picture.ts';
+import { Keyed } from './keyed.ts';
+import { Live, type Notice } from './live.ts';
+import { Selection } from './selection.ts';
+import { Work } from './work.ts';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export type ProjectPhase = 'loading' | 'opened' | 'closed' | 'missing';
+
+/** Something that stands on the canvas at a place of its own. */
+export type Item = { readonly kind: 'node'; readonly object: Node } | { readonly kind: 'drawing'; readonly object: Drawing };
+
+export class ProjectState {
+  readonly id: string;
+  readonly path: string;
+  readonly phase = signal<ProjectPhase>('loading');
+  readonly project = signal<Project | undefined>(undefined);
+  readonly nodes = new Keyed<Node>((node) => node.node_id);
+  readonly links = new Keyed<Link>((link) => link.link_id);
+  readonly drawings = new Keyed<Drawing>((drawing) => drawing.drawing_id);
+  readonly selection: Selection;
+  readonly work: Work;
+  readonly pictures = new Pictures();
+  readonly live: Live;
+  /** Messages that the server sent to everyone who looks at the project, the last one. */
+  readonly said = signal<{ readonly level: string; readonly message: string } | undefined>(undefined);
+  /** Links by node. */
+  readonly linksOf: ReadonlySignal<ReadonlyMap<string, readonly Link[]>> = computed(() => {
+    const map = new Map<string, Link[]>();
+    for (const link of this.links.all.value)
+      for (const { node_id } of link.nodes) map.set(node_id, [...(map.get(node_id) ?? []), link]);
+    return map;
+  });
+  readonly #api: Api;
+  /** Items whose place this page decides at the moment, because they are being dragged. */
+  readonly #held = new Map<string, Point>();
+
+  constructor(api: Api, id: string) {
+    this.#api = api;
+    this.id = id;
+    this.path = `/v2/projects/${id}`;
+    this.selection = new Selection(this);
+    this.work = new Work();
+    this.live = new Live({
+      address: () => api.socket(`${this.path}/notifications/ws`),
+      read: () => this.read(),
+      heard: (notice) => this.#heard(notice),
+    });
+  }
+
+  close(): void {
+    this.live.close();
+  }
+
+  /** Opens the project on the server, then reads everything. */
+  async open(): Promise<void> {
+    await this.#api.post(`${this.path}/open`);
+    await this.read();
+  }
+
+  async read(): Promise<void> {
+    const get = <T>(what: string) => this.#api.get<T>(`${this.path}${what}`);
+    try {
+      let project = await get<Project>('');
+      // Whoever looks at a project wants it open; one that is closed meanwhile stays so until it is asked for.
+      if (project.status === 'closed' && this.phase.peek() === 'loading')
+        project = await this.#api.post<Project>(`${this.path}/open`);
+      if (project.status === 'closed') return this.#close(project);
+      const [nodes, links, drawings] = await Promise.all([
+        get<Node[]>('/nodes'),
+        get<Link[]>('/links'),
+        get<Drawing[]>('/drawings'),
+      ]);
+      batch(() => {
+        this.project.value = project;
+        this.nodes.replaceAll(nodes.map((node) => this.#placed(node.node_id, node)));
+        this.links.replaceAll(links);
+        this.drawings.replaceAll(drawings);
+        this.phase.value = 'opened';
+        this.selection.forgetMissing();
+      });
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) this.phase.value = 'missing';
+      throw error;
+    }
+  }
+
+  findItem(id: string): Item | undefined {
+    const node = this.nodes.peek(id);
+    if (node) return { kind: 'node', object: node };
+    const drawing = this.drawings.peek(id);
+    return drawing && { kind: 'drawing', object: drawing };
+  }
+
+  /** Room that an item takes on the canvas. */
+  boxOf(item: Item): Box {
+    if (item.kind === 'node') return nodeBox(item.object);
+    const { width, height } = this.pictures.of(item.object.svg);
+    return { x: item.object.x, y: item.object.y, width, height };
+  }
+
+  /** Everything that stands on the canvas. */
+  items(): Item[] {
+    return [
+      ...this.nodes.all.peek().map((object): Item => ({ kind: 'node', object })),
+      ...this.drawings.all.peek().map((object): Item => ({ kind: 'drawing', object })),
+    ];
+  }
+
+  /** The part of the scene in which something stands. */
+  extent(): Box | undefined {
+    return around(this.items().map((item) => this.boxOf(item)));
+  }
+
+  /** Shows an item elsewhere without telling the server; it stays there, whatever the server says, until `release`. */
+  hold(id: string, { x, y }: Point): void {
+    this.#held.set(id, { x, y });
+    if (this.nodes.peek(id)) this.nodes.patch(id, { x, y });
+    else this.drawings.patch(id, { x, y });
+  }
+
+  release(id: string): void {
+    this.#held.delete(id);
+  }
+
+  #placed<T extends object>(id: string, object: T): T {
+    const place = this.#held.get(id);
+    return place ? { ...object, ...place } : object;
+  }
+
+  #close(project: Project): void {
+    batch(() => {
+      this.project.value = project;
+      this.phase.value = 'closed';
+      this.nodes.replaceAll([]);
+      this.links.replaceAll([]);
+      this.drawings.replaceAll([]);
+      this.selection.clear();
+    });
+  }
+
+  #heard({ action, event }: Notice): void {
+    const [what, happened = ''] = action.split('.');
+    if (what === 'node') this.#heardNode(happened, event as Node);
+    else if (what === 'link') this.#heardLink(happened, event as Link);
+    else if (what === 'drawing') this.#heardDrawing(happened, event as Drawing);
+    else if (what === 'project') this.#heardProject(happened, event as Project);
+    else if (action === 'snapshot.restored') void this.read().catch(() => undefined);
+    else if (what === 'log') this.said.value = { level: happened, message: (event as { message: string }).message };
+  }
+
+  #heardNode(happened: string, node: Node): void {
+    if (happened === 'deleted') this.#remove(this.nodes, node.node_id);
+    else this.nodes.put(this.#placed(node.node_id, node));
+  }
+
+  #heardLink(happened: string, link: Link): void {
+    if (happened === 'deleted') this.#remove(this.links, link.link_id);
+    else this.links.put(link);
+  }
+
+  /** A drawing that was only moved comes without its picture. */
+  #heardDrawing(happened: string, drawing: Drawing): void {
+    const id = drawing.drawing_id;
+    if (happened === 'deleted') this.#remove(this.drawings, id);
+    else if (drawing.svg !== undefined) this.drawings.put(this.#placed(id, drawing));
+    else this.drawings.patch(id, this.#placed(id, drawing));
+  }
+
+  #remove<T extends object>(list: Keyed<T>, id: string): void {
+    batch(() => {
+      list.remove(id);
+      this.selection.remove(id);
+      this.#held.delete(id);
+    });
+  }
+
+  #heardProject(happened: string, project: Project): void {
+    if (happened === 'closed') this.#close({ ...project, status: 'closed' });
+    else if (happened === 'deleted') this.phase.value = 'missing';
+    else if (happened === 'opened' || (project.status === 'opened' && this.phase.peek() === 'closed'))
+      void this.read().catch(() => undefined);
+    else this.project.value = project;
+  }
+}

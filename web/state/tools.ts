@@ -1,0 +1,25 @@
+/** What the pointer does on the canvas, and which panels are open. */
+import { signal } from '@preact/signals';
+import type { LinkEnd } from '../../src/schema/link.ts';
+
+export type DrawingShape = 'text' | 'rectangle' | 'ellipse' | 'line';
+export type Tool =
+  | { readonly name: 'select' }
+  | { readonly name: 'wire'; readonly from?: LinkEnd }
+  | { readonly name: 'draw'; readonly shape: DrawingShape };
+
+const select: Tool = { name: 'select' };
+
+export class Tools {
+  readonly tool = signal<Tool>(select);
+  readonly paletteOpen = signal(matchMedia('(min-width: 900px)').matches);
+  readonly inspectorOpen = signal(matchMedia('(min-width: 900px)').matches);
+  /** Menu at a place of the window. */
+  readonly menu = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
+
+  /** Back to selecting and moving. */
+  reset(): void {
+    this.tool.value = select;
+    this.menu.value = undefined;
+  }
+}

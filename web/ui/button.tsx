@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+interface ButtonProps {
+  readonly onClick?: (event: MouseEvent) => void;
+  readonly icon?: IconName;
+  /** For a button that shows nothing but an icon. */
+  readonly label?: string;
+  readonly title?: string | undefined;
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly disabled?: boolean;
+  readonly pressed?: boolean | undefined;
+  readonly submit?: boolean;
+  readonly children?: ComponentChildren;
+}
+
+export function Button({ kind = 'plain', icon, label, title, pressed, submit, children, ...rest }: ButtonProps) {
+  return (
+    <button
+      type={submit ? 'submit' : 'button'}
+      class={`button ${kind}${children ? '' : ' only-icon'}`}
+      aria-label={label}
+      aria-pressed={pressed}
+      title={title ?? label}
+      {...rest}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,41 @@
+/** A dialog: the browser's own, which keeps the focus inside and closes with Escape. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { texts } from '../texts.ts';
+import { Button } from './button.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly wide?: boolean;
+  /** Makes of it a form that Enter sends. */
+  readonly onSubmit?: () => void;
+  readonly footer?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function Dialog({ title, close, wide, onSubmit, footer, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={element} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={titleId} onClose={close}>
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit?.();
+        }}
+      >
+        <header>
+          <h2 id={titleId}>{title}</h2>
+          <Button icon="close" kind="quiet" label={texts.close} onClick={close} />
+        </header>
+        <div class="dialog-body">{children}</div>
+        {footer && <footer>{footer}</footer>}
+      </form>
+    </dialog>
+  );
+}
