@@ -7,11 +7,11 @@ import type { BulkCreate, BulkEnd, BulkLink, BulkNode } from '../schema/bulk.ts'
 import type { Drawing } from '../schema/drawing.ts';
 import type { LinkEnd } from '../schema/link.ts';
 import { forEachBounded } from './bounded.ts';
-import type { LinkObject } from './link.ts';
-import type { LiveProject } from './live-project.ts';
-import type { NodeObject } from './node.ts';
-import type { OpenNode } from './open-node.ts';
-import { type Prepared, revertAll } from './prepared.ts';
+import type { LinkObject } from './links/link.ts';
+import type { NodeObject } from './nodes/node.ts';
+import type { OpenNode } from './nodes/open-node.ts';
+import type { LiveProject } from './projects/live-project.ts';
+import { type Prepared, revertAll } from './projects/prepared.ts';
 
 interface Made {
   readonly nodes: NodeObject[];

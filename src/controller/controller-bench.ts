@@ -10,10 +10,10 @@ import { LocalTransport } from '../api/local-transport.ts';
 import type { Method } from '../api/route.ts';
 import type { Link } from '../schema/link.ts';
 import type { Settings } from '../schema/settings.ts';
+import { InMemoryCompute } from './computes/in-memory-compute.ts';
 import { Controller } from './controller.ts';
-import { InMemoryCompute } from './in-memory-compute.ts';
-import type { NodeObject } from './node.ts';
-import type { Notice } from './project-host.ts';
+import type { NodeObject } from './nodes/node.ts';
+import type { Notice } from './projects/project-host.ts';
 
 export interface ProjectAnswer {
   readonly project_id: string;

@@ -3,9 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { freemem, loadavg, networkInterfaces, release, totalmem, uptime, version } from 'node:os';
 import { join } from 'node:path';
 import type { RouteKey } from '../api/route.ts';
-import type { Compute } from './compute.ts';
+import type { Compute } from './computes/compute.ts';
 import type { Controller } from './controller.ts';
-import { storageFailed } from './project-log.ts';
+import { storageFailed } from './history/project-log.ts';
 
 /** Written anew each time. @throws storage_failed */
 export async function writeDebugReport(controller: Controller): Promise<void> {

@@ -12,7 +12,7 @@ import {
 } from '../schema/kept-settings.ts';
 import type { Static } from '../schema/type.ts';
 import { canonical } from './canonical.ts';
-import { storageFailed } from './project-log.ts';
+import { storageFailed } from './history/project-log.ts';
 
 export class KeptSettings {
   readonly #map: DurableMap<object>;

@@ -1,8 +1,8 @@
 /** What monitoring systems are told of projects, nodes and links. */
 import { counter, gauge, type Metric, type MetricValue } from '../lib/metric.ts';
 import type { LinkDirection, LinkStats } from '../schema/link-stats.ts';
-import type { LiveProject } from './live-project.ts';
-import type { Project } from './project.ts';
+import type { LiveProject } from './projects/live-project.ts';
+import type { Project } from './projects/project.ts';
 
 export async function controllerMetrics(projects: Iterable<Project>): Promise<Metric[]> {
   const all = [...projects];

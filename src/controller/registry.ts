@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { DurableMap } from '../lib/durable-map.ts';
 import type { Log } from './log.ts';
-import { type ProjectState, readListed } from './project-state.ts';
+import { type ProjectState, readListed } from './projects/project-state.ts';
 
 export interface RegistryEntry {
   readonly path: string;

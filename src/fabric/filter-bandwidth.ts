@@ -15,7 +15,8 @@ export const bandwidth: FilterMaker = (values) => {
   let freeMs = 0;
   return {
     hold(atMs, bytes) {
-      const queuedBytes = (freeMs - atMs) * bytesPerMs;
+      // Whole bytes: a moment is not exact, and a queue that holds 400 frames is to hold 400.
+      const queuedBytes = Math.round((freeMs - atMs) * bytesPerMs);
       // An idle link takes every frame, however small the limit.
       if (queuedBytes > 0 && queuedBytes + bytes > limitBytes) return lost;
       freeMs = Math.max(freeMs, atMs) + bytes / bytesPerMs;

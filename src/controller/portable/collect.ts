@@ -1,9 +1,9 @@
 /** Everything that a project is, in one folder: what snapshots keep and archives hold. */
-import { localComputeId } from '../compute.ts';
-import type { Computes } from '../computes.ts';
-import { copyOnCompute, copyOwnFiles, nodesByCompute } from '../copy-files.ts';
-import type { Project } from '../project.ts';
-import type { FrozenProject } from '../project-environment.ts';
+import { localComputeId } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import { copyOnCompute, copyOwnFiles, nodesByCompute } from '../projects/copy-files.ts';
+import type { Project } from '../projects/project.ts';
+import type { FrozenProject } from '../projects/project-environment.ts';
 import { copyRemote } from './remote-files.ts';
 
 /** Captures are no part of a project: they are not kept in snapshots, nor exported. */

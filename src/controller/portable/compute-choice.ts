@@ -1,9 +1,9 @@
 /** On which compute the nodes of an imported project go. Source: the established rules (domain of imports). */
-import type { Compute } from '../compute.ts';
-import { localComputeId } from '../compute.ts';
-import type { Computes } from '../computes.ts';
-import { findKind } from '../node.ts';
-import type { NodeEntry } from '../topology.ts';
+import type { Compute } from '../computes/compute.ts';
+import { localComputeId } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import { findKind } from '../nodes/node.ts';
+import type { NodeEntry } from '../projects/topology.ts';
 
 /** A compute with this id is the virtual machine that runs what needs a kernel of its own. */
 const vmComputeId = 'vm';

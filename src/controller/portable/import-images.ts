@@ -5,7 +5,7 @@ import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
-import { copyOptions } from '../copy-files.ts';
+import { copyOptions } from '../projects/copy-files.ts';
 import { imageFolderOf } from './node-images.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** Images that nodes name in their properties, whatever their kind. Source: the established format of portable projects. */
 import { basename } from 'node:path';
 import type { NodeType } from '../../schema/node.ts';
-import { findKind } from '../node.ts';
-import type { NodeEntry } from '../topology.ts';
+import { findKind } from '../nodes/node.ts';
+import type { NodeEntry } from '../projects/topology.ts';
 
 /** Kinds whose images are named otherwise than by properties that end in `image`. Those of containers are names in a registry. */
 const otherwise: Readonly<Record<string, readonly string[]>> = { iou: ['path'], docker: [] };

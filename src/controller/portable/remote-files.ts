@@ -7,12 +7,12 @@ import { Readable } from 'node:stream';
 import { fault, isFault } from '../../api/faults.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
-import type { Compute } from '../compute.ts';
-import { copyOnCompute } from '../copy-files.ts';
-import type { LiveProject } from '../live-project.ts';
-import { findKind } from '../node.ts';
-import type { OpenNode } from '../open-node.ts';
-import type { Project } from '../project.ts';
+import type { Compute } from '../computes/compute.ts';
+import { findKind } from '../nodes/node.ts';
+import type { OpenNode } from '../nodes/open-node.ts';
+import { copyOnCompute } from '../projects/copy-files.ts';
+import type { LiveProject } from '../projects/live-project.ts';
+import type { Project } from '../projects/project.ts';
 
 export interface RemotePart {
   readonly source: Project;

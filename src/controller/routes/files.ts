@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Route, route } from '../../api/route.ts';
 import type { Controller } from '../controller.ts';
-import { readFile, readNodeFile, writeFile, writeNodeFile } from '../project-files.ts';
+import { readFile, readNodeFile, writeFile, writeNodeFile } from '../projects/project-files.ts';
 
 export function fileRoutes({ projects }: Controller): Route[] {
   const live = (path: { project_id: string }) => projects.get(path.project_id).live();

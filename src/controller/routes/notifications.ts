@@ -3,7 +3,7 @@ import { type Call, type Route, route, socketRoute } from '../../api/route.ts';
 import { linkStats, Notification, since } from '../../schema/notification.ts';
 import type { Controller } from '../controller.ts';
 import type { Source } from '../feed.ts';
-import { resume } from '../resume.ts';
+import { resume } from '../history/resume.ts';
 
 const reply = Notification;
 /** Existing clients are not sent what they do not know. */

@@ -3,7 +3,7 @@ import { type Route, route } from '../../api/route.ts';
 import { DefaultSymbols, SymbolEntry, SymbolSize } from '../../schema/symbol.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { defaultSymbols } from '../symbol-set.ts';
+import { defaultSymbols } from '../symbols/symbol-set.ts';
 
 export function symbolRoutes({ symbols }: Controller): Route[] {
   return [

@@ -4,7 +4,7 @@ import { Node } from '../../schema/node.ts';
 import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { nodeFrom } from '../template-rules.ts';
+import { nodeFrom } from '../templates/template-rules.ts';
 
 export function templateRoutes({ templates, projects, computes }: Controller): Route[] {
   return [

@@ -10,7 +10,7 @@ import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { projectEntry } from '../portable/archive-entries.ts';
 import { archiveFolder } from '../portable/write-archive.ts';
-import type { Topology } from '../topology.ts';
+import type { Topology } from '../projects/topology.ts';
 import { baseName } from './drawings-1x.ts';
 import { object, objects, textOr } from './raw.ts';
 

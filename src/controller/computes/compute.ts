@@ -1,0 +1,99 @@
+/** One compute as the controller knows it: where it is, whether it is connected, how busy it is. */
+
+import type { Transport } from '../../api/transport.ts';
+import type { Compute as ComputeObject } from '../../schema/compute.ts';
+import { canonical } from '../canonical.ts';
+import type { ComputeEntry } from '../projects/topology.ts';
+import type { Usage } from './usage.ts';
+
+/** What is stored of a compute. */
+export interface ComputeRecord extends ComputeEntry {
+  readonly user: string | null;
+  readonly password: string | null;
+}
+
+/** The compute of this process. */
+export const localComputeId = 'local';
+
+export class Compute {
+  #record: ComputeRecord;
+  #transport: Transport;
+  #usage: Usage | null = null;
+  #object: Readonly<ComputeObject> | undefined;
+  #consoleHost: string;
+
+  constructor(record: ComputeRecord, transport: Transport, consoleHost = record.host) {
+    this.#record = record;
+    this.#transport = transport;
+    this.#consoleHost = consoleHost;
+  }
+
+  get id(): string {
+    return this.#record.compute_id;
+  }
+
+  get isLocal(): boolean {
+    return this.id === localComputeId;
+  }
+
+  get record(): ComputeRecord {
+    return this.#record;
+  }
+
+  get transport(): Transport {
+    return this.#transport;
+  }
+
+  /** Where clients find the consoles of its nodes; may be `0.0.0.0` or `::`, which they replace by the controller's address. */
+  get consoleHost(): string {
+    return this.#consoleHost;
+  }
+
+  /** What stands in project files; nothing for the local compute. */
+  get entry(): ComputeEntry | undefined {
+    const { user: _user, password: _password, ...entry } = this.#record;
+    return this.isLocal ? undefined : canonical(entry);
+  }
+
+  /** The object of the API, frozen. */
+  get object(): Readonly<ComputeObject> {
+    const { password: _password, ...record } = this.#record;
+    const { connected, capabilities, lastError } = this.#transport.state;
+    this.#object ??= canonical<ComputeObject>({
+      ...record,
+      capabilities,
+      connected,
+      last_error: lastError,
+      cpu_usage_percent: connected ? (this.#usage?.cpu_usage_percent ?? null) : null,
+      memory_usage_percent: connected ? (this.#usage?.memory_usage_percent ?? null) : null,
+    });
+    return this.#object;
+  }
+
+  /** Whether the figures are others than before. */
+  setUsage(usage: Usage): boolean {
+    const isSame =
+      this.#usage?.cpu_usage_percent === usage.cpu_usage_percent && this.#usage.memory_usage_percent === usage.memory_usage_percent;
+    this.#usage = usage;
+    if (!isSame) this.#object = undefined;
+    return !isSame;
+  }
+
+  /** The address or the transport is another one now. */
+  replace(record: ComputeRecord, transport: Transport): void {
+    this.#record = record;
+    this.#transport = transport;
+    if (!this.isLocal) this.#consoleHost = record.host;
+    this.#object = undefined;
+  }
+
+  setConsoleHost(host: string): void {
+    this.#consoleHost = host;
+  }
+
+  /** The transport's state changed. */
+  touch(): void {
+    if (!this.#transport.state.connected) this.#usage = null;
+    this.#object = undefined;
+  }
+}

@@ -1,0 +1,266 @@
+/** The registered computes, durable but for the local one, which always exists. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import type { ComputeEvent, Transport } from '../../api/transport.ts';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { Mutex } from '../../lib/mutex.ts';
+import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
+import { canonical } from '../canonical.ts';
+import { storageFailed } from '../history/project-log.ts';
+import type { Log } from '../log.ts';
+import { Compute, type ComputeRecord, localComputeId } from './compute.ts';
+import { ImageTransfers } from './image-transfers.ts';
+
+export interface ComputesOptions {
+  readonly stateDirectory: string;
+  readonly version: string;
+  readonly log: Log;
+  readonly local: { readonly record: ComputeRecord; readonly transport: Transport; readonly consoleHost: string };
+  readonly makeTransport: (record: ComputeRecord) => Transport;
+  /** `compute.created`, `compute.updated`, `compute.deleted` for listeners of the controller. */
+  readonly announce: (action: string, compute: Compute) => void;
+  readonly onEvent: (compute: Compute, event: ComputeEvent) => void;
+  /** A compute was registered, connected or lost. */
+  readonly onState: (compute: Compute) => void;
+}
+
+interface ComputesFile {
+  readonly computes: readonly ComputeRecord[];
+  readonly version: string;
+  readonly local_name?: string | undefined;
+}
+
+const reserved = new Set(['vm', 'gns3vm', localComputeId]);
+
+export class Computes {
+  readonly #options: ComputesOptions;
+  readonly #computes = new Map<string, Compute>();
+  readonly #unsubscribe = new Map<string, () => void>();
+  readonly #changes = new Mutex();
+  readonly images = new ImageTransfers(() => this.local);
+  #list: readonly object[] | undefined;
+  /** What the local compute was called by a client, if it was. */
+  #localName: string | undefined;
+  /** The file could not be read: it is not written either. */
+  #unreadable: Error | undefined;
+
+  private constructor(options: ComputesOptions) {
+    this.#options = options;
+  }
+
+  static async open(options: ComputesOptions): Promise<Computes> {
+    const computes = new Computes(options);
+    const { record, transport, consoleHost } = options.local;
+    const stored = await computes.#load();
+    computes.#add(new Compute({ ...record, name: computes.#localName ?? record.name }, transport, consoleHost));
+    for (const other of stored) {
+      const compute = new Compute(other, options.makeTransport(other));
+      computes.#add(compute);
+      compute.transport.connect().catch(() => undefined);
+    }
+    return computes;
+  }
+
+  get local(): Compute {
+    return this.get(localComputeId);
+  }
+
+  find(computeId: string): Compute | undefined {
+    return this.#computes.get(computeId);
+  }
+
+  /** @throws `compute_not_found` */
+  get(computeId: string): Compute {
+    const compute = this.#computes.get(computeId);
+    if (!compute) throw fault('compute_not_found', { compute_id: computeId });
+    return compute;
+  }
+
+  all(): Compute[] {
+    return [...this.#computes.values()];
+  }
+
+  /** Objects of the API. */
+  list(): readonly object[] {
+    this.#list ??= Object.freeze(this.all().map((compute) => compute.object));
+    return this.#list;
+  }
+
+  /** Registers a compute, or connects the one that has this id. */
+  create(given: ComputeCreate): Promise<Compute> {
+    return this.#changes.run(async () => {
+      const existing = given.compute_id === undefined ? undefined : this.#computes.get(given.compute_id);
+      if (existing) {
+        await existing.transport.connect().catch(() => undefined);
+        this.changed(existing);
+        return existing;
+      }
+      for (const name of [given.compute_id, given.name]) {
+        if (name !== undefined && reserved.has(name)) throw fault('compute_id_reserved', { name });
+      }
+      const record = recordOf(given);
+      this.#refuseTakenName(record.name);
+      const compute = new Compute(record, this.#options.makeTransport(record));
+      await this.#connectFirst(compute);
+      await this.#save([...this.#stored(), record]).catch(async (error: unknown) => {
+        await compute.transport.close();
+        throw error;
+      });
+      this.#add(compute);
+      this.#options.announce('compute.created', compute);
+      this.#options.onState(compute);
+      return compute;
+    });
+  }
+
+  update(computeId: string, given: ComputeUpdate): Promise<Compute> {
+    return this.#changes.run(async () => {
+      const compute = this.get(computeId);
+      const { compute_id: _id, ...fields } = given;
+      if (fields.name !== undefined && fields.name !== compute.record.name) this.#refuseTakenName(fields.name);
+      if (compute.isLocal) return this.#renameLocal(fields.name ?? compute.record.name);
+      const record: ComputeRecord = canonical({ ...compute.record, ...fields });
+      await this.#save(this.#stored().map((stored) => (stored.compute_id === computeId ? record : stored)));
+      const before = compute.transport;
+      compute.replace(record, this.#options.makeTransport(record));
+      this.#listen(compute);
+      await before.close();
+      compute.transport.connect().catch(() => undefined);
+      this.changed(compute);
+      return compute;
+    });
+  }
+
+  /** Its address is where this server listens; only what it is called can be chosen. */
+  async #renameLocal(name: string): Promise<Compute> {
+    const { local } = this;
+    const before = this.#localName;
+    if (name !== local.record.name) {
+      this.#localName = name;
+      await this.#save(this.#stored()).catch((error: unknown) => {
+        this.#localName = before;
+        throw error;
+      });
+      local.replace({ ...local.record, name }, local.transport);
+    }
+    this.changed(local);
+    return local;
+  }
+
+  /** Nothing happens for an id that is not known. */
+  delete(computeId: string): Promise<void> {
+    return this.#changes.run(async () => {
+      const compute = this.#computes.get(computeId);
+      if (!compute) return;
+      if (compute.isLocal) throw fault('compute_id_reserved', { name: computeId });
+      await this.#save(this.#stored().filter((stored) => stored.compute_id !== computeId));
+      this.#unsubscribe.get(computeId)?.();
+      this.#unsubscribe.delete(computeId);
+      this.#computes.delete(computeId);
+      this.#list = undefined;
+      await compute.transport.close();
+      this.#options.announce('compute.deleted', compute);
+    });
+  }
+
+  /** Something of its object changed. */
+  changed(compute: Compute): void {
+    this.#list = undefined;
+    this.#options.announce('compute.updated', compute);
+  }
+
+  async close(): Promise<void> {
+    for (const unsubscribe of this.#unsubscribe.values()) unsubscribe();
+    await Promise.all(this.all().map((compute) => compute.transport.close()));
+  }
+
+  #add(compute: Compute): void {
+    this.#computes.set(compute.id, compute);
+    this.#list = undefined;
+    this.#listen(compute);
+  }
+
+  #listen(compute: Compute): void {
+    this.#unsubscribe.get(compute.id)?.();
+    const { transport } = compute;
+    const endEvents = transport.events((event) => this.#options.onEvent(compute, event));
+    const endStates = transport.onState(() => {
+      compute.touch();
+      this.changed(compute);
+      this.#options.onState(compute);
+    });
+    this.#unsubscribe.set(compute.id, () => {
+      endEvents();
+      endStates();
+    });
+  }
+
+  #refuseTakenName(name: string): void {
+    if (this.all().some((compute) => compute.record.name === name)) throw fault('compute_name_taken', { name });
+  }
+
+  /** A compute that does not answer may do so later; one that answers and cannot be used is not registered. */
+  async #connectFirst(compute: Compute): Promise<void> {
+    try {
+      await compute.transport.connect();
+    } catch (error) {
+      if (isFault(error, 'compute_unreachable')) return;
+      await compute.transport.close();
+      throw error;
+    }
+  }
+
+  get #file(): string {
+    return join(this.#options.stateDirectory, 'computes.json');
+  }
+
+  #stored(): ComputeRecord[] {
+    return this.all()
+      .filter((compute) => !compute.isLocal)
+      .map((compute) => compute.record);
+  }
+
+  async #load(): Promise<ComputeRecord[]> {
+    try {
+      const { computes, local_name } = JSON.parse(await readFile(this.#file, 'utf8')) as ComputesFile;
+      this.#localName = local_name;
+      return computes.map((record) => canonical(record));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      this.#unreadable = error as Error;
+      this.#options.log.error({ err: error }, `${this.#file} cannot be read and is left as it is; no computes can be registered`);
+      return [];
+    }
+  }
+
+  async #save(computes: readonly ComputeRecord[]): Promise<void> {
+    if (this.#unreadable) throw storageFailed(this.#unreadable, this.#file);
+    try {
+      const file: ComputesFile = {
+        computes,
+        version: this.#options.version,
+        ...(this.#localName && { local_name: this.#localName }),
+      };
+      const text = JSON.stringify(file, null, 4);
+      // It holds passwords.
+      await writeFileAtomic(this.#file, `${text}\n`, 0o600);
+    } catch (error) {
+      throw storageFailed(error, this.#file);
+    }
+  }
+}
+
+function recordOf(given: ComputeCreate): ComputeRecord {
+  const { host, port, protocol, user = null, password = null } = given;
+  const shownUser = user === null ? '' : `${user.length > 14 ? `${user.slice(0, 11)}...` : user}@`;
+  return canonical({
+    compute_id: given.compute_id ?? crypto.randomUUID(),
+    host,
+    name: given.name ?? `${protocol}://${shownUser}${host}:${port}`,
+    password,
+    port,
+    protocol,
+    user,
+  });
+}

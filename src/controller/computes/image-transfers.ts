@@ -1,0 +1,129 @@
+/**
+ * Sends images that this server has to computes that miss them. An image goes to a compute once at a time, however many nodes wait for
+ * it. It is read from the local compute and summed on the way; what has arrived must have the same sum.
+ */
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fault, isFault } from '../../api/faults.ts';
+import type { NodeType } from '../../schema/node.ts';
+import type { Compute } from './compute.ts';
+
+export interface WantedImage {
+  readonly compute: Compute;
+  readonly nodeType: NodeType;
+  /** As the compute named it: a name, or a path. Only its last part counts. */
+  readonly image: string;
+  /** Of the image that is meant, where that is known. */
+  readonly md5sum: string | undefined;
+}
+
+/** For listeners: `log.info` before and after, `image.progress` in between. */
+export type TellProgress = (action: string, event: object) => void;
+
+interface ListedImage {
+  readonly filename: string;
+  readonly md5sum: string | null;
+  readonly filesize: number;
+}
+
+const progressMs = 500;
+/** The sum of a large image is worked out by the compute in its own time; it is waited for at most so long. */
+const sumLimitMs = 120_000;
+const sumEveryMs = 500;
+
+export class ImageTransfers {
+  readonly #local: () => Compute;
+  /** By compute, kind and name. */
+  readonly #going = new Map<string, Promise<boolean>>();
+
+  constructor(local: () => Compute) {
+    this.#local = local;
+  }
+
+  /** False when this server has no such image, or another one of that name. @throws `image_damaged`, and why it could not be sent */
+  async send(wanted: WantedImage, tell: TellProgress): Promise<boolean> {
+    const name = baseName(wanted.image);
+    if (name === undefined) return false;
+    const key = `${wanted.compute.id}/${wanted.nodeType}/${name}`;
+    const going = this.#going.get(key) ?? this.#send(wanted, name, tell).finally(() => this.#going.delete(key));
+    this.#going.set(key, going);
+    return going;
+  }
+
+  async #send({ compute, nodeType, md5sum }: WantedImage, name: string, tell: TellProgress): Promise<boolean> {
+    const images = `/v2/compute/${nodeType}/images` as const;
+    const local = this.#local().transport;
+    const listed = (await local.call<ListedImage[]>(`GET ${images}`)).body.find(({ filename }) => filename === name);
+    if (md5sum !== undefined && listed?.md5sum && listed.md5sum !== md5sum) {
+      tell('log.error', {
+        message: `The image ${name} on this server is not the one that the project means: its MD5 sum is another`,
+      });
+      return false;
+    }
+    const source = await local.raw('GET', `${images}/${name}`).catch((error: unknown) => {
+      if (isFault(error, 'image_missing')) return undefined;
+      throw error;
+    });
+    if (!source) return false;
+    const where = compute.record.name;
+    tell('log.info', { message: `Sending the missing image ${name} to the compute ${where}` });
+    const hash = createHash('md5');
+    const subject = { compute_id: compute.id, image: name };
+    const bytes = source.body instanceof Readable ? source.body : Readable.from([source.body]);
+    const told = progressOf(subject, listed?.filesize ?? null, tell);
+    const sent = Readable.from(summed(bytes, hash, told), { objectMode: false });
+    // Nobody reads on when the compute refuses.
+    await compute.transport.raw('POST', `${images}/${name}`, sent).finally(() => bytes.destroy());
+    await this.#check({ compute, images, name, sum: hash.digest('hex') });
+    tell('log.info', { message: `The image ${name} is on the compute ${where} now` });
+    return true;
+  }
+
+  /** A compute that cannot tell the sum in time is taken at its word. */
+  async #check({
+    compute,
+    images,
+    name,
+    sum,
+  }: {
+    compute: Compute;
+    images: `/${string}`;
+    name: string;
+    sum: string;
+  }): Promise<void> {
+    for (const end = performance.now() + sumLimitMs; performance.now() < end; await wait(sumEveryMs)) {
+      const { body } = await compute.transport.call<ListedImage[]>(`GET ${images}`, { timeoutMs: sumLimitMs });
+      const arrived = body.find(({ filename }) => filename === name);
+      // Files of other kinds than it would list are not listed.
+      if (!arrived || arrived.md5sum === sum) return;
+      if (arrived.md5sum !== null) throw fault('image_damaged', { image: name, name: compute.record.name });
+    }
+  }
+}
+
+/** Undefined for what is no name of a file. */
+function baseName(image: string): string | undefined {
+  const name = image.split(/[/\\]/).at(-1) ?? '';
+  return name === '' || name.startsWith('.') || name.includes('\0') ? undefined : name;
+}
+
+async function* summed(source: AsyncIterable<Buffer>, hash: ReturnType<typeof createHash>, told: (bytes: number) => void) {
+  for await (const chunk of source) {
+    hash.update(chunk);
+    told(chunk.length);
+    yield chunk;
+  }
+}
+
+function progressOf(subject: { compute_id: string; image: string }, total_bytes: number | null, tell: TellProgress) {
+  let done_bytes = 0;
+  let next = 0;
+  return (bytes: number): void => {
+    done_bytes += bytes;
+    const now = performance.now();
+    if (now < next && done_bytes !== total_bytes) return;
+    next = now + progressMs;
+    tell('image.progress', { ...subject, done_bytes, total_bytes });
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * The connections to one compute elsewhere, for requests and WebSockets. All of them can be cut: a cable that was pulled out tells
+ * nobody, and what waits for an answer would wait for as long as the kernel sends again, a quarter of an hour.
+ */
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { Agent, Dispatcher, request, WebSocket } from 'undici';
+import type { Method } from '../../api/route.ts';
+
+export interface RemoteAddress {
+  readonly name: string;
+  readonly protocol: 'http' | 'https';
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | null;
+  readonly password: string | null;
+}
+
+export interface RemoteRequest {
+  readonly body: string | Readable | Uint8Array | null;
+  readonly signal?: AbortSignal;
+}
+
+const connectTimeoutMs = 5_000;
+
+/** Loaded with the first call to another compute: most servers have none, and it is a tenth of their start. */
+interface Library {
+  readonly agent: Agent;
+  readonly request: typeof request;
+  readonly WebSocket: typeof WebSocket;
+}
+
+export class RemoteConnections {
+  readonly #origin: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #sockets = new Set<Socket>();
+  #loading: Promise<Library> | undefined;
+
+  constructor(address: RemoteAddress) {
+    this.#origin = originOf(address);
+    this.#headers = credentialsOf(address);
+  }
+
+  /** `path` is percent-encoded. @throws what the library says */
+  async request(method: Method, path: string, { body, signal }: RemoteRequest): Promise<Dispatcher.ResponseData> {
+    const { agent, request } = await this.#library();
+    return request(`${this.#origin}${path}`, {
+      method,
+      body,
+      dispatcher: agent,
+      headers: { ...this.#headers, ...(body !== null && { 'content-type': contentType(body) }) },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...(signal && { signal }),
+    });
+  }
+
+  /** `path` is percent-encoded. The WebSocket is not open yet. */
+  async openSocket(path: string): Promise<WebSocket> {
+    const { agent, WebSocket } = await this.#library();
+    return new WebSocket(`${this.#origin.replace(/^http/, 'ws')}${path}`, { dispatcher: agent, headers: { ...this.#headers } });
+  }
+
+  /** Ends every connection at once; what waited for an answer fails for this reason. New ones can be made. */
+  cut(reason: string): void {
+    for (const socket of this.#sockets) socket.destroy(new Error(reason));
+  }
+
+  async close(): Promise<void> {
+    await (await this.#loading)?.agent.destroy();
+  }
+
+  #library(): Promise<Library> {
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  async #load(): Promise<Library> {
+    const { Agent, buildConnector, request, WebSocket } = await import('undici');
+    const connect = buildConnector({ timeout: connectTimeoutMs });
+    const agent = new Agent({
+      connect: (options, done) =>
+        connect(options, (...result) => {
+          const [, socket] = result;
+          if (socket) this.#keep(socket);
+          done(...result);
+        }),
+    });
+    return { agent, request, WebSocket };
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+}
+
+function originOf({ protocol, host, port }: RemoteAddress): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function credentialsOf({ user, password }: RemoteAddress): Record<string, string> {
+  return user === null ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}` };
+}
+
+function contentType(body: string | Readable | Uint8Array): string {
+  return typeof body === 'string' ? 'application/json' : 'application/octet-stream';
+}

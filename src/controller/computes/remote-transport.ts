@@ -1,0 +1,239 @@
+/**
+ * A compute elsewhere: its API over HTTP, its events over a WebSocket.
+ *
+ * Theory of operation. Disconnected → (capabilities asked, version compared, WebSocket open) → connected → (WebSocket ends)
+ * → disconnected, and again after a second; after a failed attempt, after five. Any call on a disconnected compute first connects.
+ * A compute that answers but cannot be used (version, credentials) is not asked again in the background.
+ */
+import type { Readable } from 'node:stream';
+import type { Dispatcher, WebSocket } from 'undici';
+import { type Fault, fault, isFault } from '../../api/faults.ts';
+import { fill, requestOf } from '../../api/local-transport.ts';
+import type { Method, RouteKey } from '../../api/route.ts';
+import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
+import { EventStream } from '../../lib/event-stream.ts';
+import type { Compute } from '../../schema/compute.ts';
+import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
+import { faultOfAnswer } from './remote-faults.ts';
+import { acceptRemoteSocket } from './remote-socket.ts';
+
+const defaultTimeoutMs = 120_000;
+/** An attempt to connect takes at most this long, and the next one begins so much later. */
+const retryMs = 5_000;
+/** A compute that answers but cannot be used is a matter for people: it is looked at again, but not often. */
+const refusedRetryMs = 30_000;
+const reconnectMs = 1_000;
+/** Computes say something every second; one that is silent this long is gone. */
+const silenceMs = 10_000;
+/** An attempt that took longer failed for want of an answer: another one at once would keep whoever asks waiting as long. */
+const promptMs = 1_000;
+
+export class RemoteTransport implements Transport {
+  #state: TransportState = Object.freeze({ connected: false, capabilities: { version: null, node_types: [] }, lastError: null });
+  readonly #address: RemoteAddress;
+  readonly #version: string;
+  readonly #connections: RemoteConnections;
+  readonly #events = new EventStream<ComputeEvent>();
+  readonly #states = new EventStream<TransportState>();
+  #connecting: Promise<void> | undefined;
+  #socket: WebSocket | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Why the last attempt failed, until the next one, when it is no use to ask again in between. */
+  #hopeless: Error | undefined;
+  #closed = false;
+
+  constructor(address: RemoteAddress, version: string) {
+    this.#address = address;
+    this.#version = version;
+    this.#connections = new RemoteConnections(address);
+  }
+
+  get state(): TransportState {
+    return this.#state;
+  }
+
+  connect(): Promise<void> {
+    if (this.#state.connected) return Promise.resolve();
+    if (this.#hopeless) return Promise.reject(this.#hopeless);
+    return this.#connectNow();
+  }
+
+  #connectNow(): Promise<void> {
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async call<T>(key: RouteKey, { path = {}, body, timeoutMs = defaultTimeoutMs }: ComputeCall = {}): Promise<ComputeAnswer<T>> {
+    await this.connect();
+    const [method] = key.split(' ') as [Method];
+    const isEmpty = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
+    const text = isEmpty ? null : JSON.stringify(body);
+    const answer = await this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
+    const content = await answer.body.text();
+    if (content === '') return { status: answer.statusCode, body: undefined as T };
+    try {
+      return { status: answer.statusCode, body: JSON.parse(content) as T };
+    } catch {
+      throw fault('compute_refused', { name: this.#address.name, reason: `its answer to ${requestOf(key, path)} is not JSON` });
+    }
+  }
+
+  async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
+    await this.connect();
+    const what = `${method} ${path.replace(/^\/v2\/compute/, '')}`;
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    const answer = await this.#request(method, encoded, { body: body ?? null, timeoutMs: 0, what });
+    const headers = Object.entries(answer.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]);
+    return { status: answer.statusCode, headers: Object.fromEntries(headers), body: answer.body };
+  }
+
+  /** Why a compute refuses does not pass its WebSocket library: the fault says only that it did. */
+  async socket(path: string, signal: AbortSignal): Promise<Join> {
+    await this.connect();
+    const encoded = path.split('/').map(encodeURIComponent).join('/');
+    const upstream = await this.#connections.openSocket(encoded);
+    return acceptRemoteSocket(upstream, signal).catch((error: Error) => {
+      throw this.#unreachable(`GET ${path.replace(/^\/v2\/compute/, '')}`, error.message, error);
+    });
+  }
+
+  events(listener: (event: ComputeEvent) => void): () => void {
+    return this.#events.subscribe(listener);
+  }
+
+  onState(listener: (state: TransportState) => void): () => void {
+    return this.#states.subscribe(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#socket?.close();
+    await this.#connections.close();
+  }
+
+  async #connect(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#hopeless = undefined;
+    const begun = performance.now();
+    try {
+      const answer = await this.#request('GET', '/v2/compute/capabilities', {
+        body: null,
+        timeoutMs: retryMs,
+        what: 'GET /capabilities',
+      });
+      const capabilities = this.#check(await answer.body.text());
+      await this.#listen();
+      this.#set({ connected: true, capabilities, lastError: null });
+    } catch (error) {
+      const isAway = isFault(error, 'compute_unreachable') || isFault(error, 'compute_timeout');
+      const reason = isAway || !isFault(error) ? error : this.#refused(error);
+      if (isAway && performance.now() - begun > promptMs) this.#hopeless = reason as Error;
+      this.#later(isAway ? retryMs : refusedRetryMs);
+      this.#set({ ...this.#state, connected: false, lastError: (reason as Error).message });
+      throw reason;
+    }
+  }
+
+  /** The compute answered, and not with what was asked for. */
+  #refused(error: Fault): Fault {
+    if (error.code === 'compute_refused') return error;
+    const reason = error.code === 'compute_route_missing' ? 'it is not a server of this API' : error.message;
+    return fault('compute_refused', { name: this.#address.name, reason }, { cause: error });
+  }
+
+  #check(text: string): Compute['capabilities'] {
+    const refuse = (reason: string) => fault('compute_refused', { name: this.#address.name, reason });
+    let given: Partial<Compute['capabilities']>;
+    try {
+      given = JSON.parse(text) ?? {};
+    } catch {
+      throw refuse('it is not a server of this API');
+    }
+    if (typeof given.version !== 'string') throw refuse('it does not say its version');
+    if (stable(given.version) !== stable(this.#version))
+      throw refuse(`its version is ${given.version}, this server has ${this.#version}`);
+    return Object.freeze({ ...given, version: given.version, node_types: given.node_types ?? [] });
+  }
+
+  async #listen(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const socket = await this.#connections.openSocket('/v2/compute/notifications/ws');
+    // Whatever waits for an answer of it waits in vain.
+    const cut = () => this.#connections.cut(`nothing was heard of it for ${silenceMs / 1000} s`);
+    const silence = setTimeout(cut, silenceMs).unref();
+    socket.addEventListener('open', () => resolve());
+    socket.addEventListener('message', ({ data }) => {
+      silence.refresh();
+      if (typeof data === 'string') this.#receive(data);
+    });
+    socket.addEventListener('error', () => reject(this.#unreachable('GET /notifications/ws', 'the connection failed')));
+    socket.addEventListener('close', () => {
+      clearTimeout(silence);
+      reject(this.#unreachable('GET /notifications/ws', 'the connection was closed'));
+      if (this.#socket !== socket) return;
+      this.#socket = undefined;
+      // A failed attempt says so itself.
+      if (!this.#state.connected) return;
+      this.#later(reconnectMs);
+      this.#set({ ...this.#state, connected: false, lastError: 'The connection was lost' });
+    });
+    this.#socket = socket;
+    await promise;
+  }
+
+  #receive(text: string): void {
+    try {
+      const { action, event, project_id } = JSON.parse(text) as ComputeEvent;
+      if (typeof action === 'string') this.#events.emit({ action, event, project_id });
+    } catch {
+      // What is not JSON is no event.
+    }
+  }
+
+  #later(delayMs: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#connectNow().catch(() => undefined), delayMs).unref();
+  }
+
+  #set(state: TransportState): void {
+    const { connected, lastError } = this.#state;
+    this.#state = Object.freeze(state);
+    if (state.connected !== connected || state.lastError !== lastError) this.#states.emit(this.#state);
+  }
+
+  async #request(
+    method: Method,
+    path: string,
+    { body, timeoutMs, what }: { body: string | Readable | Uint8Array | null; timeoutMs: number; what: string },
+  ): Promise<Dispatcher.ResponseData> {
+    let answer: Dispatcher.ResponseData;
+    try {
+      answer = await this.#connections.request(method, path, {
+        body,
+        ...(timeoutMs > 0 && { signal: AbortSignal.timeout(timeoutMs) }),
+      });
+    } catch (error) {
+      const isTimeout = (error as Error).name === 'TimeoutError';
+      throw this.#unreachable(what, isTimeout ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message, error);
+    }
+    if (answer.statusCode < 300) return answer;
+    const { name } = this.#address;
+    throw faultOfAnswer({ name, request: what, status: answer.statusCode, text: await answer.body.text() });
+  }
+
+  #unreachable(what: string, reason: string, cause?: unknown): Fault {
+    return fault('compute_unreachable', { name: this.#address.name, request: what, reason }, { cause });
+  }
+}
+
+/** Versions are compared without what follows the first dash. */
+function stable(version: string): string {
+  return version.split('-', 1)[0] ?? '';
+}

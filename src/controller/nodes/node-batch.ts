@@ -1,0 +1,48 @@
+/** What is done with all nodes of a project: each is attempted, then one of the errors is thrown. */
+import { isFault } from '../../api/faults.ts';
+import { concurrency, forEachBounded } from '../bounded.ts';
+import type { Log } from '../log.ts';
+import type { Project } from '../projects/project.ts';
+import { findKind } from './node.ts';
+import type { NodeAction, ProjectNodes } from './project-nodes.ts';
+
+export async function actOnAll(nodes: ProjectNodes, action: NodeAction): Promise<void> {
+  const actions: readonly NodeAction[] = action === 'reload' ? ['stop', 'start'] : [action];
+  for (const each of actions) await forAll(nodes, nodes.ids(), (nodeId) => nodes.act(nodeId, each));
+}
+
+/** As its project wants when it is opened: what fails is told to its listeners. */
+export function startAll(project: Project, log: Log): void {
+  project
+    .change((live) => actOnAll(live.nodes, 'start'))
+    .catch((error: unknown) => {
+      const message = `Not all nodes could be started: ${(error as Error).message}`;
+      project.notices.emit({ action: 'log.error', event: { message } });
+      if (!isFault(error)) log.error({ err: error }, 'auto_start failed');
+    });
+}
+
+/** Nodes with a telnet console only. */
+export async function resetAllConsoles(nodes: ProjectNodes): Promise<void> {
+  const withConsole = nodes
+    .entries()
+    .filter(({ console, console_type }) => console !== null && console_type === 'telnet')
+    .filter(({ node_type }) => findKind(node_type)?.can.resetConsole);
+  await forAll(
+    nodes,
+    withConsole.map(({ node_id }) => node_id),
+    (nodeId) => nodes.relay(nodeId, 'console/reset'),
+  );
+}
+
+/** A node that somebody deleted meanwhile is none of them any more: it is no error. */
+async function forAll(nodes: ProjectNodes, nodeIds: readonly string[], fn: (nodeId: string) => Promise<unknown>): Promise<void> {
+  const [error] = await forEachBounded(nodeIds, concurrency, async (nodeId) => {
+    try {
+      await fn(nodeId);
+    } catch (error) {
+      if (nodes.find(nodeId)) throw error;
+    }
+  });
+  if (error !== undefined) throw error;
+}

@@ -1,0 +1,32 @@
+/** Changes of a project that is closed: they go into its log and its file, like those of an open one. */
+import { isDeepStrictEqual } from 'node:util';
+import { ProjectLog } from '../history/project-log.ts';
+import type { Log } from '../log.ts';
+import { toProjectEntry, topologyOf } from './project-state.ts';
+import type { ProjectEntry } from './topology.ts';
+
+/**
+ * Makes a change of a closed project's own fields durable, and returns them; undefined when they are these already.
+ * @throws `storage_failed`; when file or log cannot be read
+ */
+export async function updateClosed(
+  file: string,
+  fields: object,
+  { version, log: serverLog }: { version: string; log: Log },
+): Promise<ProjectEntry | undefined> {
+  const onSnapshotFailed = (error: unknown) => serverLog.warn({ err: error }, `${file} could not be written; its log has all`);
+  const { log, state } = await ProjectLog.open(file, { version, onSnapshotFailed });
+  try {
+    const was = state.project;
+    const entry = toProjectEntry(was, fields);
+    if (isDeepStrictEqual(entry, was)) return undefined;
+    log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: {} }));
+    await log.append({ action: 'project.updated', event: entry, was, undoable: true }, () => {
+      state.project = entry;
+    });
+    await log.writeSnapshot().catch(onSnapshotFailed);
+    return entry;
+  } finally {
+    await log.close();
+  }
+}

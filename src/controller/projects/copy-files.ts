@@ -1,0 +1,98 @@
+/** Files of a project that are copied: by the computes what is below `project-files`, here the rest of the folder. */
+import { constants, cp, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Compute, localComputeId } from '../computes/compute.ts';
+import type { FreshIds } from './fresh-ids.ts';
+import type { Project } from './project.ts';
+import type { Topology } from './topology.ts';
+
+/** Share blocks where the file system can; links stay links. */
+export const copyOptions = {
+  recursive: true,
+  mode: constants.COPYFILE_FICLONE,
+  verbatimSymlinks: true,
+  preserveTimestamps: true,
+} as const;
+
+export interface CopyOnCompute {
+  readonly source: Project;
+  readonly compute: Compute;
+  /** Whether the project is open, so that the compute knows it anyway. */
+  readonly isOpen: boolean;
+  readonly to: {
+    readonly projectId: string;
+    /** Where the local compute puts it; a compute elsewhere has its own place for the project. */
+    readonly folder: string;
+    /** Id of each node on the compute to the id of its copy. */
+    readonly ids: Readonly<Record<string, string>>;
+  };
+  /** Folders directly in `project-files` that are not copied. */
+  readonly leaveOut?: readonly string[];
+}
+
+/** Running machines are paused for the instant. A closed project is made known to the compute for as long as it takes. */
+export async function copyOnCompute({ source, compute, isOpen, to, leaveOut }: CopyOnCompute): Promise<void> {
+  const { transport, isLocal } = compute;
+  const path = { project_id: source.id };
+  await transport.call('POST /v2/compute/projects', {
+    body: { ...path, name: source.name, ...(isLocal && { path: source.path }) },
+  });
+  try {
+    const body = {
+      destination_project_id: to.projectId,
+      ...(isLocal && { destination_path: to.folder }),
+      nodes: to.ids,
+      ...(leaveOut && { leave_out: leaveOut }),
+    };
+    await transport.call('POST /v2/compute/projects/{project_id}/copy', { path, body, timeoutMs: 0 });
+  } finally {
+    if (!isOpen) await transport.call('POST /v2/compute/projects/{project_id}/close', { path });
+  }
+}
+
+/**
+ * Ids of the nodes on each compute. The local one is always there, and with all nodes: pictures of drawings are in its
+ * `project-files`, and so are files that wait to be sent to another compute.
+ */
+export function nodesByCompute(topology: Topology): Map<string, string[]> {
+  const computes = new Map<string, string[]>([[localComputeId, []]]);
+  for (const node of topology.nodes) {
+    const nodes = computes.get(node.compute_id) ?? [];
+    nodes.push(node.node_id);
+    computes.set(node.compute_id, nodes);
+  }
+  computes.set(
+    localComputeId,
+    topology.nodes.map((node) => node.node_id),
+  );
+  return computes;
+}
+
+/** Copies what of a project's folder the computes do not copy. */
+export async function copyOwnFiles(from: string, to: string, leaveOut: readonly string[] = []): Promise<void> {
+  for (const name of await readdir(from)) {
+    if (isOwnFile(name) && !leaveOut.includes(name)) await cp(join(from, name), join(to, name), copyOptions);
+  }
+}
+
+/** Project files and their logs are written anew; the computes copy `project-files`; `tmp` and folders in passing are nobody's. */
+function isOwnFile(name: string): boolean {
+  return !isProjectFile(name) && name !== 'project-files' && name !== 'tmp' && !name.startsWith('.');
+}
+
+/** A project file, its log, or something that comes and goes beside them. */
+export function isProjectFile(name: string): boolean {
+  return /\.gns3(?:\.(?:(?:log|history)(?:\.tmp)?|history\.damaged|tmp|backup\d*))?$/.test(name);
+}
+
+/** Gives the folders of nodes their new ids, whatever kind they are of. */
+export async function renameNodeFolders(projectFiles: string, ids: FreshIds): Promise<void> {
+  for (const kind of await readdir(projectFiles, { withFileTypes: true }).catch(() => [])) {
+    if (!kind.isDirectory()) continue;
+    const parent = join(projectFiles, kind.name);
+    for (const name of await readdir(parent)) {
+      const id = ids.find(name);
+      if (id !== undefined) await rename(join(parent, name), join(parent, id));
+    }
+  }
+}

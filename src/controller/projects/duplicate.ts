@@ -1,0 +1,124 @@
+/**
+ * Duplication of a project, all or nothing.
+ *
+ * The copy grows in a folder beside its place: each compute copies what its nodes keep on disk (it holds running machines for that
+ * instant), everything else is copied here, and nothing of the project changes meanwhile. Ids are new throughout, also in the
+ * snapshots. When all is there the folder gets its name; a server that dies before that leaves a folder which the next one removes.
+ */
+import { randomUUID } from 'node:crypto';
+import { access, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { isReallyBelow } from '../../lib/inside.ts';
+import type { ProjectDuplicate } from '../../schema/project.ts';
+import type { Settings } from '../../schema/settings.ts';
+import { canonical } from '../canonical.ts';
+import type { Computes } from '../computes/computes.ts';
+import { passingPrefix } from '../registry.ts';
+import { renewSnapshots } from '../snapshots/snapshot-archive.ts';
+import { copyOnCompute, copyOwnFiles, nodesByCompute } from './copy-files.ts';
+import { FreshIds, type NewIdentity, renewTopology } from './fresh-ids.ts';
+import type { PassingFolders } from './passing-folders.ts';
+import type { Project } from './project.ts';
+import type { FrozenProject } from './project-environment.ts';
+import { projectFileName, projectFolder } from './project-path.ts';
+import type { ProjectEntry, Topology } from './topology.ts';
+import { topologyText } from './topology-text.ts';
+
+export interface DuplicateOptions {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly computes: Computes;
+  readonly passing: PassingFolders;
+  readonly isKnown: (projectId: string) => boolean;
+  /** A name that no project has, made from this one. */
+  readonly freeName: (base: string) => string;
+}
+
+/** A complete project on disk that nobody has registered yet. */
+export interface Duplicated {
+  readonly path: string;
+  readonly filename: string;
+  readonly project: ProjectEntry;
+}
+
+interface Copying {
+  readonly source: Project;
+  readonly wanted: ProjectDuplicate;
+  readonly identity: NewIdentity;
+  readonly filename: string;
+  /** The folder that grows, and the one that it becomes. */
+  readonly growing: string;
+  readonly path: string;
+}
+
+/** @throws not_local, project_name_invalid, project_id_taken, path_forbidden, project_path_taken, project_copy_failed */
+export async function duplicateProject(source: Project, wanted: ProjectDuplicate, options: DuplicateOptions): Promise<Duplicated> {
+  const { settings, isKnown, freeName } = options;
+  if (!settings.Server.local && !settings.Server.remote_duplicate)
+    throw fault('not_local', { what: 'or remote_duplicate = True to allow duplication' });
+  const projectId = wanted.project_id?.toLowerCase() ?? randomUUID();
+  if (isKnown(projectId)) throw fault('project_id_taken', { project_id: projectId });
+  const name = wanted.name ?? freeName(source.name);
+  const filename = projectFileName(name);
+  const path = await placeOf(source, wanted, projectId, settings);
+  const identity = { projectId, name, ids: new FreshIds(), resetMacAddresses: wanted.reset_mac_addresses ?? false };
+  try {
+    return await options.passing.use(join(dirname(path), `${passingPrefix}${projectId}`), async (growing) => {
+      const copying: Copying = { source, wanted, identity, filename, growing, path };
+      const project = await source.freeze((frozen) => fill(copying, frozen, options));
+      await rename(growing, path);
+      await syncFolder(dirname(path));
+      return { path, filename, project };
+    });
+  } catch (error) {
+    if (isFault(error)) throw error;
+    throw fault('project_copy_failed', { name: source.name, reason: (error as Error).message }, { cause: error });
+  }
+}
+
+async function placeOf(source: Project, wanted: ProjectDuplicate, projectId: string, { Server }: Settings): Promise<string> {
+  const path = wanted.path
+    ? await projectFolder(wanted.path, Server.projects_path, Server.local)
+    : join(Server.projects_path, projectId);
+  if (wanted.path && (await isReallyBelow(source.path, path)))
+    throw fault('path_forbidden', { path, reason: 'it is inside the project that is copied' });
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw fault('project_path_taken', { path });
+  return path;
+}
+
+async function fill(copying: Copying, { topology, live }: FrozenProject, options: DuplicateOptions): Promise<ProjectEntry> {
+  const { source, identity, growing, filename } = copying;
+  // The project file's ids come first: computes and snapshots are told the same ones.
+  const copy = renewed(topology, copying);
+  await Promise.all(
+    [...nodesByCompute(topology)].map(([id, nodes]) => {
+      const ids = Object.fromEntries(nodes.map((node) => [node, identity.ids.get(node)]));
+      const to = { projectId: identity.projectId, folder: growing, ids };
+      return copyOnCompute({ source, compute: options.computes.get(id), isOpen: live !== undefined, to });
+    }),
+  );
+  await copyOwnFiles(source.path, growing);
+  await renewSnapshots(join(growing, 'snapshots'), identity);
+  await writeFileAtomic(join(growing, filename), await topologyText(copy, options.version));
+  return copy.project;
+}
+
+/** What the copy holds: the source's content under new ids, with the settings that were asked for. */
+function renewed(topology: Topology, { wanted, identity }: Copying): Topology {
+  const { name: _name, path: _path, project_id: _id, reset_mac_addresses: _reset, ...settings } = wanted;
+  const closed = { auto_start: false, auto_open: false, auto_close: false };
+  const project = {
+    ...topology.project,
+    ...closed,
+    ...settings,
+    name: identity.name,
+    project_id: identity.projectId,
+  } as ProjectEntry;
+  return canonical({ ...renewTopology(topology, identity), project });
+}

@@ -1,0 +1,66 @@
+/** Files of an open project: those of its folder, and those of its nodes on their computes. */
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, normalize } from 'node:path';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { fault } from '../../api/faults.ts';
+import { fileAnswer, fileFault } from '../../api/file-answers.ts';
+import { Stream } from '../../api/route.ts';
+import { pathInside, readInside, writeInside } from '../../lib/folder-files.ts';
+import { kindOf } from '../nodes/node.ts';
+import type { LiveProject } from './live-project.ts';
+
+/** @throws path_forbidden, file_not_found */
+export async function readFile({ folder }: LiveProject, path: string): Promise<Stream> {
+  return fileAnswer(await readInside(folder, path).catch((cause) => Promise.reject(fileFault(path, cause))));
+}
+
+/** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed */
+export async function writeFile({ folder }: LiveProject, path: string, source: Readable): Promise<void> {
+  // A client that goes before its bytes are asked for.
+  source.on('error', () => undefined);
+  try {
+    const file = await pathInside(folder, path);
+    if (await isProjectFile(folder, file)) throw new Error('the server writes the project itself');
+    await writeInside(folder, path, source);
+  } catch (cause) {
+    throw fileFault(path, cause as NodeJS.ErrnoException);
+  }
+}
+
+/** What the node's compute answers. @throws path_forbidden, and what the compute throws */
+export async function readNodeFile(live: LiveProject, nodeId: string, path: string): Promise<Stream> {
+  const { transport, way } = await nodeFile(live, nodeId, path);
+  const { body, headers } = await transport.raw('GET', way);
+  const length = headers['content-length'];
+  return new Stream('application/octet-stream', body, length === undefined ? {} : { 'content-length': length });
+}
+
+export async function writeNodeFile(live: LiveProject, target: { nodeId: string; path: string }, source: Readable): Promise<void> {
+  source.on('error', () => undefined);
+  const { transport, way } = await nodeFile(live, target.nodeId, target.path);
+  const { body } = await transport.raw('POST', way, source);
+  if (!(body instanceof Uint8Array)) await buffer(body);
+}
+
+/** Where the compute has it. Leading dots are refused as well: so are hidden files of a node, as established. */
+async function nodeFile(live: LiveProject, nodeId: string, path: string) {
+  const node = live.nodes.get(nodeId);
+  const compute = node.requireCompute();
+  const inNode = normalize(path.replaceAll('\\', '/')).replace(/^\/+/, '');
+  const refuse = (reason: string) => fault('path_forbidden', { path: path.replaceAll('\0', '?'), reason });
+  if (path.includes('\0')) throw refuse('it holds a NUL character');
+  if (inNode === '' || inNode.startsWith('.')) throw refuse("it lies outside the node's folder, or its name begins with a dot");
+  const { folder } = kindOf(node.entry.node_type);
+  await live.ensureOn(compute);
+  const way = `/v2/compute/projects/${live.projectId}/files/project-files/${folder}/${nodeId}/${inNode}`;
+  return { transport: compute.transport, way };
+}
+
+/** The project's own file and its log, by whatever way one gets there: what was acknowledged is in them. */
+async function isProjectFile(folder: string, file: string): Promise<boolean> {
+  if (!/\.gns3(?:\.(?:(?:log|history)(?:\.tmp)?|tmp))?$/i.test(basename(file))) return false;
+  const real = (path: string) => realpath(path).catch(() => path);
+  const [parent, own] = await Promise.all([real(dirname(file)), real(folder)]);
+  return join(parent, '') === join(own, '');
+}

@@ -1,0 +1,293 @@
+/**
+ * A known project, open or closed. Closed, only what is listed of it is in memory. Opening, closing and deleting happen one after
+ * the other; changes wait for an opening that is under way.
+ */
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { EventStream } from '../../lib/event-stream.ts';
+import { Mutex } from '../../lib/mutex.ts';
+import type { Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
+import { assemble } from '../canonical.ts';
+import { LinkStatsFeed } from '../links/link-stats-feed.ts';
+import type { ComputeNode } from '../nodes/node.ts';
+import { startAll } from '../nodes/node-batch.ts';
+import { AutoClose } from './auto-close.ts';
+import { updateClosed } from './closed-project.ts';
+import { LiveProject } from './live-project.ts';
+import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
+import type { Notice } from './project-host.ts';
+import { projectFileName } from './project-path.ts';
+import { type ProjectState, readProject, topologyOf } from './project-state.ts';
+import type { ProjectEntry } from './topology.ts';
+
+export class Project {
+  readonly id: string;
+  readonly path: string;
+  readonly filename: string;
+  /** What listeners of the project are told. */
+  readonly notices = new EventStream<Notice>();
+  /** What those listeners are told who ask for it. */
+  readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.links.stats.list() ?? []);
+  readonly #environment: ProjectEnvironment;
+  readonly #life = new Mutex();
+  #entry: ProjectEntry;
+  #object: Readonly<ProjectObject> | undefined;
+  #live: LiveProject | undefined;
+  #opening: Promise<LiveProject> | undefined;
+  readonly #autoClose: AutoClose;
+
+  constructor(entry: ProjectEntry, place: ProjectPlace, environment: ProjectEnvironment) {
+    this.id = entry.project_id;
+    this.path = place.path;
+    this.filename = place.filename;
+    this.#entry = entry;
+    this.#environment = environment;
+    this.#autoClose = new AutoClose(environment.autoClose.graceMs, () => this.#closeIfIdle());
+  }
+
+  get name(): string {
+    return this.#entry.name;
+  }
+
+  get entry(): ProjectEntry {
+    return this.#entry;
+  }
+
+  get file(): string {
+    return join(this.path, this.filename);
+  }
+
+  get isOpen(): boolean {
+    return this.#live !== undefined || this.#opening !== undefined;
+  }
+
+  /** The object of the API, frozen. */
+  get object(): Readonly<ProjectObject> {
+    this.#object ??= assemble<ProjectObject>({
+      ...this.#entry,
+      filename: this.filename,
+      path: this.path,
+      status: this.isOpen ? 'opened' : 'closed',
+    });
+    return this.#object;
+  }
+
+  /** The open project; undefined also while it is being opened. */
+  get liveNow(): LiveProject | undefined {
+    return this.#live;
+  }
+
+  /** The open project, once an opening that is under way has ended; undefined when it is closed. */
+  async findLive(): Promise<LiveProject | undefined> {
+    return this.#opening ? this.#opening.catch(() => undefined) : this.#live;
+  }
+
+  /** @throws `project_closed` */
+  async live(): Promise<LiveProject> {
+    const live = await this.findLive();
+    if (!live) throw fault('project_closed', { name: this.name });
+    return live;
+  }
+
+  /** Does something to the open project; it is not closed or copied meanwhile. @throws `project_closed` */
+  change<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
+    return this.#enter('pass', fn);
+  }
+
+  /** The same while nobody else changes anything. */
+  changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
+    return this.#enter('hold', fn);
+  }
+
+  async #enter<T>(how: 'pass' | 'hold', fn: (live: LiveProject) => Promise<T>): Promise<T> {
+    const live = await this.live();
+    return live.gate[how](async () => {
+      if (this.#live !== live) throw fault('project_closed', { name: this.name });
+      return fn(live);
+    });
+  }
+
+  /** A compute tells how a node is. Of no interest while the project is closed or being opened: opening asks. */
+  report(node: ComputeNode): void {
+    this.#live?.nodes.report(node);
+  }
+
+  /** Does something while nothing changes; the project file is complete meanwhile. */
+  async freeze<T>(fn: (frozen: FrozenProject) => Promise<T>): Promise<T> {
+    return this.#life.run(async () => {
+      const live = this.#live;
+      if (!live) return fn({ topology: topologyOf(await readProject(this.file)), live });
+      return live.gate.hold(async () => {
+        await live.writeSnapshot();
+        return fn({ topology: live.topology(), live });
+      });
+    });
+  }
+
+  /** Nodes, links and drawings of the closed project as they stand in its file. */
+  stored(): Promise<ProjectState> {
+    return readProject(this.file);
+  }
+
+  /**
+   * `again`: it was open when the server ended, and its nodes may be running. `isNew`: it has just been made, listeners know.
+   * @throws why it cannot be opened; it is closed then
+   */
+  open({ again = false, isNew = false } = {}): Promise<Readonly<ProjectObject>> {
+    return this.#life.run(async () => {
+      if (this.#live) return this.object;
+      await this.#openNow();
+      if (isNew) return this.object;
+      this.#environment.announce('project.opened', this);
+      if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
+      return this.object;
+    });
+  }
+
+  /**
+   * Stops the nodes, has `swap` replace the files, and opens what is there then. A server that dies meanwhile opens it at its start.
+   * @throws project_closed, or why it could not be opened again; it is closed then
+   */
+  replace(swap: () => Promise<void>): Promise<LiveProject> {
+    return this.#life.run(async () => {
+      if (!(await this.#shutDown())) throw fault('project_closed', { name: this.name });
+      try {
+        await swap();
+        const live = await this.#openNow();
+        this.#environment.announce('project.opened', this);
+        if (this.#entry.auto_start) startAll(this, this.#environment.log);
+        return live;
+      } catch (error) {
+        await this.#register(false).catch(() => undefined);
+        this.#environment.announce('project.closed', this);
+        throw error;
+      }
+    });
+  }
+
+  /** Stops the nodes. Nothing happens when it is closed already. */
+  close(): Promise<void> {
+    return this.#life.run(async () => {
+      if (await this.#close()) this.#environment.announce('project.closed', this);
+    });
+  }
+
+  /** Leaves everything running: the server ends. */
+  release(): Promise<void> {
+    return this.#life.run(async () => {
+      this.#autoClose.cancel();
+      await this.#live?.release();
+    });
+  }
+
+  /** Closes it and has the files removed by `remove`. */
+  delete(remove: () => Promise<void>): Promise<void> {
+    return this.#life.run(async () => {
+      const wasOpen = await this.#close();
+      try {
+        await remove();
+      } catch (error) {
+        if (wasOpen) this.#environment.announce('project.closed', this);
+        throw error;
+      }
+      const { announce, captures } = this.#environment;
+      // Left over, it says nothing about another project.
+      await captures.forget(this.id).catch(() => undefined);
+      announce('project.deleted', this);
+    });
+  }
+
+  update(body: ProjectUpdate): Promise<Readonly<ProjectObject>> {
+    return this.#life.run(async () => {
+      const { path, ...fields } = body;
+      if (path && path !== this.path) throw fault('path_forbidden', { path, reason: 'the folder of a project cannot be changed' });
+      if (fields.name !== undefined) projectFileName(fields.name);
+      if (this.#live) await this.#live.update(fields);
+      else await updateClosed(this.file, fields, this.#environment).then((entry) => entry && this.#updated(entry));
+      return this.object;
+    });
+  }
+
+  /** Somebody listens to its notices; returns what is to be called when they leave. */
+  listen(listener: (notice: Notice) => void): () => void {
+    const { left } = this.#autoClose.listen();
+    const unsubscribe = this.notices.subscribe(listener);
+    return () => {
+      unsubscribe();
+      left();
+    };
+  }
+
+  #updated(entry: ProjectEntry): void {
+    this.#entry = entry;
+    this.#changed();
+    this.#environment.announce('project.updated', this);
+  }
+
+  #changed(): void {
+    this.#object = undefined;
+    this.#environment.onChange();
+  }
+
+  async #openNow(): Promise<LiveProject> {
+    this.#opening = this.#open();
+    this.#changed();
+    try {
+      const live = await this.#opening;
+      this.#live = live;
+      this.#entry = live.entry;
+      return live;
+    } finally {
+      this.#opening = undefined;
+      this.#changed();
+    }
+  }
+
+  async #open(): Promise<LiveProject> {
+    await this.#environment.restores.settle(this.path);
+    const { registry: _registry, ...environment } = this.#environment;
+    const onEntry = (entry: ProjectEntry) => this.#updated(entry);
+    const options = { ...environment, folder: this.path, filename: this.filename, notices: this.notices, onEntry };
+    const live = await environment.openings.run(() => LiveProject.open(options));
+    try {
+      await this.#register(true);
+    } catch (error) {
+      await live.shutDown();
+      throw error;
+    }
+    return live;
+  }
+
+  async #shutDown(): Promise<boolean> {
+    this.#autoClose.cancel();
+    const live = this.#live;
+    if (!live) return false;
+    await live.gate.hold(async () => {
+      await live.shutDown();
+      this.#live = undefined;
+    });
+    this.#changed();
+    return true;
+  }
+
+  async #close(): Promise<boolean> {
+    if (!(await this.#shutDown())) return false;
+    // Without it the project would be opened again at the next start, which loses nothing.
+    await this.#register(false).catch((error: unknown) =>
+      this.#environment.log.warn({ err: error }, 'the end of a project was not noted'),
+    );
+    return true;
+  }
+
+  #register(opened: boolean): Promise<void> {
+    return this.#environment.registry.note(this.id, { path: this.path, filename: this.filename, opened });
+  }
+
+  /** Running nodes are not stopped because a page was closed, unless that is wanted. Returns whether it is worth looking again. */
+  #closeIfIdle(): boolean {
+    if (!this.#entry.auto_close || !this.#live) return false;
+    if (this.#live.nodes.isRunning && !this.#environment.autoClose.evenRunning) return true;
+    this.close().catch((error: unknown) => this.#environment.log.error({ err: error }, 'auto_close failed'));
+    return false;
+  }
+}

@@ -1,0 +1,59 @@
+/** Projects: making, opening, deleting, and what becomes of damaged ones. */
+import assert from 'node:assert/strict';
+import { lstat, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { type ProjectAnswer, refusal, withController } from '../controller-bench.ts';
+import type { NodeObject } from '../nodes/node.ts';
+
+describe('projects', () => {
+  const bench = withController();
+  it('open although a node cannot be made, and say why', async () => {
+    const node = await bench.addNode('PC1');
+    await bench.inProject('POST /close');
+    bench.seen = [];
+    bench.compute.refused.add('/vpcs/nodes');
+    assert.equal((await bench.inProject<ProjectAnswer>('POST /open')).status, 'opened');
+    assert.deepEqual(bench.actions(), ['log.error', 'node.created']);
+    bench.compute.refused.clear();
+    assert.equal((await bench.inProject<NodeObject>(`POST /nodes/${node.node_id}/start`)).status, 'started');
+  });
+
+  it('are refused with names that cannot be files, and leave no folder', async () => {
+    for (const name of ['a/b', '..', '.', 'a\\b', ' ', 'x'.repeat(250)]) {
+      await assert.rejects(bench.ask('POST /projects', { name }), refusal('project_name_invalid'), name);
+    }
+  });
+
+  it('of one name: one is made, also at the same time', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => bench.ask('POST /projects', { name: 'twice' })));
+    assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
+  });
+
+  it('that are damaged are told as such and left alone, until somebody mends them', async () => {
+    const file = join(bench.project.path, bench.project.filename);
+    await bench.inProject('POST /close');
+    const content = await readFile(file);
+    await bench.restart(() => writeFile(file, '{ not a project'));
+    await assert.rejects(bench.inProject('GET '), refusal('project_damaged'));
+    assert.equal(await readFile(file, 'utf8'), '{ not a project');
+    const same = { name: 'another', project_id: bench.project.project_id };
+    await assert.rejects(bench.ask('POST /projects', same), refusal('project_path_taken'));
+    await writeFile(file, content);
+    await bench.inProject('POST /open');
+  });
+
+  it('are closed on computes that have no node of them any more', async () => {
+    const node = await bench.addNode('PC1');
+    await bench.inProject(`DELETE /nodes/${node.node_id}`);
+    await bench.inProject('POST /close');
+    assert.ok(bench.compute.calls.includes('POST /projects/{project_id}/close'));
+  });
+
+  it('go with their folder', async () => {
+    await bench.addNode('PC1');
+    await bench.inProject('DELETE ');
+    await assert.rejects(lstat(bench.project.path), { code: 'ENOENT' });
+    await assert.rejects(bench.inProject('GET '), refusal('project_not_found'));
+  });
+});

@@ -1,0 +1,283 @@
+/** All known projects: finding them at the start, making, loading and deleting them. */
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import { syncFolder } from '../../lib/atomic-file.ts';
+import { isReallyBelow } from '../../lib/inside.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
+import { KeyedMutex } from '../../lib/mutex.ts';
+import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
+import { concurrency, Limit } from '../bounded.ts';
+import { canonical } from '../canonical.ts';
+import { forgetElsewhere } from '../computes/forget-elsewhere.ts';
+import { ProjectLog, storageFailed } from '../history/project-log.ts';
+import { passingPrefix } from '../registry.ts';
+import { Project } from './project.ts';
+import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
+import { projectFileName, projectFolder } from './project-path.ts';
+import { readListed, readProject } from './project-state.ts';
+import { type ProjectEntry, projectDefaults } from './topology.ts';
+
+export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
+  readonly projectsPath: string;
+  readonly local: boolean;
+}
+
+interface MadeFolder {
+  readonly folder: string;
+  readonly made: string | undefined;
+  readonly growing: string | undefined;
+}
+
+export class Projects {
+  readonly #options: ProjectsOptions;
+  readonly #environment: ProjectEnvironment;
+  readonly #projects = new Map<string, Project>();
+  /** Names of projects that are being made. */
+  readonly #pending = new Set<string>();
+  readonly #making = new KeyedMutex();
+  /** Known projects whose files cannot be read, and why. */
+  #unreadable = new Map<string, unknown>();
+  #list: readonly Readonly<ProjectObject>[] | undefined;
+
+  constructor(options: ProjectsOptions) {
+    this.#options = options;
+    const onChange = () => {
+      this.#list = undefined;
+    };
+    this.#environment = { ...options, onChange, openings: new Limit(concurrency) };
+  }
+
+  /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
+  async load(): Promise<void> {
+    const { found, unreadable } = await this.#options.registry.discover({ isStart: true });
+    for (const { project, ...place } of found.values()) this.add(project, place);
+    this.#unreadable = unreadable;
+    this.#openByThemselves();
+  }
+
+  /** Looks again what is there: projects that came are known, those whose folder has gone are forgotten, `auto_open` is heeded. */
+  async reload(): Promise<void> {
+    const { found, unreadable } = await this.#options.registry.discover({ isStart: false });
+    this.#unreadable = unreadable;
+    for (const [projectId, { project, ...place }] of found) {
+      if (this.#projects.has(projectId)) continue;
+      this.#environment.announce('project.created', this.add(project, place));
+    }
+    for (const project of [...this.#projects.values()]) if (!(await isThere(project.path))) await this.#forget(project);
+    this.#openByThemselves();
+  }
+
+  #openByThemselves(): void {
+    for (const project of this.#projects.values()) {
+      const again = this.#options.registry.get(project.id)?.opened === true;
+      if (project.isOpen || (!again && !project.entry.auto_open)) continue;
+      project.open({ again }).catch((error: unknown) => {
+        this.#options.log.error({ err: error }, `the project "${project.name}" could not be opened: ${(error as Error).message}`);
+      });
+    }
+  }
+
+  #forget(project: Project): Promise<void> {
+    return project.delete(async () => {
+      await this.#options.registry.delete(project.id);
+      this.#projects.delete(project.id);
+      this.#unreadable.delete(project.id);
+      this.#list = undefined;
+    });
+  }
+
+  /** Makes a project known whose files are there. Nobody is told. */
+  add(entry: ProjectEntry, place: ProjectPlace): Project {
+    const project = new Project(entry, place, this.#environment);
+    this.#projects.set(project.id, project);
+    this.#list = undefined;
+    return project;
+  }
+
+  /** As `add`, durable, and listeners are told: for copies and imports. */
+  async register(entry: ProjectEntry, place: ProjectPlace): Promise<Project> {
+    try {
+      await this.#options.registry.set(entry.project_id, { path: place.path, filename: place.filename, opened: false });
+    } catch (error) {
+      throw storageFailed(error);
+    }
+    const project = this.add(entry, place);
+    this.#environment.announce('project.created', project);
+    return project;
+  }
+
+  all(): Iterable<Project> {
+    return this.#projects.values();
+  }
+
+  list(): readonly Readonly<ProjectObject>[] {
+    this.#list ??= Object.freeze(Array.from(this.#projects.values(), (project) => project.object));
+    return this.#list;
+  }
+
+  find(projectId: string): Project | undefined {
+    return this.#projects.get(projectId);
+  }
+
+  /** @throws `project_not_found`, or what is wrong with its files */
+  get(projectId: string): Project {
+    const project = this.#projects.get(projectId);
+    const damage = this.#unreadable.get(projectId);
+    if (!project && isFault(damage)) throw damage;
+    if (!project) throw fault('project_not_found', { project_id: projectId });
+    return project;
+  }
+
+  /** As `get`, for opening: a project that could not be read is read again, as somebody may have mended it. */
+  async getMended(projectId: string): Promise<Project> {
+    const place = this.#options.registry.get(projectId);
+    if (!place || this.#projects.has(projectId) || !this.#unreadable.has(projectId)) return this.get(projectId);
+    const project = await readListed(join(place.path, place.filename));
+    this.#unreadable.delete(projectId);
+    return this.#projects.get(projectId) ?? this.add(project, place);
+  }
+
+  isNameTaken(name: string): boolean {
+    if (this.#pending.has(name)) return true;
+    for (const project of this.#projects.values()) if (project.name === name) return true;
+    return false;
+  }
+
+  /** The name itself when it is free, else with the smallest number behind it that makes it so. */
+  freeName(base: string): string {
+    if (!this.isNameTaken(base)) return base;
+    for (let number = 1; ; number++) {
+      const name = `${base}-${number}`;
+      if (!this.isNameTaken(name)) return name;
+    }
+  }
+
+  /** Keeps a name from being given twice while a project is being made. @throws `project_name_taken` */
+  async withName<T>(name: string, fn: () => Promise<T>): Promise<T> {
+    if (this.isNameTaken(name)) throw fault('project_name_taken', { name });
+    this.#pending.add(name);
+    try {
+      return await fn();
+    } finally {
+      this.#pending.delete(name);
+    }
+  }
+
+  /** Has one project of an id made at a time. */
+  exclusively<T>(projectId: string, fn: () => Promise<T>): Promise<T> {
+    return this.#making.run(projectId, fn);
+  }
+
+  /** Makes and opens a project; one that has this id already is returned as it is. */
+  async create(body: ProjectCreate): Promise<Project> {
+    const projectId = body.project_id ?? crypto.randomUUID();
+    return this.#making.run(projectId, async () => {
+      const existing = this.#projects.get(projectId);
+      if (existing) return existing;
+      const filename = projectFileName(body.name);
+      return this.withName(body.name, async () => {
+        const { folder, made, growing } = await this.#makeFolder(body, projectId);
+        const { path: _path, ...fields } = body;
+        const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
+        try {
+          const topology = { project: entry, nodes: [], links: [], drawings: [], computes: [] };
+          await ProjectLog.create(join(growing ?? folder, filename), topology, this.#options.version);
+          if (growing !== undefined) await rename(growing, folder);
+          await syncFolder(dirname(folder));
+          const project = this.add(entry, { path: folder, filename });
+          await project.open({ isNew: true });
+          this.#environment.announce('project.created', project);
+          return project;
+        } catch (error) {
+          this.#projects.delete(projectId);
+          this.#list = undefined;
+          await rm(made ?? join(folder, filename), { recursive: true, force: true });
+          if (growing !== undefined) await rm(growing, { recursive: true, force: true });
+          throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
+        }
+      });
+    });
+  }
+
+  /** Opens a project by its file. For local servers. */
+  async loadFile(path: string): Promise<Project> {
+    if (!this.#options.local) throw fault('not_local', { what: 'loading a project from a path' });
+    if (!isAbsolute(path) || path.includes('\0')) throw fault('path_forbidden', { path, reason: 'it is not an absolute path' });
+    const file = resolve(path);
+    if (!file.endsWith('.gns3')) throw fault('path_forbidden', { path, reason: 'project files end in .gns3' });
+    const { project: entry } = await readProject(file);
+    const known = this.#projects.get(entry.project_id);
+    const project =
+      known ?? (await this.withName(entry.name, () => this.register(entry, { path: dirname(file), filename: basename(file) })));
+    if (project.file !== file) throw fault('project_id_taken', { project_id: entry.project_id });
+    await project.open();
+    return project;
+  }
+
+  /** @throws `project_delete_failed` for a folder outside the projects folder, which stays */
+  async delete(projectId: string): Promise<void> {
+    const project = this.get(projectId);
+    const { projectsPath, registry } = this.#options;
+    const failed = (reason: string) => fault('project_delete_failed', { name: project.name, reason });
+    if (!(await isReallyBelow(projectsPath, project.path)))
+      throw failed(`its folder ${project.path} is not inside the projects folder`);
+    await project.delete(async () => {
+      await forgetElsewhere(project, this.#options.computes);
+      const gone = join(projectsPath, `${passingPrefix}deleted-${projectId}`);
+      const before = registry.get(projectId);
+      try {
+        await registry.delete(projectId);
+        // In one step: a project that is half deleted must not be found again.
+        await rename(project.path, gone);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+          if (before) await registry.set(projectId, { ...before, opened: false }).catch(() => undefined);
+          throw failed((error as Error).message);
+        }
+      }
+      this.#projects.delete(projectId);
+      this.#list = undefined;
+      await rm(gone, { recursive: true, force: true }).catch((error: unknown) => {
+        this.#options.log.warn({ err: error }, `${gone} could not be removed; the next start tries again`);
+      });
+    });
+  }
+
+  /**
+   * `made`: the outermost folder that had to be made, to be removed when the project does not come to be. `growing`: the folder that
+   * gets the name `folder` when the project is in it, so that a server that dies meanwhile leaves nothing that looks like a project.
+   */
+  async #makeFolder(body: ProjectCreate, projectId: string): Promise<MadeFolder> {
+    const { local, projectsPath } = this.#options;
+    const folder = body.path ? await projectFolder(body.path, projectsPath, local) : join(projectsPath, projectId);
+    const isKnown = await isThere(folder);
+    if (isKnown && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
+    try {
+      if (!isKnown && !body.path) {
+        const growing = join(projectsPath, `${passingPrefix}${projectId}`);
+        await rm(growing, { recursive: true, force: true });
+        await mkdir(growing);
+        return { folder, made: folder, growing };
+      }
+      const made = await makeFolders(folder);
+      const hasProject = (await readdir(folder)).some((name) => name.endsWith('.gns3'));
+      if (hasProject) throw fault('project_path_taken', { path: folder });
+      return { folder, made, growing: undefined };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== undefined && impossiblePath.has(code))
+        throw fault('path_forbidden', { path: folder, reason: (error as Error).message });
+      throw storageFailed(error);
+    }
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const impossiblePath = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EEXIST']);
