@@ -14,7 +14,11 @@ export function consoleOf(page: Page, name: string): Locator {
 }
 
 /** Waits until a console that is shown has this text; a failure says what the consoles had instead. */
-export async function consoleText(page: Page, text: RegExp, { timeout, of }: { timeout?: number; of?: string } = {}): Promise<void> {
+export async function consoleText(
+  page: Page,
+  text: RegExp,
+  { timeout, of }: { timeout?: number; of?: string } = {},
+): Promise<void> {
   const shown = of === undefined ? page.locator('.console:not([hidden])') : consoleOf(page, of);
   const rows = shown.locator('.xterm-rows').filter({ hasText: text });
   try {
