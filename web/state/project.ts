@@ -46,6 +46,8 @@ export class ProjectState {
   readonly #api: Api;
   /** Items whose place this page decides at the moment, because they are being dragged. */
   readonly #held = new Map<string, Point>();
+  /** A project that was made just now may be shown before it is listed. */
+  #isListed = false;
 
   constructor(api: Api, id: string) {
     this.#api = api;
@@ -54,7 +56,7 @@ export class ProjectState {
     this.selection = new Selection(this);
     this.work = new Work();
     this.live = new Live({
-      address: () => api.socket(`${this.path}/notifications/ws`),
+      address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
       read: () => this.read(),
       heard: (notice) => this.#heard(notice),
     });
@@ -95,6 +97,16 @@ export class ProjectState {
       if (error instanceof ApiError && error.status === 404) this.phase.value = 'missing';
       throw error;
     }
+  }
+
+  /** What the list of projects says of this one: only there the server tells that it was closed, opened or deleted. */
+  listed(project: Project | undefined): void {
+    const phase = this.phase.peek();
+    if (project) {
+      this.#isListed = true;
+      if (project.status === 'closed' && phase === 'opened') this.#close(project);
+      else if (project.status === 'opened' && phase === 'closed') this.live.readAgain();
+    } else if (this.#isListed) this.phase.value = 'missing';
   }
 
   findItem(id: string): Item | undefined {
@@ -141,6 +153,7 @@ export class ProjectState {
   }
 
   #close(project: Project): void {
+    this.live.forget();
     batch(() => {
       this.project.value = project;
       this.phase.value = 'closed';
@@ -156,8 +169,8 @@ export class ProjectState {
     if (what === 'node') this.#heardNode(happened, event as Node);
     else if (what === 'link') this.#heardLink(happened, event as Link);
     else if (what === 'drawing') this.#heardDrawing(happened, event as Drawing);
-    else if (what === 'project') this.#heardProject(happened, event as Project);
-    else if (action === 'snapshot.restored') void this.read().catch(() => undefined);
+    else if (action === 'project.updated') this.project.value = event as Project;
+    else if (action === 'snapshot.restored') this.live.readAgain();
     else if (what === 'log') this.said.value = { level: happened, message: (event as { message: string }).message };
   }
 
@@ -185,13 +198,5 @@ export class ProjectState {
       this.selection.remove(id);
       this.#held.delete(id);
     });
-  }
-
-  #heardProject(happened: string, project: Project): void {
-    if (happened === 'closed') this.#close({ ...project, status: 'closed' });
-    else if (happened === 'deleted') this.phase.value = 'missing';
-    else if (happened === 'opened' || (project.status === 'opened' && this.phase.peek() === 'closed'))
-      void this.read().catch(() => undefined);
-    else this.project.value = project;
   }
 }
