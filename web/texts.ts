@@ -7,6 +7,9 @@ const plural = (count: number, one: string, many: string) => `${count} ${count =
 const short = (value: number) => (value === 0 ? '0' : Number(value.toPrecision(3)).toLocaleString('en'));
 const megabits = (kilobits: number) => (kilobits >= 1000 ? `${short(kilobits / 1000)} Mbit/s` : `${short(kilobits)} kbit/s`);
 
+const bitRate = (bits: number) =>
+  bits >= 1e6 ? `${short(bits / 1e6)} Mbit/s` : bits >= 1e3 ? `${short(bits / 1e3)} kbit/s` : `${short(bits)} bit/s`;
+
 const kind: Readonly<Record<NodeType, string>> = {
   cloud: 'Cloud',
   nat: 'NAT',
@@ -232,6 +235,7 @@ export const texts = {
 
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
+  carries: (from: string, to: string, bits: number) => `${from} → ${to} ${bitRate(bits)}`,
   suspendLink: 'Suspend',
   suspendLinkHint: 'Nothing passes, as if the cable were pulled.',
 
@@ -363,8 +367,7 @@ export const texts = {
     rate: 'Rate',
     drops: 'Lost',
     delay: 'Delay, median',
-    bits: (bits: number) =>
-      bits >= 1e6 ? `${short(bits / 1e6)} Mbit/s` : bits >= 1e3 ? `${short(bits / 1e3)} kbit/s` : `${short(bits)} bit/s`,
+    bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames there, ${back.toLocaleString('en')} back.`,

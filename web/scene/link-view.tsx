@@ -6,6 +6,7 @@ import { useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { labelLook } from './label.ts';
+import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkPath } from './link-path.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
@@ -24,9 +25,10 @@ export function LinkView({ id }: { readonly id: string }) {
   const states = linkStates(link);
   return (
     <g class={`link ${states.join(' ')}${selected.value ? ' selected' : ''}`} data-id={id} data-kind="link">
-      <title>{linkTitle(link, [one, other])}</title>
+      <LinkTitle id={id} title={linkTitle(link, [one, other])} names={[one.name, other.name]} />
       <path class="hit" d={path.d} />
       <path class="line" d={path.d} style={lineStyle(link)} />
+      <LinkFlow id={id} path={path} />
       <EndView node={one} link={link} end={0} at={path.ends[0]} />
       <EndView node={other} link={link} end={1} at={path.ends[1]} />
       {(states.length > 0 || failure.value) && (

@@ -12,6 +12,9 @@ import { LinkView } from './link-view.tsx';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
 
+/** What moves is drawn anew with each frame: with more busy links than this the dots stand still. */
+const mostMoving = 60;
+
 export function Scene() {
   const app = useApp();
   const project = useProject();
@@ -28,6 +31,10 @@ export function Scene() {
   useSignalEffect(() => {
     const { x, y, scale } = app.viewport.state.value;
     content.current?.setAttribute('transform', `translate(${x} ${y}) scale(${scale})`);
+  });
+  useEffect(() => project.traffic.watch(), [project]);
+  useSignalEffect(() => {
+    svg.current?.classList.toggle('busy', project.traffic.busy.value > mostMoving);
   });
   useSignalEffect(() => {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');

@@ -10,6 +10,7 @@ import { Pictures } from '../scene/picture.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
 import { Selection } from './selection.ts';
+import { Traffic } from './traffic.ts';
 import { Work } from './work.ts';
 
 export interface Point {
@@ -32,6 +33,7 @@ export class ProjectState {
   readonly drawings = new Keyed<Drawing>((drawing) => drawing.drawing_id);
   readonly selection: Selection;
   readonly work: Work;
+  readonly traffic: Traffic;
   readonly pictures = new Pictures();
   readonly live: Live;
   /** Messages that the server sent to everyone who looks at the project, the last one. */
@@ -53,6 +55,8 @@ export class ProjectState {
     this.path = `/v2/projects/${id}`;
     this.selection = new Selection(this);
     this.work = new Work();
+    const isRunning = () => this.nodes.all.value.some(({ status }) => status === 'started');
+    this.traffic = new Traffic({ api, path: this.path, isRunning });
     this.live = new Live({
       address: () => api.socket(`${this.path}/notifications/ws`),
       read: () => this.read(),
@@ -167,8 +171,10 @@ export class ProjectState {
   }
 
   #heardLink(happened: string, link: Link): void {
-    if (happened === 'deleted') this.#remove(this.links, link.link_id);
-    else this.links.put(link);
+    if (happened === 'deleted') {
+      this.#remove(this.links, link.link_id);
+      this.traffic.remove(link.link_id);
+    } else this.links.put(link);
   }
 
   /** A drawing that was only moved comes without its picture. */
