@@ -322,6 +322,8 @@ export const texts = {
     undo: 'Undo',
     redo: 'Redo',
     wire: 'Add a link',
+    selectLabel: 'Select the label of a node, or one of a link’s two: arrow keys move it',
+    resetLabels: 'Labels to their usual places',
     lock: 'Lock in place',
     raise: 'Bring forward',
     lower: 'Send backward',
