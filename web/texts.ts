@@ -242,6 +242,7 @@ export const texts = {
   shape: { text: 'Text', rectangle: 'Rectangle', ellipse: 'Ellipse', line: 'Line', picture: 'Picture' },
   draw: { text: 'Add text', rectangle: 'Draw a rectangle', ellipse: 'Draw an ellipse', line: 'Draw a line' },
   text: 'Text',
+  editText: 'Edit the text',
   fontSize: 'Size',
   colour: 'Colour',
   bold: 'Bold',
