@@ -6,6 +6,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
+import { whenListening } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host.ts';
@@ -15,7 +16,7 @@ import { type VpcsPorts, vpcsArguments } from './command.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
 import { releasePorts, retakePorts, takePorts } from './ports.ts';
-import { endingOf, helpersOf, whenListening, wholeEnd } from './process.ts';
+import { endingOf, helpersOf, wholeEnd } from './process.ts';
 import { renameScript, scriptName, writeScript } from './script.ts';
 
 /** Between SIGTERM and SIGKILL. vpcs ends within 60 ms of the first. */
