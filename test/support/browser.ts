@@ -1,8 +1,8 @@
 /** Debian's Chromium for tests: headless, with a profile of its own, and nothing of it left afterwards. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after } from 'node:test';
+import { basename, join } from 'node:path';
+import { after, afterEach } from 'node:test';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 export interface Tab {
@@ -46,6 +46,12 @@ export async function openTab(url: string, { width = 1280, height = 800, dark = 
   const problems: string[] = [];
   const [page = await context.newPage()] = context.pages();
   page.setDefaultTimeout(limitMs);
+  afterEach(async (test) => {
+    if (!('passed' in test) || test.passed || page.isClosed()) return;
+    const file = join(tmpdir(), 'patchbay-failures', `${test.fullName.replaceAll(/\W+/g, '-')}-${basename(profile)}.png`);
+    await page.screenshot({ path: file });
+    test.diagnostic(`the page as the test left it: ${file}`);
+  });
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
     if (/Content Security Policy/.test(message.text())) problems.push(message.text());

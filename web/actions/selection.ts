@@ -29,14 +29,12 @@ export const leave: Action = {
 };
 
 const inOrder = (step: 1 | -1): Action['run'] => {
-  return ({ app, project }) => {
+  return ({ project }) => {
     const ids = project?.items().map(idOfItem) ?? [];
     if (!project || ids.length === 0) return;
     const [current = ''] = project.selection.ids.peek();
     const next = ids[(ids.indexOf(current) + step + ids.length) % ids.length] ?? '';
     project.selection.set([next]);
-    const item = project.findItem(next);
-    if (item) app.viewport.show(project.boxOf(item));
   };
 };
 

@@ -59,6 +59,7 @@ export class Gestures {
     this.#app.tools.menu.value = undefined;
     this.#svg.focus({ preventScroll: true });
     this.#pointers.set(event.pointerId, event);
+    this.#app.tools.pressing.value = true;
     if (this.#pointers.size === 2) {
       this.#press?.drag?.cancel();
       this.#press = undefined;
@@ -115,9 +116,9 @@ export class Gestures {
     const press = this.#press;
     this.#pointers.delete(event.pointerId);
     this.#press = undefined;
-    if (!press) return;
-    if (press.moved) press.drag?.end();
-    else if (event.button === 0) this.#click(event, press.id);
+    if (press?.moved) press.drag?.end();
+    else if (press && event.button === 0) this.#click(event, press.id);
+    this.#app.tools.pressing.value = this.#pointers.size > 0;
   }
 
   #click(event: PointerEvent, id: string | undefined): void {
@@ -131,6 +132,7 @@ export class Gestures {
     this.#pointers.delete(event.pointerId);
     this.#press?.drag?.cancel();
     this.#press = undefined;
+    this.#app.tools.pressing.value = this.#pointers.size > 0;
   }
 
   #twice(): void {

@@ -7,6 +7,7 @@ import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { DrawingView } from './drawing-view.tsx';
 import { Gestures } from './gestures.ts';
+import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
 import { LinkView } from './link-view.tsx';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
@@ -18,6 +19,7 @@ export function Scene() {
   const content = useRef<SVGGElement>(null);
   useArea(svg);
   useFirstFit(project);
+  useSelectionInSight(project);
   useEffect(() => {
     if (!svg.current) return undefined;
     const gestures = new Gestures(app, project, svg.current);
@@ -88,34 +90,6 @@ function useOrder(list: () => Placed[]): ReadonlySignal<string> {
       .map(({ id }) => id)
       .join(' '),
   );
-}
-
-/** Keeps the size of the canvas known. */
-function useArea(svg: { readonly current: SVGSVGElement | null }): void {
-  const { viewport } = useApp();
-  useEffect(() => {
-    const element = svg.current;
-    if (!element) return undefined;
-    const measure = () => {
-      const { left, top, width, height } = element.getBoundingClientRect();
-      viewport.area.value = { left, top, width, height };
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, [viewport, svg]);
-}
-
-/** A project that is opened is seen whole. */
-function useFirstFit(project: ProjectState): void {
-  const { viewport } = useApp();
-  const done = useRef(false);
-  useSignalEffect(() => {
-    if (done.current || project.phase.value !== 'opened' || viewport.area.value.width === 0) return;
-    done.current = true;
-    viewport.fit(project.extent());
-  });
 }
 
 function Grid() {

@@ -14,6 +14,8 @@ export class Tools {
   readonly tool = signal<Tool>(select);
   readonly paletteOpen = signal(matchMedia('(min-width: 900px)').matches);
   readonly inspectorOpen = signal(matchMedia('(min-width: 900px)').matches);
+  /** A pointer is down on the canvas. */
+  readonly pressing = signal(false);
   /** Menu at a place of the window. */
   readonly menu = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
 
