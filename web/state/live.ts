@@ -18,6 +18,8 @@ export interface Notice {
 export interface LiveOptions {
   /** Address for one connection, to be told what happened after this change. */
   readonly address: (since: number | undefined) => Promise<string>;
+  /** Whether its address takes that number. */
+  readonly resumes?: boolean;
   /** Reads everything anew. A rejection counts as a lost connection. */
   readonly read: () => Promise<void>;
   readonly heard: (notice: Notice) => void;
@@ -73,7 +75,7 @@ export class Live {
   }
 
   #connect(): void {
-    const since = this.#seq;
+    const since = this.#options.resumes ? this.#seq : undefined;
     this.#options.address(since).then(
       (address) => this.#closed || this.#open(new WebSocket(address), since),
       () => this.#retryLater(),

@@ -71,6 +71,7 @@ export class ProjectState {
     this.traffic = new Traffic({ api, path: this.path, isRunning });
     this.live = new Live({
       address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
+      resumes: true,
       read: () => this.read(),
       heard: (notice) => this.#heard(notice),
     });
