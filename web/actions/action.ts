@@ -22,6 +22,8 @@ export interface Action {
   /** As `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
   readonly keys?: readonly string[];
   readonly places?: readonly ActionPlace[];
+  /** Its keys work also while something is typed; in a console only those with `Mod`. */
+  readonly everywhere?: boolean;
   /** It destroys something. */
   readonly danger?: boolean;
   /** False: it is not shown at all, because this server cannot do it. */
