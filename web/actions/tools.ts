@@ -16,8 +16,9 @@ const wire: Action = {
   on: ({ app }) => app.tools.tool.value.name === 'wire',
   run: ({ app, project }) => {
     const tool = app.tools.tool.peek();
-    const [node] = project?.selection.nodes.peek() ?? [];
-    // With a node selected the keyboard alone can make a link: from this node, then to the next one that is selected.
+    // With a node selected the keyboard alone can make a link: from this node, then to the next one that is selected. Who presses the
+    // button of the toolbar is about to point at nodes.
+    const [node] = document.activeElement?.closest('.toolbar') ? [] : (project?.selection.nodes.peek() ?? []);
     const isDone = tool.name === 'wire' && (!node || tool.from?.node_id === node.node_id);
     app.tools.tool.value = isDone ? { name: 'select' } : tool.name === 'wire' ? tool : { name: 'wire' };
     app.sketch.value = {};

@@ -44,7 +44,7 @@ export function Palette() {
           }}
         />
       </label>
-      <div class="palette-list" onKeyDown={moveFocus}>
+      <div class="palette-list" role="toolbar" aria-orientation="vertical" aria-label={texts.palette} onKeyDown={moveFocus}>
         <PaletteGroup title={texts.ownTemplates} templates={own} />
         <PaletteGroup title={texts.builtInTemplates} templates={builtIn} />
         {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
