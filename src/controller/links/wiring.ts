@@ -3,14 +3,16 @@ import { isFault } from '../../api/faults.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { UdpPorts } from '../projects/project-state.ts';
 import type { LinkEntry } from '../projects/topology.ts';
-import { canFilter, endOf, isSwitch, niosOf, type Two } from './link.ts';
+import { canFilter, endOf, isSwitch, type LinkRoute, niosOf, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
+import { LinkStreams } from './link-streams.ts';
 import type { UdpPortsOfProject } from './udp-ports.ts';
 
 const ends = [0, 1] as const;
 
 export class Wiring {
   readonly #ports: UdpPortsOfProject;
+  readonly #streams = new LinkStreams();
 
   constructor(ports: UdpPortsOfProject) {
     this.#ports = ports;
@@ -18,9 +20,9 @@ export class Wiring {
 
   /** Joins the two ports; returns the UDP ports that were taken for it. */
   async join(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
-    const addresses = await addressesOf(nodes);
+    const reach = await this.#reach(entry, nodes);
     const ports = await this.#ports.takePair([computeOf(nodes[0]), computeOf(nodes[1])]);
-    const nios = niosOf(entry, nodes, ports, addresses);
+    const nios = niosOf(entry, nodes, { ...reach, ports });
     const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('POST', 'nio', endOf(entry, end), nios[end])));
     const refused = results.find((result) => result.status === 'rejected');
     if (!refused) return ports;
@@ -35,7 +37,7 @@ export class Wiring {
   /** As `join`, for a link that may still be there: saying again what is so changes nothing, and frames go on flowing. */
   async joinAgain(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<UdpPorts> {
     try {
-      const nios = niosOf(entry, nodes, ports, await addressesOf(nodes));
+      const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
       for (const end of ends) {
         await nodes[end].portCall('PUT', 'nio', endOf(entry, end), nios[end]).catch(async (error: unknown) => {
           if (!isFault(error)) throw error;
@@ -51,10 +53,10 @@ export class Wiring {
 
   /** Filters and suspension take effect. Ends of kinds that cannot filter have no request for it. */
   async change(before: LinkEntry, after: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
-    const addresses = await addressesOf(nodes);
+    const route = { ...(await this.#reach(after, nodes)), ports };
     const done: (0 | 1)[] = [];
     const tell = async (entry: LinkEntry, end: 0 | 1) => {
-      const call = nodes[end].portCall('PUT', 'nio', endOf(entry, end), niosOf(entry, nodes, ports, addresses)[end]);
+      const call = nodes[end].portCall('PUT', 'nio', endOf(entry, end), niosOf(entry, nodes, route)[end]);
       await call.catch((error: unknown) => {
         if (!isSwitch(nodes[end]) || !isNoRoute(error)) throw error;
       });
@@ -78,10 +80,11 @@ export class Wiring {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
     }
   }
-}
 
-function addressesOf(nodes: Two<OpenNode>): Promise<Two<string>> {
-  return linkAddresses(computeOf(nodes[0]), computeOf(nodes[1]));
+  async #reach({ link_id }: LinkEntry, nodes: Two<OpenNode>): Promise<Omit<LinkRoute, 'ports'>> {
+    const addresses = await linkAddresses(computeOf(nodes[0]), computeOf(nodes[1]));
+    return { addresses, streams: this.#streams.of(link_id, nodes) };
+  }
 }
 
 function computeOf(node: OpenNode): NonNullable<OpenNode['compute']> {
