@@ -5,15 +5,15 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { NioStream } from '../../schema/nio.ts';
-import type { OpenNode } from '../nodes/open-node.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { Two } from './link.ts';
 
 export class LinkStreams {
   readonly #key = randomBytes(32);
 
   /** For each end; undefined when the link stays with datagrams. */
-  of(linkId: string, [{ compute: one }, { compute: other }]: Two<OpenNode>): Two<NioStream> | undefined {
-    if (!one || !other || one === other || !one.hasLinkStreams || !other.hasLinkStreams) return undefined;
+  of(linkId: string, [one, other]: Two<Compute>): Two<NioStream> | undefined {
+    if (one === other || !one.hasLinkStreams || !other.hasLinkStreams) return undefined;
     const secret = createHmac('sha256', this.#key).update(linkId).digest('hex');
     const accept: NioStream = { role: 'accept', secret };
     const connect: NioStream = { role: 'connect', secret };

@@ -1,5 +1,6 @@
 /** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
 import { isFault } from '../../api/faults.ts';
+import type { Compute } from '../computes/compute.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { UdpPorts } from '../projects/project-state.ts';
 import type { LinkEntry } from '../projects/topology.ts';
@@ -21,14 +22,15 @@ export class Wiring {
   /** Joins the two ports; returns the UDP ports that were taken for it. */
   async join(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
     const reach = await this.#reach(entry, nodes);
-    const ports = await this.#ports.takePair([computeOf(nodes[0]), computeOf(nodes[1])]);
+    const computes = computesOf(nodes);
+    const ports = await this.#ports.takePair(computes);
     const nios = niosOf(entry, nodes, { ...reach, ports });
     const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('POST', 'nio', endOf(entry, end), nios[end])));
     const refused = results.find((result) => result.status === 'rejected');
     if (!refused) return ports;
     for (const end of ends) {
       // A NIO that goes takes its UDP port along; one that never was leaves it to us.
-      if (results[end]?.status === 'rejected') this.#ports.keep(computeOf(nodes[end]), ports[end]);
+      if (results[end]?.status === 'rejected') this.#ports.keep(computes[end], ports[end]);
       else await nodes[end].portCall('DELETE', 'nio', endOf(entry, end)).catch(() => undefined);
     }
     throw refused.reason;
@@ -82,13 +84,13 @@ export class Wiring {
   }
 
   async #reach({ link_id }: LinkEntry, nodes: Two<OpenNode>): Promise<Omit<LinkRoute, 'ports'>> {
-    const addresses = await linkAddresses(computeOf(nodes[0]), computeOf(nodes[1]));
-    return { addresses, streams: this.#streams.of(link_id, nodes) };
+    const computes = computesOf(nodes);
+    return { addresses: await linkAddresses(...computes), streams: this.#streams.of(link_id, computes) };
   }
 }
 
-function computeOf(node: OpenNode): NonNullable<OpenNode['compute']> {
-  return node.requireCompute();
+function computesOf([one, other]: Two<OpenNode>): Two<Compute> {
+  return [one.requireCompute(), other.requireCompute()];
 }
 
 /** Computes of another make have no such request for their switches. */
