@@ -86,14 +86,12 @@ export class FramedSocket {
     if (!this.#held) socket.resume();
   }
 
-  /** The socket has ended; false when it was not the one in use. */
-  lost(socket: Socket | undefined): boolean {
-    if (!socket || this.#socket !== socket) return false;
+  /** The socket has ended, or is given up. */
+  lost(): void {
     this.#socket = undefined;
-    if (!this.#writing) return true;
+    if (!this.#writing) return;
     this.#writing = false;
     this.#owner.drained();
-    return true;
   }
 
   #written(): void {

@@ -102,11 +102,12 @@ export class PeerStream {
 
   async #call(): Promise<void> {
     const { rhost, rport } = this.#spec;
-    const isKnown = await this.#greet(connect({ host: rhost, port: rport, noDelay: true }));
-    if (isKnown) this.#retry.succeeded();
+    const isThere = await this.#greet(connect({ host: rhost, port: rport, noDelay: true }));
+    if (isThere) this.#retry.succeeded();
     else if (!this.#closed) this.#retry.failed();
   }
 
+  /** Whether frames go over it now. */
   async #greet(socket: Socket): Promise<boolean> {
     // Whatever it is, 'close' follows.
     socket.on('error', () => undefined);
@@ -119,9 +120,10 @@ export class PeerStream {
     strangers.add(socket);
     const isKnown = await shakeHands(socket, this.#spec.stream);
     strangers.delete(socket);
-    if (isKnown && !socket.destroyed && !this.#closed) this.#use(socket);
+    const isGood = isKnown && !socket.destroyed && !this.#closed;
+    if (isGood) this.#use(socket);
     else socket.destroy();
-    return isKnown;
+    return isGood;
   }
 
   #use(socket: Socket): void {
@@ -157,13 +159,13 @@ export class PeerStream {
   #giveUp(): void {
     const socket = this.#socket;
     if (!socket) return;
-    this.#forget(socket);
+    this.#forget();
     socket.destroy();
   }
 
   #lost(socket: Socket, { isSilent }: { isSilent: boolean }): void {
     if (socket !== this.#socket) return;
-    this.#forget(socket);
+    this.#forget();
     if (this.#closed || this.#spec.stream.role === 'accept') return;
     if (performance.now() - this.#since > soundMs) this.#restMs = firstRestMs;
     if (!isSilent) {
@@ -174,10 +176,10 @@ export class PeerStream {
     this.#restMs = Math.min(longestRestMs, this.#restMs * 2);
   }
 
-  #forget(socket: Socket): void {
+  #forget(): void {
     this.#socket = undefined;
     this.connected = false;
     clearTimeout(this.#timer);
-    this.#frames.lost(socket);
+    this.#frames.lost();
   }
 }

@@ -74,6 +74,6 @@ class StreamPort implements Port {
     this.#socket = undefined;
     this.connected = false;
     if (!this.#closed) this.#retry.failed();
-    this.#frames.lost(socket);
+    this.#frames.lost();
   }
 }

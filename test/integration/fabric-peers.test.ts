@@ -231,6 +231,28 @@ describe('who has not the secret', () => {
 });
 
 describe('a stream that is lost', () => {
+  it('is sought again, however soon it was lost', async (context) => {
+    const [a, b] = await twoSides(context);
+    let calls = 0;
+    const flighty = createServer((socket) => {
+      calls += 1;
+      const own = randomBytes(16);
+      socket.on('error', () => undefined).write(Buffer.concat([Buffer.from('pbframe1'), own]));
+      socket.once('data', (answer) => {
+        const numbers = Buffer.concat([own, answer.subarray(0, 16)]);
+        socket.write(createHmac('sha256', secret).update('accept').update(numbers).digest());
+        if (calls % 2 === 0) socket.destroy();
+        else socket.resetAndDestroy();
+      });
+    }).listen(a.number);
+    context.after(() => flighty.close());
+    await b.apply();
+    await waitFor(() => calls >= 10, { what: 'ten attempts', limitMs: 15_000 });
+    flighty.close();
+    await a.apply();
+    await b.carried('stream');
+  });
+
   for (const which of [0, 1] as const) {
     it(`comes back when the fabric of the end that ${which === 0 ? 'accepts' : 'connects'} is killed`, async (context) => {
       const sides = await joined(context);
