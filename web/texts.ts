@@ -411,6 +411,9 @@ export const texts = {
   },
   serverPage: {
     computes: 'Computes',
+    doctor: (name: string) => `What ${name} has and lacks`,
+    noDoctor: 'This compute does not tell.',
+    findings: { good: 'There', note: 'Worth knowing', missing: 'Missing' },
     addCompute: 'Add a compute',
     host: 'Host',
     port: 'Port',
