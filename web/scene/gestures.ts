@@ -93,7 +93,8 @@ export class Gestures {
     const { selection } = this.#project;
     const adds = event.shiftKey || event.ctrlKey || event.metaKey;
     if (id === undefined) {
-      if (!adds) selection.clear();
+      // A finger may be about to look around, or be the first of two.
+      if (!adds && event.pointerType !== 'touch') selection.clear();
     } else if (adds) selection.toggle(id);
     else if (!selection.has(id)) selection.set([id]);
   }
@@ -143,8 +144,9 @@ export class Gestures {
     const tool = this.#app.tools.tool.peek();
     if (tool.name === 'wire') pickPort(this.#app, this.#project, { nodeId: id, x: event.clientX, y: event.clientY });
     else if (tool.name === 'draw') drawShape(this.#app, this.#project, tool.shape, event).end();
-    else if (id !== undefined && !handle && !event.shiftKey && !event.ctrlKey && !event.metaKey)
-      this.#project.selection.set([id], label);
+    else if (id === undefined) {
+      if (event.pointerType === 'touch') this.#project.selection.clear();
+    } else if (!handle && !event.shiftKey && !event.ctrlKey && !event.metaKey) this.#project.selection.set([id], label);
   }
 
   #cancel(event: PointerEvent): void {
