@@ -58,6 +58,8 @@ export class ProjectState {
   readonly #api: Api;
   /** By id, while something is being dragged. */
   readonly #held = new Map<string, Held>();
+  /** A project that was made just now may be shown before it is listed. */
+  #isListed = false;
 
   constructor(api: Api, id: string) {
     this.#api = api;
@@ -68,7 +70,8 @@ export class ProjectState {
     const isRunning = () => this.nodes.all.value.some(({ status }) => status === 'started');
     this.traffic = new Traffic({ api, path: this.path, isRunning });
     this.live = new Live({
-      address: () => api.socket(`${this.path}/notifications/ws`),
+      address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
+      resumes: true,
       read: () => this.read(),
       heard: (notice) => this.#heard(notice),
     });
@@ -109,6 +112,16 @@ export class ProjectState {
       if (error instanceof ApiError && error.status === 404) this.phase.value = 'missing';
       throw error;
     }
+  }
+
+  /** What the list of projects says of this one: only there the server tells that it was closed, opened or deleted. */
+  listed(project: Project | undefined): void {
+    const phase = this.phase.peek();
+    if (project) {
+      this.#isListed = true;
+      if (project.status === 'closed' && phase === 'opened') this.#close(project);
+      else if (project.status === 'opened' && phase === 'closed') this.live.readAgain();
+    } else if (this.#isListed) this.phase.value = 'missing';
   }
 
   findItem(id: string): Item | undefined {
@@ -157,6 +170,7 @@ export class ProjectState {
   }
 
   #close(project: Project): void {
+    this.live.forget();
     batch(() => {
       this.project.value = project;
       this.phase.value = 'closed';
@@ -172,8 +186,8 @@ export class ProjectState {
     if (what === 'node') this.#heardNode(happened, event as Node);
     else if (what === 'link') this.#heardLink(happened, event as Link);
     else if (what === 'drawing') this.#heardDrawing(happened, event as Drawing);
-    else if (what === 'project') this.#heardProject(happened, event as Project);
-    else if (action === 'snapshot.restored') void this.read().catch(() => undefined);
+    else if (action === 'project.updated') this.project.value = event as Project;
+    else if (action === 'snapshot.restored') this.live.readAgain();
     else if (what === 'log') this.said.value = { level: happened, message: (event as { message: string }).message };
   }
 
@@ -203,13 +217,5 @@ export class ProjectState {
       this.selection.remove(id);
       this.#held.delete(id);
     });
-  }
-
-  #heardProject(happened: string, project: Project): void {
-    if (happened === 'closed') this.#close({ ...project, status: 'closed' });
-    else if (happened === 'deleted') this.phase.value = 'missing';
-    else if (happened === 'opened' || (project.status === 'opened' && this.phase.peek() === 'closed'))
-      void this.read().catch(() => undefined);
-    else this.project.value = project;
   }
 }
