@@ -59,11 +59,14 @@ export class Gestures {
 
   end(): void {
     this.#ended.abort();
+    this.#app.tools.pressing.value = false;
   }
 
   #down(event: PointerEvent): void {
     this.#app.tools.menu.value = undefined;
     this.#svg.focus({ preventScroll: true });
+    // The menu that opens may take its release.
+    if (event.button === 2) return;
     this.#pointers.set(event.pointerId, event);
     this.#app.tools.pressing.value = true;
     if (this.#pointers.size === 2) {
@@ -71,7 +74,7 @@ export class Gestures {
       this.#press = undefined;
       return;
     }
-    if (event.button === 2 || this.#pointers.size > 2) return;
+    if (this.#pointers.size > 2) return;
     const id = idUnder(event.target);
     this.#clicked = id;
     this.#press = {
