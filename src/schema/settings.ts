@@ -32,6 +32,8 @@ const table = {
     vnc_console_end_port_range: 10000,
     udp_start_port_range: 20000,
     udp_end_port_range: 30000,
+    /** Ours: links to other computes that can it, too, go over TCP, at ports of the same range; off: as datagrams only. */
+    link_streams: true,
     default_nat_interface: 'virbr0',
     allowed_interfaces: '',
     enable_builtin_templates: true,
@@ -43,6 +45,8 @@ const table = {
     auto_close_grace: 5,
     /** Ours: whether it is closed, and its nodes stopped, even while nodes run. */
     auto_close_running: false,
+    /** Ours: name of the user that emulators of a server that is root run as; empty: root, too. */
+    run_as: '',
   },
   Qemu: {
     enable_hardware_acceleration: true,
@@ -52,8 +56,6 @@ const table = {
     acceleration: 'auto',
     /** Ours: whether QEMU filters its own system calls, where it can. */
     sandbox: true,
-    /** Ours: name of the user that machines of a server that is root run as; empty: root, too. */
-    run_as: '',
   },
   VPCS: { vpcs_path: 'vpcs' },
   Docker: { socket_path: '/var/run/docker.sock' },

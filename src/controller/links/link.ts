@@ -4,7 +4,7 @@ import { fault } from '../../api/faults.ts';
 import type { CaptureOptions } from '../../schema/capture.ts';
 import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../schema/link.ts';
-import type { NioUdp } from '../../schema/nio.ts';
+import type { NioStream, NioUdp } from '../../schema/nio.ts';
 import type { Label, Port } from '../../schema/node.ts';
 import { assemble, canonical } from '../canonical.ts';
 import { findKind } from '../nodes/node.ts';
@@ -55,6 +55,14 @@ export function withLabel(end: LinkEnd): LinkEnd {
   return { ...end, label: end.label ?? label };
 }
 
+/** The link as lists show it: every label has a style there. Elsewhere a label is as it was given. */
+export function listed(link: LinkObject): LinkObject {
+  const isWhole = ({ label }: LinkEnd) => label === undefined || typeof label.style === 'string';
+  if (link.nodes.every(isWhole)) return link;
+  const whole = (end: LinkEnd) => (end.label && !isWhole(end) ? { ...end, label: { ...end.label, style: labelStyle } } : end);
+  return canonical({ ...link, nodes: link.nodes.map(whole) });
+}
+
 /** Ends with the labels that a client gave for them; other ends that it names are not looked at. */
 export function relabelled(ends: readonly LinkEnd[], given: readonly LinkEnd[]): LinkEnd[] {
   const isSame = (one: LinkEnd, other: LinkEnd) =>
@@ -80,11 +88,18 @@ export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
   return ends.find((end) => !isSwitch(nodes[end])) ?? ends[0];
 }
 
+/** Where the frames of a link go. */
+export interface LinkRoute {
+  readonly ports: UdpPorts;
+  readonly addresses: Two<string>;
+  readonly streams: Two<NioStream> | undefined;
+}
+
 /**
  * What each end's compute is told. Only one end is given the filters. A compute of another make does not know `suspend` for every
  * kind: there, losing every frame does the same.
  */
-export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts, addresses: Two<string>): Two<NioUdp> {
+export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams }: LinkRoute): Two<NioUdp> {
   const filtering = filteringEnd(nodes);
   const nio = (end: 0 | 1): NioUdp => ({
     type: 'nio_udp',
@@ -93,6 +108,7 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts, 
     rport: ports[end === 0 ? 1 : 0],
     filters: end === filtering ? effectiveFilters(entry, nodes[end], end) : {},
     suspend: entry.suspend,
+    ...(streams && { stream: streams[end] }),
   });
   return [nio(0), nio(1)];
 }
