@@ -280,6 +280,15 @@ export const texts = {
     yes: 'Delete',
   }),
   copied: (count: number) => `${plural(count, 'item', 'items')} copied`,
+  nothingToPaste: 'The clipboard holds nothing that can stand on the canvas: copy nodes or drawings first',
+  /** `withDisks`: nodes that write to disks; `links`: those to nodes that were not copied. */
+  pasted: (what: string, { withDisks, links }: { readonly withDisks: number; readonly links: number }) => {
+    const left = [
+      withDisks > 0 && 'what the nodes have written to their disks',
+      links > 0 && `${plural(links, 'link', 'links')} to nodes that were not copied`,
+    ].filter(Boolean);
+    return `Pasted: ${what}${left.length > 0 ? `; left out: ${left.join(', and ')}` : ''}`;
+  },
   alignTitle: 'Align',
   align: {
     left: 'Align left',

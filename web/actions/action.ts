@@ -21,6 +21,8 @@ export interface Action {
   readonly icon?: IconName;
   /** As `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
   readonly keys?: readonly string[];
+  /** Its keys are left to the browser, which makes an event of them that does it. */
+  readonly byBrowser?: boolean;
   readonly places?: readonly ActionPlace[];
   /** Its keys work also while something is typed; in a console only those with `Mod`. */
   readonly everywhere?: boolean;

@@ -32,7 +32,7 @@ export function shownChord(chord: string): string {
 }
 
 /** Keys that are typed somewhere belong there. */
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || target.closest('input, textarea, select, .terminal, .screen') !== null)
@@ -62,7 +62,7 @@ export function listenToKeys(app: App, actions: readonly Action[]): void {
     const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null;
     if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
     const action = byChord.get(chordOf(event));
-    if (!action) return;
+    if (!action || action.byBrowser) return;
     event.preventDefault();
     runAction(action, app);
   });
