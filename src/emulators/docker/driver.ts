@@ -17,6 +17,7 @@ import { type ContainerBody, containerBody, ensureContainer, findContainer, fold
 import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
 import { Engine } from './engine.ts';
 import { Images } from './images.ts';
+import { writeInterfacesSample } from './interfaces-sample.ts';
 import { dockerKind } from './kind.ts';
 import { asDocker, changedDocker, newDocker } from './properties.ts';
 import { installResources, isPrepared } from './resources.ts';
@@ -50,6 +51,7 @@ export function dockerDriver(host: Host): Driver {
       const properties = newDocker(input, place.nodeId);
       const body = await bodyOf(facilities, properties, place);
       await makeFolders(body);
+      await writeInterfacesSample(directoryOf(place), properties.adapters);
       learn(place.nodeId, { containerId: await ensureContainer(engine, body) });
       return { ...properties };
     },
@@ -101,20 +103,25 @@ async function bodyOf(
   properties: ReturnType<typeof asDocker>,
   place: Place,
 ): Promise<ContainerBody> {
-  const { nodeId, projectDirectory, name = nodeId, projectId = '', inform = () => undefined } = place;
+  const { nodeId, projectDirectory, variables = [], name = nodeId, projectId = '', inform = () => undefined } = place;
   const image = await images.require(properties.image, inform);
   const [resources, missing] = await Promise.all([
     installing.run(() => installResources(join(host.settings.Server.resources_path, 'docker'))),
     missingCapabilities(),
   ]);
-  const directory = place.directory ?? join(projectDirectory, 'project-files', dockerKind.folder, nodeId);
-  const { screen } = place;
-  return containerBody(properties, image, { name, nodeId, projectId, projectDirectory, directory, resources, missing, screen });
+  const directory = directoryOf(place);
+  const names = { name, nodeId, projectId, projectDirectory, variables };
+  return containerBody(properties, image, { ...names, directory, resources, missing, screen: place.screen });
+}
+
+/** The node's folder, which may not be there yet. */
+function directoryOf({ directory, projectDirectory, nodeId }: Place): string {
+  return directory ?? join(projectDirectory, 'project-files', dockerKind.folder, nodeId);
 }
 
 function placeOf(node: NodeView): Place {
-  const { nodeId, projectId, projectDirectory, name, directory, warn } = node;
-  return { nodeId, projectId, projectDirectory, name, directory, inform: warn, screen: screenSockets(node) };
+  const { nodeId, projectId, projectDirectory, variables = [], name, directory, warn } = node;
+  return { nodeId, projectId, projectDirectory, variables, name, directory, inform: warn, screen: screenSockets(node) };
 }
 
 async function makeFolders(body: ContainerBody): Promise<void> {
