@@ -16,6 +16,10 @@ export interface TabOptions {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
+  /** What can move moves; otherwise the page is asked for less motion. */
+  readonly motion?: boolean;
+  /** It has a touch screen. */
+  readonly touch?: boolean;
 }
 
 const switches = [
@@ -31,7 +35,10 @@ const switches = [
 const limitMs = 20_000;
 
 /** A window of its own, as if another person had opened it. Closed after the tests of the file. */
-export async function openTab(url: string, { width = 1280, height = 800, dark = false }: TabOptions = {}): Promise<Tab> {
+export async function openTab(
+  url: string,
+  { width = 1280, height = 800, dark = false, motion = false, touch = false }: TabOptions = {},
+): Promise<Tab> {
   const profile = await mkdtemp(join(tmpdir(), 'pb-chromium-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.PATCHBAY_TEST_CHROMIUM ?? '/usr/bin/chromium',
@@ -39,7 +46,8 @@ export async function openTab(url: string, { width = 1280, height = 800, dark = 
     args: switches,
     viewport: { width, height },
     colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
+    reducedMotion: motion ? 'no-preference' : 'reduce',
+    hasTouch: touch,
   });
   const close = closing(context, profile);
   after(close);

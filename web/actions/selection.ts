@@ -12,7 +12,7 @@ export const selectAll: Action = {
   run: ({ project }) => project?.selection.set(project.items().map(idOfItem)),
 };
 
-/** Back to the plain pointer, then to no selection. */
+/** Back to the plain pointer, then from a label to its node or link, then to no selection. */
 export const leave: Action = {
   id: 'leave',
   label: texts.actions.leave,
@@ -24,7 +24,10 @@ export const leave: Action = {
     app.tools.reset();
     app.sketch.value = {};
     app.portMenu.value = undefined;
-    if (isPlain) project?.selection.clear();
+    if (!isPlain || !project) return;
+    const { selection } = project;
+    if (selection.label.peek() === undefined) selection.clear();
+    else selection.set([...selection.ids.peek()]);
   },
 };
 

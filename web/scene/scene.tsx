@@ -7,10 +7,15 @@ import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { DrawingView } from './drawing-view.tsx';
 import { Gestures } from './gestures.ts';
+import { Handles } from './handles.tsx';
 import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
 import { LinkView } from './link-view.tsx';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
+import { TextEditor } from './text-editor.tsx';
+
+/** What moves is drawn anew with each frame: with more busy links than this the dots stand still. */
+const mostMoving = 60;
 
 export function Scene() {
   const app = useApp();
@@ -29,6 +34,10 @@ export function Scene() {
     const { x, y, scale } = app.viewport.state.value;
     content.current?.setAttribute('transform', `translate(${x} ${y}) scale(${scale})`);
   });
+  useEffect(() => project.traffic.watch(), [project]);
+  useSignalEffect(() => {
+    svg.current?.classList.toggle('busy', project.traffic.busy.value > mostMoving);
+  });
   useSignalEffect(() => {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');
   });
@@ -41,8 +50,10 @@ export function Scene() {
         <g ref={content}>
           <Layers project={project} />
           <Overlay />
+          <Handles />
         </g>
       </svg>
+      <TextEditor />
     </div>
   );
 }
