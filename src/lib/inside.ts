@@ -1,11 +1,20 @@
 /** Whether a path stays inside a folder: compared by components, and after symbolic links were followed. */
 import { lstat, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 
 /** Lexically: `path` is strictly below `folder`. Both absolute and normalised. */
 export function isBelow(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/**
+ * What a symbolic link at `link` says leads to something below `folder`. `..` may stand in front only: after a name it could lead out of
+ * where another link points to.
+ */
+export function leadsBelow(folder: string, link: string, target: string): boolean {
+  const isPlain = /^(?:\.\.?\/)*(?:(?!\.\.?(?:\/|$))[^/\0]+(?:\/|$))+$/.test(target);
+  return isPlain && isBelow(folder, resolve(dirname(link), target));
 }
 
 /** `path`, which need not exist, is strictly below `folder` wherever symbolic links lead. */

@@ -72,10 +72,16 @@ test('what is exported is imported byte for byte, under new ids', async () => {
   await writeFile(join(own, 'empty'), '');
   await writeFile(join(own, 'ünï çödé'), 'text');
   await symlink('deep/random', join(own, 'link'));
+  await symlink('/etc/hosts', join(own, 'way-out'));
   await writeFile(join(folder, 'README.txt'), 'notes');
   await mkdir(join(folder, 'project-files/captures'), { recursive: true });
   await writeFile(join(folder, 'project-files/captures/x.pcap'), 'frames');
+  const listener = await openWebSocket(`${server.url.replace('http', 'ws')}/v2/notifications/ws`);
   const { bytes, headers } = await exported(project);
+  // Nobody would import it.
+  const warning = String(await listener.next((text) => String(text).includes('log.warning')));
+  assert.match(warning, /lead out of the project \(1\), such as project-files\/vpcs\/[^/]+\/way-out/);
+  listener.close();
   assert.deepEqual(
     [headers['content-type'], headers['content-disposition']],
     ['application/gns3project', `attachment; filename="${(await client.get(project.path)).name}.gns3project"`],

@@ -90,6 +90,11 @@ async function makeArchive(source: Project, { growing, wanted, options }: Making
     // Other programs know snapshots as archives.
     (path) => /^snapshots\/[^/]+$/.test(path) && path.endsWith(snapshotSuffix),
   );
+  const [first] = archive.leftOut;
+  if (first !== undefined) {
+    const message = `The archive of ${source.name} lacks links that lead out of the project (${archive.leftOut.length}), such as ${first}`;
+    options.announce('log.warning', { message });
+  }
   return archive;
 }
 

@@ -1,12 +1,12 @@
 /** Takes an archive apart into a folder, or leaves it to whoever made the folder to remove it. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, stat, statfs, symlink } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { openPromise, type ZipFile } from 'yauzl';
 import { fault, isFault } from '../../api/faults.ts';
-import { isBelow } from '../../lib/inside.ts';
+import { leadsBelow } from '../../lib/inside.ts';
 import { type ArchiveEntry, listEntries, projectEntry, refuseArchive } from './archive-entries.ts';
 import { openUnpacked } from './unpack.ts';
 
@@ -66,14 +66,10 @@ async function extractFile(zip: ZipFile, item: ArchiveEntry, folder: string): Pr
   await pipeline(source, createWriteStream(target, { mode: item.mode, highWaterMark: 256 * 1024 }));
 }
 
-/**
- * Only to what lies in the folder. `..` may stand in front only: after a name it could lead out of where another link points to.
- */
 async function extractLink(zip: ZipFile, { entry, path }: ArchiveEntry, folder: string): Promise<void> {
   const target = await text(await openUnpacked(zip, entry));
   const link = join(folder, path);
-  const isPlain = /^(?:\.\.?\/)*(?:(?!\.\.?(?:\/|$))[^/\0]+(?:\/|$))+$/.test(target);
-  if (!isPlain || !isBelow(folder, resolve(dirname(link), target))) refuseArchive(`the link "${path}" leads out of the project`);
+  if (!leadsBelow(folder, link, target)) refuseArchive(`the link "${path}" leads out of the project`);
   await mkdir(dirname(link), { recursive: true });
   await symlink(target, link);
 }

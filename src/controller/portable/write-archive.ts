@@ -4,6 +4,7 @@ import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
+import { leadsBelow } from '../../lib/inside.ts';
 
 export interface ArchiveOptions {
   readonly compress: boolean;
@@ -15,6 +16,8 @@ export interface Archive {
   readonly output: Readable;
   /** Of all files, before compression. */
   readonly totalBytes: number;
+  /** Links that lead out of the folder, which no import would take. */
+  readonly leftOut: readonly string[];
 }
 
 interface Item {
@@ -23,10 +26,12 @@ interface Item {
   readonly facts: Stats;
   /** A folder that becomes an archive of its own. */
   readonly isArchive: boolean;
+  /** What a symbolic link says. */
+  readonly target?: string;
 }
 
 /** Files that are no part of a project, by their names. Source: the established format. */
-const leftOut = /(?:_log\.txt|\.log|^\.DS_Store)$/;
+const programLogs = /(?:_log\.txt|\.log|^\.DS_Store)$/;
 /** ZIP knows no earlier time. */
 const earliest = new Date(1980, 0, 2);
 
@@ -44,7 +49,9 @@ export async function archiveFolder(
   const output = new PassThrough({ highWaterMark: 256 * 1024 });
   zip.on('error', (error: Error) => output.destroy(error));
   for (const [path, content] of first) zip.addBuffer(content, path, { compress });
-  const items = await listFiles(folder, '', isNested);
+  const found = await listFiles(folder, '', isNested);
+  const leadsOut = ({ file, target }: Item) => target !== undefined && !leadsBelow(folder, file, target);
+  const items = found.filter((item) => !leadsOut(item));
   let doneBytes = 0;
   let reading: Readable | undefined;
   for (const item of items) {
@@ -52,7 +59,7 @@ export async function archiveFolder(
       doneBytes += sizeBytes;
       onBytes(doneBytes);
     };
-    await addItem(zip, item, compress, (source) => {
+    addItem(zip, item, compress, (source) => {
       reading = source;
       source.once('end', () => onRead(sizeOf(item)));
     });
@@ -60,23 +67,27 @@ export async function archiveFolder(
   zip.end();
   zip.outputStream.pipe(output);
   output.once('close', () => reading?.destroy());
-  return { output, totalBytes: items.reduce((sum, item) => sum + sizeOf(item), 0) };
+  return {
+    output,
+    totalBytes: items.reduce((sum, item) => sum + sizeOf(item), 0),
+    leftOut: found.filter(leadsOut).map(({ path }) => path),
+  };
 }
 
 function sizeOf({ facts }: Item): number {
   return facts.isFile() ? Number(facts.size) : 0;
 }
 
-/** Links are read now, files and nested folders when their turn comes: `onOpen` is told then. */
-async function addItem(
+/** Files and nested folders are read when their turn comes: `onOpen` is told then. */
+function addItem(
   zip: ZipFile,
-  { path, file, facts, isArchive }: Item,
+  { path, file, facts, isArchive, target }: Item,
   compress: boolean,
   onOpen: (source: Readable) => void,
 ) {
   const options = { mtime: facts.mtime < earliest ? earliest : facts.mtime, mode: Number(facts.mode) };
-  if (facts.isSymbolicLink()) {
-    zip.addBuffer(Buffer.from(await readlink(file)), path, { ...options, compress: false });
+  if (target !== undefined) {
+    zip.addBuffer(Buffer.from(target), path, { ...options, compress: false });
     return;
   }
   if (facts.isDirectory() && !isArchive) {
@@ -110,7 +121,8 @@ async function listFiles(folder: string, prefix: string, isNested: (path: string
     const isArchive = facts.isDirectory() && isNested(path);
     const below = facts.isDirectory() && !isArchive ? await listFiles(folder, path, isNested) : [];
     if (below.length > 0) items.push(...below);
-    else if (!facts.isFile() || !leftOut.test(name)) items.push({ path, file, facts, isArchive });
+    else if (facts.isSymbolicLink()) items.push({ path, file, facts, isArchive, target: await readlink(file) });
+    else if (!facts.isFile() || !programLogs.test(name)) items.push({ path, file, facts, isArchive });
   }
   return items.filter(({ facts }) => facts.isFile() || facts.isDirectory() || facts.isSymbolicLink());
 }
