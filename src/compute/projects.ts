@@ -107,7 +107,7 @@ export class Projects {
     const driver = this.#driver(type);
     const nodeId = typeof input.node_id === 'string' ? input.node_id : randomUUID();
     const key = idOf(nodeId, 'node_id');
-    return project.adding(() =>
+    return project.whileThere(() =>
       this.#locks.run(key, async () => {
         const known = this.#nodes.get(key);
         const make = () => this.#makeNode({ project, driver, nodeId, input });
@@ -121,13 +121,17 @@ export class Projects {
 
   deleteNode(node: ComputeNode, how: { keepFiles: boolean }): Promise<void> {
     const key = node.id.toLowerCase();
-    return this.#locks.run(key, async () => {
-      const known = this.#nodes.get(key);
-      if (known?.node !== node) throw fault('node_not_found', { node_id: node.id });
-      await node.delete(how);
-      this.#nodes.delete(key);
-      known.project.nodes.delete(key);
-    });
+    const gone = () => fault('node_not_found', { node_id: node.id });
+    const project = this.#nodes.get(key)?.project;
+    if (!project) return Promise.reject(gone());
+    return project.whileThere(() =>
+      this.#locks.run(key, async () => {
+        if (this.#nodes.get(key)?.node !== node) throw gone();
+        await node.delete(how);
+        this.#nodes.delete(key);
+        project.nodes.delete(key);
+      }),
+    );
   }
 
   /** Brings back what the store holds; nothing runs yet. */

@@ -139,6 +139,8 @@ class TestServer implements RunningServer {
     const said = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
       what: 'the line "Patchbay … listening on …"',
       limitMs: startLimitMs,
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}; it wrote ${output}${this.#errors.slice(-4000)}`, { cause: error });
     });
     if (said === 'ended')
       throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}: ${this.#errors.slice(-4000)}${output}`);

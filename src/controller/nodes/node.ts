@@ -73,9 +73,9 @@ export function changedEntry(entry: NodeEntry, body: NodeUpdate, name: string, s
   const symbol = body.symbol === undefined ? entry.symbol : symbolOf(body.symbol);
   const adapters = body.custom_adapters ?? (body.properties?.custom_adapters as NodeEntry['custom_adapters'] | undefined);
   const wanted: Partial<NodeEntry> = {
-    ...(body.console !== undefined && { console: body.console }),
+    // Null stands for no choice: the node keeps what it has.
+    ...(typeof body.console === 'number' && { console: body.console }),
     ...(body.console_auto_start !== undefined && { console_auto_start: body.console_auto_start }),
-    // Null stands for no choice, on the compute too.
     ...(body.console_type && { console_type: body.console_type }),
     ...(adapters !== undefined && { custom_adapters: adapters }),
     ...(body.first_port_name !== undefined && { first_port_name: body.first_port_name }),

@@ -5,13 +5,13 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isFault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
+import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { concurrency, forEachBounded } from '../bounded.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import { Gate } from '../gate.ts';
 import { noticesOf, Told } from '../history/missed-notices.ts';
 import { type Captured, type Change, ProjectLog } from '../history/project-log.ts';
 import { ProjectUndo } from '../history/project-undo.ts';
@@ -69,6 +69,8 @@ export class LiveProject implements ProjectHost {
   readonly #told = new Told();
   readonly #ensured = new Map<Compute, Promise<void>>();
   #entry: ProjectEntry;
+  /** It is being closed, or is. */
+  #isEnding = false;
   /** A clean end: where links' frames went is of no use to the next opening. */
   #forgetPorts = false;
 
@@ -171,7 +173,9 @@ export class LiveProject implements ProjectHost {
     return this.#log.records();
   }
 
+  /** @throws `project_closed`: no compute learns of it any more then */
   ensureOn(compute: Compute): Promise<void> {
+    if (this.#isEnding) return Promise.reject(fault('project_closed', { name: this.#entry.name }));
     const known = this.#ensured.get(compute);
     if (known) return known;
     const ensured = this.#createOn(compute);
@@ -214,6 +218,7 @@ export class LiveProject implements ProjectHost {
 
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(): Promise<void> {
+    this.#isEnding = true;
     await this.links.captures.keep(this.usedComputes());
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
