@@ -116,7 +116,7 @@ async function restartsAsItWas(killed: boolean): Promise<void> {
   await server.restart();
   await waitFor(async () => differences(before, await stateOf(client)).length === 0, {
     what: 'the state before',
-    limitMs: 8000,
+    limitMs: 60_000,
   }).catch(async () =>
     assert.deepEqual(differences(before, await stateOf(client)), [], killed ? 'after kill -9' : 'after SIGTERM'),
   );
