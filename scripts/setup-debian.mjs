@@ -17,6 +17,8 @@ const programs = {
   'xz-utils': 'xz',
   iproute2: 'ip',
   'docker.io': 'dockerd',
+  'tigervnc-standalone-server': 'Xtigervnc',
+  'x11-xserver-utils': 'xsetroot',
 };
 
 /** Packages without a program, by a file of theirs. */

@@ -18,9 +18,9 @@ Options of serve
   --port PORT         port to listen on (default 3080; 0 takes a free one)
   --data-dir FOLDER   where projects, images and state are kept (default ${defaultDataDirectory()})
   --config FILE       settings in INI form: [Server] host, port, local, auth, user, password, images_path,
-                      projects_path, console_start_port_range, udp_start_port_range, …; [VPCS];
-                      [Qemu] sandbox (whether machines filter their own system calls), run_as (the user that
-                      machines run as when the server is root), ….
+                      projects_path, console_start_port_range, udp_start_port_range, run_as (the user that
+                      emulators run as when the server is root), …; [VPCS];
+                      [Qemu] sandbox (whether machines filter their own system calls), ….
                       The command line wins over the file
   --ssl               answer HTTPS, with --certfile FILE and --certkey FILE (PEM), or certfile and certkey of the
                       configuration

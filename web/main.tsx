@@ -8,6 +8,8 @@ import './style/layout.css';
 import './style/panels.css';
 import './impair/impair.css';
 import './style/scene.css';
+import './style/links.css';
+import './style/drawings.css';
 import './style/consoles.css';
 import './style/server.css';
 import './style/narrow.css';

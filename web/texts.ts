@@ -7,6 +7,9 @@ const plural = (count: number, one: string, many: string) => `${count} ${count =
 const short = (value: number) => (value === 0 ? '0' : Number(value.toPrecision(3)).toLocaleString('en'));
 const megabits = (kilobits: number) => (kilobits >= 1000 ? `${short(kilobits / 1000)} Mbit/s` : `${short(kilobits)} kbit/s`);
 
+const bitRate = (bits: number) =>
+  bits >= 1e6 ? `${short(bits / 1e6)} Mbit/s` : bits >= 1e3 ? `${short(bits / 1e3)} kbit/s` : `${short(bits)} bit/s`;
+
 const kind: Readonly<Record<NodeType, string>> = {
   cloud: 'Cloud',
   nat: 'NAT',
@@ -232,12 +235,14 @@ export const texts = {
 
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
+  carries: (from: string, to: string, bits: number) => `${from} → ${to} ${bitRate(bits)}`,
   suspendLink: 'Suspend',
   suspendLinkHint: 'Nothing passes, as if the cable were pulled.',
 
   shape: { text: 'Text', rectangle: 'Rectangle', ellipse: 'Ellipse', line: 'Line', picture: 'Picture' },
   draw: { text: 'Add text', rectangle: 'Draw a rectangle', ellipse: 'Draw an ellipse', line: 'Draw a line' },
   text: 'Text',
+  editText: 'Edit the text',
   fontSize: 'Size',
   colour: 'Colour',
   bold: 'Bold',
@@ -318,6 +323,8 @@ export const texts = {
     undo: 'Undo',
     redo: 'Redo',
     wire: 'Add a link',
+    selectLabel: 'Select the label of a node, or one of a link’s two: arrow keys move it',
+    resetLabels: 'Labels to their usual places',
     lock: 'Lock in place',
     raise: 'Bring forward',
     lower: 'Send backward',
@@ -363,8 +370,7 @@ export const texts = {
     rate: 'Rate',
     drops: 'Lost',
     delay: 'Delay, median',
-    bits: (bits: number) =>
-      bits >= 1e6 ? `${short(bits / 1e6)} Mbit/s` : bits >= 1e3 ? `${short(bits / 1e3)} kbit/s` : `${short(bits)} bit/s`,
+    bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames there, ${back.toLocaleString('en')} back.`,

@@ -194,6 +194,11 @@ const table = {
     exception: 'NodeError',
   },
   tool_missing: { status: 409, says: '{tool} was not found on this compute: install it (package {package})' },
+  run_as_failed: {
+    status: 409,
+    says: 'Emulators cannot run as another user: {reason}. Correct run_as in [Server], or leave it out',
+    exception: 'NodeError',
+  },
   docker_failed: { status: 409, says: '{reason}', exception: 'DockerError' },
   docker_engine_missing: {
     status: 409,

@@ -63,6 +63,14 @@ export const programs: readonly Program[] = [
     optional: true,
   },
   {
+    name: 'Xtigervnc',
+    package: 'tigervnc-standalone-server',
+    for: 'screens of Docker nodes (console type vnc)',
+    versionArgs: ['-version'],
+    version: /TigerVNC (\S+)/,
+    optional: true,
+  },
+  {
     name: 'swtpm',
     package: 'swtpm',
     for: 'TPMs of virtual machines',

@@ -3,9 +3,9 @@
  * in how many numbers an end has and in how large they may be.
  */
 import { fault } from '../api/faults.ts';
-import { Name, strict, Uuid } from '../schema/common.ts';
-import { NodeStatus, type Port } from '../schema/node.ts';
+import type { Port } from '../schema/node.ts';
 import { Type } from '../schema/type.ts';
+import { bodySchemas } from './always-running.ts';
 import type { Properties } from './driver.ts';
 
 /** A port, and the circuit's numbers there. */
@@ -23,28 +23,13 @@ export interface CircuitRules {
 
 const maxPort = 65_535;
 
-const changeable = (form: string) => ({
-  mappings: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: `One end of a circuit to the other, each ${form}` }),
-  ),
-});
-
-export function circuitSchemas(form: string) {
-  return {
-    create: Type.Object({ ...changeable(form), name: Name(), node_id: Type.Optional(Uuid) }, strict),
-    update: Type.Object(
-      {
-        ...changeable(form),
-        name: Type.Optional(Name()),
-        // Clients send a node back as they got it.
-        node_id: Type.Optional(Uuid),
-        project_id: Type.Optional(Uuid),
-        status: Type.Optional(NodeStatus),
-      },
-      strict,
+/** Bodies of create and update. */
+export const circuitSchemas = (form: string) =>
+  bodySchemas({
+    mappings: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: `One end of a circuit to the other, each ${form}` }),
     ),
-  };
-}
+  });
 
 /** The mappings of a request, if they can be used. @throws invalid_request */
 export function checkMappings(mappings: unknown, rules: CircuitRules): Record<string, string> {

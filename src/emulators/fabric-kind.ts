@@ -1,20 +1,9 @@
 /** What the facts of the kinds that are a switch inside the fabric have in common. */
 import type { Port } from '../schema/node.ts';
+import { alwaysRunningFacts } from './always-running.ts';
 import type { Kind } from './kind.ts';
 
-export const fabricFacts = {
-  can: {
-    suspend: false,
-    filter: true,
-    resetConsole: false,
-    reload: false,
-    duplicate: true,
-    startAnswersNode: false,
-    addressesByPort: true,
-  },
-  alwaysRunning: true,
-  inFabric: true,
-} as const satisfies Partial<Kind>;
+export const fabricFacts = { ...alwaysRunningFacts, inFabric: true } as const satisfies Partial<Kind>;
 
 /** One Ethernet port for each entry of the mapping, in order; the number of a port is its place, whatever number the entry has. */
 export function mappedPorts(mapping: unknown): Port[] {

@@ -1,5 +1,5 @@
 /** Pieces that the template schemas of several kinds are made of, each filled in where a client gives nothing. */
-import { Mac, nullable, oneOf, Text } from '../schema/common.ts';
+import { LongText, Mac, nullable, oneOf, Text } from '../schema/common.ts';
 import { CustomAdapters } from '../schema/node.ts';
 import { filled, textOf } from '../schema/template.ts';
 import { Type } from '../schema/type.ts';
@@ -11,7 +11,7 @@ export const whole = (standard: number, unit: string, minimum = 0, maximum = 2 *
 export const word = <const T extends readonly string[]>(words: T, standard: T[number]) => filled(oneOf(words), standard);
 export const symbol = (name: string) => `:/symbols/${name}.svg`;
 
-export const usage = { usage: empty('Notes for whoever uses it') };
+export const usage = { usage: filled(LongText({ description: 'Notes for whoever uses it' }), '') };
 export const autoStart = { console_auto_start: flag(false) };
 export const customAdapters = { custom_adapters: filled(CustomAdapters, []) };
 export const macAddress = { mac_address: filled(nullable(Type.Union([Mac, Type.Literal('')])), '') };

@@ -1,5 +1,5 @@
 /** What nodes and templates of VirtualBox and of VMware have in common. */
-import { Name, nullable, oneOf, TcpPort, Text } from '../schema/common.ts';
+import { LongText, Name, nullable, oneOf, TcpPort } from '../schema/common.ts';
 import { CustomAdapters } from '../schema/node.ts';
 import type { TypeProperties } from '../schema/template.ts';
 import { Type } from '../schema/type.ts';
@@ -26,7 +26,7 @@ export const virtualMachineFields = {
   custom_adapters: Type.Optional(CustomAdapters),
   headless: flag('No window'),
   on_close: Type.Optional(oneOf(closeActions)),
-  usage: Type.Optional(Text()),
+  usage: Type.Optional(LongText()),
   use_any_adapter: flag('Adapters that the machine uses otherwise are taken as well'),
 };
 

@@ -1,5 +1,5 @@
 /** Settings that clients keep on the server. Source: the established v2 API. */
-import { named, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
+import { LongText, named, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 export const IouLicense = Type.Object(
@@ -8,7 +8,7 @@ export const IouLicense = Type.Object(
 );
 export type IouLicense = Readonly<Static<typeof IouLicense>>;
 export const IouLicenseUpdate = Type.Object(
-  { iourc_content: Type.Optional(Text({ maxLength: 65_536 })), license_check: Type.Optional(Type.Boolean()) },
+  { iourc_content: Type.Optional(LongText()), license_check: Type.Optional(Type.Boolean()) },
   strict,
 );
 export const iouLicenseDefaults: IouLicense = Object.freeze({ iourc_content: '', license_check: true });

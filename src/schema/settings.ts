@@ -43,6 +43,8 @@ const table = {
     auto_close_grace: 5,
     /** Ours: whether it is closed, and its nodes stopped, even while nodes run. */
     auto_close_running: false,
+    /** Ours: name of the user that emulators of a server that is root run as; empty: root, too. */
+    run_as: '',
   },
   Qemu: {
     enable_hardware_acceleration: true,
@@ -52,8 +54,6 @@ const table = {
     acceleration: 'auto',
     /** Ours: whether QEMU filters its own system calls, where it can. */
     sandbox: true,
-    /** Ours: name of the user that machines of a server that is root run as; empty: root, too. */
-    run_as: '',
   },
   VPCS: { vpcs_path: 'vpcs' },
   Docker: { socket_path: '/var/run/docker.sock' },

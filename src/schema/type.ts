@@ -16,7 +16,10 @@ function isOptional(schema: Schema): boolean {
 const plain = {
   Array: (items: Schema, options: Schema = {}): Schema => ({ ...options, type: 'array', items }),
   Boolean: (options: Schema = {}): Schema => ({ ...options, type: 'boolean' }),
-  Integer: (options: Schema = {}): Schema => ({ ...options, type: 'integer' }),
+  /** Larger ones would come back rounded, or in a form that clients do not read as whole. */
+  Integer: (options: Schema = {}): Schema => {
+    return { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...options, type: 'integer' };
+  },
   Literal: (value: string | number | boolean, options: Schema = {}): Schema => ({ ...options, type: typeof value, const: value }),
   Null: (options: Schema = {}): Schema => ({ ...options, type: 'null' }),
   Number: (options: Schema = {}): Schema => ({ ...options, type: 'number' }),

@@ -56,6 +56,23 @@ describe('a first lab, in the browser', () => {
     await picture(page, 'console');
   });
 
+  it('takes what is typed before a console is connected', async () => {
+    const asked = Promise.withResolvers<void>();
+    const connect = Promise.withResolvers<void>();
+    await page.route('**/v2/tickets', async (route) => {
+      asked.resolve();
+      await connect.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Move to a pane of its own' }).click();
+    await asked.promise;
+    await page.locator('.pane.current .xterm-screen').click();
+    await type(page, 'echo typed early');
+    connect.resolve();
+    await consoleText(page, /> echo typed early/, { of: 'PC1' });
+    await page.unroute('**/v2/tickets');
+  });
+
   it('moves a node, and it is there after loading the page again', async () => {
     const node = canvas(page).node('PC1');
     const before = await node.boundingBox();

@@ -8,10 +8,39 @@ export function canvas(page: Page): { node(name: string): Locator } {
   };
 }
 
-/** Waits until the console that is shown has this text. */
-export async function consoleText(page: Page, text: RegExp, timeout?: number): Promise<void> {
-  const rows = page.locator('.console:not([hidden]) .xterm-rows').filter({ hasText: text });
-  await rows.waitFor(timeout === undefined ? {} : { timeout });
+/** Of the consoles that are shown, the one with this name. */
+export function consoleOf(page: Page, name: string): Locator {
+  return page.getByRole('tabpanel', { name, exact: true });
+}
+
+/** Waits until a console that is shown has this text; a failure says what the consoles had instead. */
+export async function consoleText(
+  page: Page,
+  text: RegExp,
+  { timeout, of }: { timeout?: number; of?: string } = {},
+): Promise<void> {
+  const shown = of === undefined ? page.locator('.console:not([hidden])') : consoleOf(page, of);
+  const rows = shown.locator('.xterm-rows').filter({ hasText: text });
+  try {
+    await rows.first().waitFor(timeout === undefined ? {} : { timeout });
+  } catch (cause) {
+    throw new Error(`no console shows ${text}\n${await consolesNow(page)}`, { cause });
+  }
+}
+
+/** What all consoles show, hidden ones as well, and where the focus is. */
+async function consolesNow(page: Page): Promise<string> {
+  const consoles = await page.locator('.console').all();
+  const texts = await Promise.all(
+    consoles.map(async (one) => {
+      const rows = await one.locator('.xterm-rows > div').allTextContents();
+      const note = await one.locator('.console-note, .console-state').allTextContents();
+      const isHidden = (await one.getAttribute('hidden')) !== null;
+      return [`--- ${isHidden ? 'hidden ' : ''}console`, ...note, ...rows.map((row) => row.trimEnd())].join('\n').trimEnd();
+    }),
+  );
+  const focus = await page.evaluate<string>('document.activeElement?.outerHTML.slice(0, 200) ?? "nothing"');
+  return [...texts, `--- focus: ${focus}`].join('\n');
 }
 
 /** Types a line into the console that has the focus. */

@@ -36,10 +36,7 @@ describe('a running machine', () => {
     await bench.client.post(`${path}/start`, {}, 200);
     const telnet = await openTelnet(vm.console as number);
     await telnet.expect(/iPXE|SeaBIOS/, 15_000);
-    const began = performance.now();
     const copy = await bench.client.post<ProjectBody>(`${project.path}/duplicate`, { name: freshName('copy') });
-    const tookMs = performance.now() - began;
-    assert.ok(tookMs < 10_000, `${tookMs} ms`);
     assert.equal(copy.status, 'closed');
     assert.equal((await bench.client.get<NodeBody>(path)).status, 'started');
     await talks(telnet);

@@ -51,6 +51,52 @@ describe('GET links', () => {
     }
   });
 
+  test('a label that was given without style has one in lists; elsewhere it is as it was given', async () => {
+    const [a, b] = await pair();
+    const nodes = [
+      { ...end(a), label: { text: 'left', x: 3 } },
+      { ...end(b), label: { text: 'right', style: null } },
+    ];
+    const { link_id } = await bench.client.post<LinkBody>(`${project.path}/links`, { nodes });
+    const style = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
+    const whole = [
+      { style, text: 'left', x: 3 },
+      { style, text: 'right' },
+    ];
+    const ofNode = await bench.client.get<LinkBody[]>(`${project.path}/nodes/${a.node_id}/links`);
+    for (const list of [await links(), ofNode]) {
+      const found = list.find((link) => link.link_id === link_id);
+      assert.deepEqual(
+        found?.nodes.map(({ label }) => label),
+        whole,
+      );
+    }
+    assert.deepEqual((await bench.client.get<LinkBody>(`${project.path}/links/${link_id}`)).nodes, nodes);
+  });
+
+  test('of a closed project: every field too, and the same objects as before', async () => {
+    const lab = await createProject(bench.client);
+    const ends = await Promise.all([createNode(bench.client, lab), createNode(bench.client, lab)]);
+    await bench.client.post(`${lab.path}/links`, {
+      nodes: ends.map((node) => end(node)),
+      filters: { latency: [3] },
+      suspend: true,
+    });
+    const relays = await Promise.all(
+      [{ '1:101': '2:201' }, { '5:105': '6:206' }].map((mappings) =>
+        createNode(bench.client, lab, 'frame_relay_switch', { properties: { mappings } }),
+      ),
+    );
+    await bench.client.post(`${lab.path}/links`, { nodes: relays.map((node, index) => end(node, 0, [1, 5][index])) });
+    const before = await bench.client.get<LinkBody[]>(`${lab.path}/links`);
+    assert.deepEqual(
+      before.map((link) => link.link_type),
+      ['ethernet', 'serial'],
+    );
+    await bench.client.post(`${lab.path}/close`, {}, 204);
+    assert.deepEqual(await bench.client.get(`${lab.path}/links`), before);
+  });
+
   test('GET of one link is the same object; unknown link and project are 404', async () => {
     const link = await create();
     assert.deepEqual(await bench.client.get(`${project.path}/links/${link.link_id}`), link);

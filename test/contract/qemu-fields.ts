@@ -85,12 +85,14 @@ export const fieldRows: readonly FieldRow[] = [
     field: 'qemu_path',
     taken: [
       ['qemu-system-x86_64', /\/qemu-system-x86_64$/],
+      // Of another machine, where emulators lie elsewhere.
+      ['/opt/elsewhere/qemu-system-x86_64', /\/s?bin\/qemu-system-x86_64$/],
       [null, /\/qemu-system-\w+$/],
     ],
     refused: ['', ...notText],
   },
-  { field: 'ram', taken: [[16], [4096], [null, 256]], refused: notInteger },
-  { field: 'usage', taken: [[''], ['User: root\nPassword: none']], refused: [null, ...notText] },
+  { field: 'ram', taken: [[16], [4096], [null, 256]], refused: [1e30, ...notInteger] },
+  { field: 'usage', taken: [[''], ['User: root\nPassword: none'], ['x'.repeat(60_000)]], refused: [null, ...notText] },
 ];
 
 /** Keys of the node object that a request may not carry. */

@@ -1,10 +1,10 @@
 /** Screens of machines: VNC over TCP and as a WebSocket for browsers, SPICE, UEFI firmware and a TPM, under TCG. */
 import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault } from '../support/raw-http.ts';
+import { openScreen, overTcp, overWebSocket, type Wire } from '../support/rfb.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
@@ -12,61 +12,13 @@ import { createNode, createProject, type NodeBody, type ProjectHandle, tinyVm, w
 const bench = await withServer();
 const { client, server } = bench;
 
-interface Wire {
-  /** All bytes so far. */
-  received(): Buffer;
-  send(bytes: Uint8Array<ArrayBuffer>): void;
-  close(): void;
-}
-
-async function overTcp(port: number): Promise<Wire> {
-  const socket = connect(port, '127.0.0.1');
-  const parts: Buffer[] = [];
-  socket.on('data', (bytes) => parts.push(bytes));
-  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
-  return { received: () => Buffer.concat(parts), send: (bytes) => void socket.write(bytes), close: () => socket.destroy() };
-}
-
-async function overWebSocket(path: string): Promise<Wire & { closed: Promise<number> }> {
-  const socket = await openWebSocket(`${server.url}${path}`);
-  const received = () => Buffer.concat(socket.messages.map((message) => Buffer.from(message)));
-  return { received, send: socket.send, close: socket.close, closed: socket.closed };
-}
-
-/** The handshake of RFB 3.8 without authentication (RFC 6143 §7.1 to §7.3), then a picture; the screen's width and height in pixels. */
-async function picture(wire: Wire): Promise<{ width: number; height: number }> {
-  const until = async (bytes: number) => {
-    await waitFor(() => wire.received().length >= bytes, { what: `${bytes} bytes of RFB`, limitMs: 20_000 });
-    return wire.received();
-  };
-  assert.equal((await until(12)).toString('latin1', 0, 12), 'RFB 003.008\n');
-  wire.send(Uint8Array.from(Buffer.from('RFB 003.008\n')));
-  const types = await until(14);
-  assert.ok(types.subarray(13, 13 + (types[12] ?? 0)).includes(1), 'no authentication is offered');
-  const afterTypes = 13 + (types[12] ?? 0);
-  wire.send(Uint8Array.of(1));
-  assert.equal((await until(afterTypes + 4)).readUInt32BE(afterTypes), 0, 'accepted');
-  wire.send(Uint8Array.of(1));
-  const init = await until(afterTypes + 4 + 24);
-  const [width, height] = [init.readUInt16BE(afterTypes + 4), init.readUInt16BE(afterTypes + 6)];
-  const named = afterTypes + 4 + 24 + init.readUInt32BE(afterTypes + 24);
-  await until(named);
-  const request = Buffer.alloc(10);
-  request.writeUInt8(3, 0);
-  request.writeUInt16BE(width, 6);
-  request.writeUInt16BE(height, 8);
-  wire.send(Uint8Array.from(request));
-  // An update with at least one rectangle, and more of it than fits into one read.
-  const update = await until(named + 64 * 1024);
-  assert.equal(update[named], 0);
-  assert.ok(update.readUInt16BE(named + 2) >= 1);
-  return { width, height };
-}
-
 /** The size changes while the machine boots. */
 async function shows(wire: Wire): Promise<void> {
-  const { width, height } = await picture(wire);
+  const screen = await openScreen(wire);
+  const { width, height } = screen;
   assert.ok(width >= 640 && height >= 400, `${width} x ${height}`);
+  const picture = await screen.picture();
+  assert.equal(picture(0, 0)?.length, 3);
 }
 
 async function started(project: ProjectHandle, fields: Record<string, unknown>): Promise<NodeBody> {
@@ -95,7 +47,7 @@ describe('a screen', () => {
     await shows(direct);
     direct.close();
     for (const way of ways) {
-      const wire = await overWebSocket(way);
+      const wire = await overWebSocket(`${server.url}${way}`);
       await shows(wire);
       if (way === ways[1]) await client.post(`${project.path}/nodes/${node.node_id}/stop`, {}, 200);
       else wire.close();

@@ -1,44 +1,121 @@
-/** A server that is root, whose machines run as another user: links, consoles and a restart of the server work all the same. */
+/** A server that is root, whose emulators run as another user: links, consoles and a restart of the server work all the same. */
 import assert from 'node:assert/strict';
-import { chmod, readFile } from 'node:fs/promises';
-import { test } from 'node:test';
+import { chmod, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { runTool } from '../../src/process/tool.ts';
+import { atPrompt } from '../support/ipxe.ts';
+import { processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
-import { startServer } from '../support/server.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, end, type NodeBody, tinyVm } from '../support/with-server.ts';
+import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
 
 const skip = process.getuid?.() !== 0 && 'only root can choose the user of a process';
+const user = 'nobody';
+const uid = (await runTool('id', ['-u', user], { timeoutMs: 5000 })).stdout.trim();
 
-test('machines of another user are linked, talked to and taken over', { skip }, async () => {
-  const server = await startServer({ config: { Qemu: { acceleration: 'off', run_as: 'nobody' } }, stopNodes: false });
+interface Place {
+  readonly server: RunningServer;
+  readonly client: RawClient;
+  readonly project: ProjectHandle;
+}
+
+async function startAs(engine: 'qemu' | 'passt', t: TestContext): Promise<Place> {
+  const config = { Server: { run_as: user }, Qemu: { acceleration: 'off' }, NAT: { engine } };
+  const server = await startServer({ config });
   const client = new RawClient(server.url);
+  t.after(async () => {
+    client.close();
+    await server.stop();
+  });
   await chmod(server.dataDir, 0o711);
-  const project = await createProject(client);
+  return { server, client, project: await createProject(client) };
+}
+
+/** Program and user id of all that belongs to the server. */
+async function usersOf({ dataDir, runtimeDirectory }: RunningServer): Promise<Map<string, Set<string>>> {
+  const users = new Map<string, Set<string>>();
+  for (const { pid, commandLine } of processesOf(dataDir, runtimeDirectory)) {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+    const ids = /^Uid:\s+(\d+)\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1) ?? [];
+    const program = /(?:src|fabric)\/main\.ts/.exec(commandLine)?.[0] ?? commandLine.split(' ')[0]?.replace(/.*\//, '') ?? '';
+    users.set(program, new Set([...(users.get(program) ?? []), ...ids]));
+  }
+  return users;
+}
+
+/** Everything but the server and its fabric is the other user's. */
+async function assertUsers(server: RunningServer, programs: readonly string[]): Promise<void> {
+  const expected = [...programs.map((name) => [name, new Set([uid])] as const), ['fabric/main.ts', new Set(['0'])] as const];
+  expected.push(['src/main.ts', new Set(['0'])] as const);
+  const found = [...(await usersOf(server))];
+  const byName = (entries: readonly (readonly [string, Set<string>])[]) => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  assert.deepEqual(byName(found), byName(expected));
+}
+
+type Said = readonly (readonly [string, RegExp])[];
+const pings: Said = [
+  ['ip 192.168.122.50/24 192.168.122.1', /192\.168\.122\.50 255.*VPCS>/s],
+  ['ping 192.168.122.1 -c 1', /icmp_seq=1 ttl=/],
+];
+const leases: Said = [['ip dhcp', /IP 192\.168\.122\.100/]];
+
+/** What a PC says to what answers behind the NAT node; and it can write to its folder. */
+async function goesOut({ client, project }: Place, pc: NodeBody, lines: Said): Promise<void> {
+  const telnet = await openTelnet(pc.console as number);
+  for (const [line, shows] of [...lines, ['save', /done/] as const]) {
+    telnet.send(`${line}\r`);
+    await telnet.expect(shows, 20_000);
+  }
+  telnet.close();
+  const { node_directory } = await client.get<NodeBody>(`${project.path}/nodes/${pc.node_id}`);
+  assert.equal(String((await stat(join(String(node_directory), 'startup.vpc'))).uid), uid);
+}
+
+test('machines, their TPMs, PCs and the way out are linked, talked to and taken over', { skip, timeout: 120_000 }, async (t) => {
+  const place = await startAs('qemu', t);
+  const { server, client, project } = place;
   const options = '-machine accel=tcg,graphics=off';
-  const nodes = await Promise.all(
-    ['A', 'B'].map((name) => createNode(client, project, 'qemu', { name, properties: { ...tinyVm, options, ram: 32 } })),
-  );
-  const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
+  const vm = (name: string, more: object) =>
+    createNode(client, project, 'qemu', { name, properties: { ...tinyVm, options, ram: 32, ...more } });
+  const nodes = [await vm('A', { tpm: true }), await vm('B', {}), await createNode(client, project, 'vpcs')];
+  const [one, two, pc] = nodes as [NodeBody, NodeBody, NodeBody];
+  const nat = await createNode(client, project, 'nat');
+  const link = (ends: NodeBody[]) =>
+    client.post<{ link_id: string }>(`${project.path}/links`, { nodes: ends.map((node) => end(node)) });
+  const { link_id } = await link([one, two]);
+  await link([pc, nat]);
   await client.post(`${project.path}/nodes/start`, {}, 204);
+  const programs = ['qemu-system-x86_64', 'swtpm', 'vpcs'];
+  await assertUsers(server, programs);
+  await goesOut(place, pc, pings);
+
+  await server.kill9();
   await server.restart();
+  await client.post(`${project.path}/open`);
   const statuses = async () => (await client.get<NodeBody[]>(`${project.path}/nodes`)).map(({ status }) => status);
-  await waitFor(async () => (await statuses()).every((status) => status === 'started'), { what: 'machines that were taken over' });
+  await waitFor(async () => (await statuses()).every((status) => status === 'started'), { what: 'nodes that were taken over' });
+  await assertUsers(server, programs);
   const { running } = await client.get<{ running: boolean }>(`${project.path}/links/${link_id}/stats`);
   assert.equal(running, true);
-  const [one] = nodes;
-  const telnet = await openTelnet(one?.console as number);
-  await waitFor(
-    () => {
-      telnet.send('\x02');
-      return telnet.expect(/iPXE>/, 500);
-    },
-    { what: 'a prompt', limitMs: 20_000 },
-  );
-  telnet.close();
-  const { node_directory } = await client.get<{ node_directory: string }>(`${project.path}/nodes/${one?.node_id}`);
+  (await atPrompt(one)).close();
+  await goesOut(place, pc, pings);
+  const { node_directory } = await client.get<{ node_directory: string }>(`${project.path}/nodes/${one.node_id}`);
   assert.match(await readFile(`${node_directory}/qemu.log`, 'utf8'), /-sandbox on/);
+  assert.equal(String((await stat(`${node_directory}/tpm/tpm2-00.permall`)).uid), uid);
   await client.delete(project.path);
-  client.close();
-  await server.stop();
+  await assertUsers(server, []);
+});
+
+test('the way out by passt, too', { skip, timeout: 60_000 }, async (t) => {
+  const place = await startAs('passt', t);
+  const { server, client, project } = place;
+  const [pc, nat] = [await createNode(client, project, 'vpcs'), await createNode(client, project, 'nat')];
+  await client.post(`${project.path}/links`, { nodes: [end(pc), end(nat)] });
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  await assertUsers(server, [(await usersOf(server)).has('passt.avx2') ? 'passt.avx2' : 'passt', 'vpcs']);
+  await goesOut(place, pc, leases);
+  await client.delete(project.path);
 });

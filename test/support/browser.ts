@@ -1,8 +1,8 @@
 /** Debian's Chromium for tests: headless, with a profile of its own, and nothing of it left afterwards. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after } from 'node:test';
+import { basename, join } from 'node:path';
+import { after, afterEach } from 'node:test';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 export interface Tab {
@@ -16,6 +16,10 @@ export interface TabOptions {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
+  /** What can move moves; otherwise the page is asked for less motion. */
+  readonly motion?: boolean;
+  /** It has a touch screen. */
+  readonly touch?: boolean;
 }
 
 const switches = [
@@ -31,7 +35,10 @@ const switches = [
 const limitMs = 20_000;
 
 /** A window of its own, as if another person had opened it. Closed after the tests of the file. */
-export async function openTab(url: string, { width = 1280, height = 800, dark = false }: TabOptions = {}): Promise<Tab> {
+export async function openTab(
+  url: string,
+  { width = 1280, height = 800, dark = false, motion = false, touch = false }: TabOptions = {},
+): Promise<Tab> {
   const profile = await mkdtemp(join(tmpdir(), 'pb-chromium-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.PATCHBAY_TEST_CHROMIUM ?? '/usr/bin/chromium',
@@ -39,13 +46,20 @@ export async function openTab(url: string, { width = 1280, height = 800, dark = 
     args: switches,
     viewport: { width, height },
     colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
+    reducedMotion: motion ? 'no-preference' : 'reduce',
+    hasTouch: touch,
   });
   const close = closing(context, profile);
   after(close);
   const problems: string[] = [];
   const [page = await context.newPage()] = context.pages();
   page.setDefaultTimeout(limitMs);
+  afterEach(async (test) => {
+    if (!('passed' in test) || test.passed || page.isClosed()) return;
+    const file = join(tmpdir(), 'patchbay-failures', `${test.fullName.replaceAll(/\W+/g, '-')}-${basename(profile)}.png`);
+    await page.screenshot({ path: file });
+    test.diagnostic(`the page as the test left it: ${file}`);
+  });
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
     if (/Content Security Policy/.test(message.text())) problems.push(message.text());

@@ -1,9 +1,9 @@
 /** A Docker engine of a test's own: its folder, its socket, an image made of busybox. Nothing is fetched from anywhere. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
 import { findProgram } from '../../src/emulators/find-program.ts';
@@ -11,15 +11,20 @@ import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
 const startLimitMs = 60_000;
+/** Of busybox, in images. */
+const programs = ['sh', 'ls', 'cat', 'ip', 'ping', 'httpd', 'sleep', 'echo', 'id', 'env', 'hostname', 'touch', 'su'];
 
-/** Why there can be none here; undefined where there can. */
-export async function noEngine(): Promise<string | undefined> {
+/** Why there can be none here, or what the test needs beside it is missing; undefined where all is there. */
+export async function noEngine(
+  ...more: readonly (readonly [program: string, debianPackage: string])[]
+): Promise<string | undefined> {
   if (process.geteuid?.() !== 0) return 'a Docker engine needs root';
   const missing: string[] = [];
   for (const [name, debianPackage] of [
     ['dockerd', 'docker.io'],
     ['busybox', 'busybox-static'],
     ['socat', 'socat'],
+    ...more,
   ] as const) {
     if (!(await findProgram(name))) missing.push(`${name} (package ${debianPackage})`);
   }
@@ -71,7 +76,8 @@ export class DockerEngine {
         },
       );
       if (child.exitCode !== null) throw new Error(`dockerd ended: ${(await readFile(place('log'), 'utf8')).slice(-2000)}`);
-      await engine.#makeImage();
+      // It is ended by force at once: as the first process of a container a shell passes over other signals.
+      await engine.makeImage('pb-test:latest', ['CMD ["/bin/sh"]', 'VOLUME /kept', 'ENV FROM_IMAGE=yes', 'STOPSIGNAL SIGKILL']);
       return engine;
     } catch (error) {
       await engine.stop();
@@ -104,21 +110,37 @@ export class DockerEngine {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async #makeImage(): Promise<void> {
-    const root = join(this.folder, 'root');
+  /**
+   * An image of a shell and a few programs of busybox.
+   * @param lines of its Dockerfile
+   * @param files more of this host, and where they are in the image
+   */
+  async makeImage(tag: string, lines: readonly string[], files: Readonly<Record<string, string>> = {}): Promise<void> {
+    const folder = await mkdtemp(join(this.folder, 'image-'));
+    const root = join(folder, 'root');
     const busybox = await findProgram('busybox');
     for (const name of ['bin', 'etc', 'www', 'kept', 'tmp']) await mkdir(join(root, name), { recursive: true });
     await run('cp', [busybox ?? '', join(root, 'bin/busybox')]);
-    for (const name of ['sh', 'ls', 'cat', 'ip', 'ping', 'httpd', 'sleep', 'echo', 'id', 'env', 'hostname', 'touch']) {
-      await symlink('busybox', join(root, 'bin', name));
-    }
+    for (const program of programs) await symlink('busybox', join(root, 'bin', program));
     await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/:/bin/sh\nguest:x:1000:1000:guest:/:/bin/sh\n');
     await writeFile(join(root, 'www/index.html'), 'hello from inside\n');
     await writeFile(join(root, 'kept/first'), 'of the image\n');
-    const tar = join(this.folder, 'root.tar');
-    await run('tar', ['-C', root, '-cf', tar, '.']);
-    const changes = ['CMD ["/bin/sh"]', 'VOLUME /kept', 'ENV FROM_IMAGE=yes'].map((line) => `&changes=${encodeURIComponent(line)}`);
-    const said = await this.ask('POST', `/images/create?fromSrc=-&repo=pb-test&tag=latest${changes.join('')}`, await readFile(tar));
-    if (!said.includes('sha256:')) throw new Error(`the image was refused: ${said}`);
+    for (const [from, to] of Object.entries(files)) {
+      await mkdir(dirname(join(root, to)), { recursive: true });
+      await copyFile(from, join(root, to));
+    }
+    await writeFile(join(folder, 'Dockerfile'), ['FROM scratch', 'COPY root/ /', ...lines].join('\n'));
+    const tar = `${folder}.tar`;
+    await run('tar', ['-C', folder, '-cf', tar, '.']);
+    const said = await this.ask('POST', `/build?t=${tag}`, await readFile(tar));
+    if (!said.includes('Successfully built')) throw new Error(`the image was refused: ${said}`);
   }
+}
+
+/** A program of this host for an image, with the libraries that it needs there. */
+export async function withLibraries(program: string): Promise<Record<string, string>> {
+  const path = (await findProgram(program)) ?? '';
+  const { stdout } = await run('ldd', [path]);
+  const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, library = '']) => library);
+  return Object.fromEntries([[path, `/bin/${program}`], ...libraries.map((library) => [library, library])]);
 }

@@ -5,6 +5,7 @@ import { copy, duplicateSelected, paste } from './clipboard.ts';
 import { openConsoles } from './console.ts';
 import { deleteSelected } from './delete.tsx';
 import { redo, undo } from './history.ts';
+import { labelActions } from './labels.ts';
 import { linkActions } from './link.tsx';
 import { nudgeActions } from './nudge.ts';
 import { pageActions } from './page.tsx';
@@ -31,6 +32,7 @@ export const actions: readonly Action[] = [
   ...toolActions,
   ...arrangeActions,
   ...nudgeActions,
+  ...labelActions,
   ...viewActions,
   ...projectActions,
   ...pageActions,

@@ -1,4 +1,5 @@
 /** Arrow keys: they move what is selected, or what is looked at when nothing is. */
+import { nudgeLabel } from '../scene/labels.ts';
 import { moveItems } from '../scene/move-items.ts';
 import { texts } from '../texts.ts';
 import { type Action, inProject } from './action.ts';
@@ -6,6 +7,7 @@ import { type Action, inProject } from './action.ts';
 const directions = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] } as const;
 const lookStepPx = 80;
 const finePx = 10;
+const labelPx = 5;
 
 const nudge = (name: keyof typeof directions, key: string): Action => ({
   id: `nudge-${name}`,
@@ -16,6 +18,9 @@ const nudge = (name: keyof typeof directions, key: string): Action => ({
   run: ({ app, project }) => {
     if (!project) return undefined;
     const [dx, dy] = directions[name];
+    const [id = ''] = project.selection.ids.peek();
+    const part = project.selection.labelOf(id);
+    if (part !== undefined) return nudgeLabel(app, project, { id, part }, { x: dx * labelPx, y: dy * labelPx });
     const chosen = [...project.selection.ids.peek()].flatMap((id) => {
       const item = project.findItem(id);
       return item && !item.object.locked ? [{ id, object: item.object }] : [];

@@ -12,7 +12,7 @@ export const selectAll: Action = {
   run: ({ project }) => project?.selection.set(project.items().map(idOfItem)),
 };
 
-/** Back to the plain pointer, then to no selection. */
+/** Back to the plain pointer, then from a label to its node or link, then to no selection. */
 export const leave: Action = {
   id: 'leave',
   label: texts.actions.leave,
@@ -24,19 +24,20 @@ export const leave: Action = {
     app.tools.reset();
     app.sketch.value = {};
     app.portMenu.value = undefined;
-    if (isPlain) project?.selection.clear();
+    if (!isPlain || !project) return;
+    const { selection } = project;
+    if (selection.label.peek() === undefined) selection.clear();
+    else selection.set([...selection.ids.peek()]);
   },
 };
 
 const inOrder = (step: 1 | -1): Action['run'] => {
-  return ({ app, project }) => {
+  return ({ project }) => {
     const ids = project?.items().map(idOfItem) ?? [];
     if (!project || ids.length === 0) return;
     const [current = ''] = project.selection.ids.peek();
     const next = ids[(ids.indexOf(current) + step + ids.length) % ids.length] ?? '';
     project.selection.set([next]);
-    const item = project.findItem(next);
-    if (item) app.viewport.show(project.boxOf(item));
   };
 };
 

@@ -43,10 +43,27 @@ const draw = (shape: DrawingShape, icon: IconName, key: string): Action => ({
   },
 });
 
+const editText: Action = {
+  id: 'edit-text',
+  label: texts.editText,
+  group: 'draw',
+  icon: 'edit',
+  keys: ['F2'],
+  places: ['drawing'],
+  enabled: ({ project }) => {
+    const [drawing, ...others] = project?.selection.drawings.value ?? [];
+    return drawing !== undefined && others.length === 0 && !drawing.locked && project?.pictures.of(drawing.svg).shape === 'text';
+  },
+  run: ({ app, project }) => {
+    app.tools.editing.value = project?.selection.drawings.peek()[0]?.drawing_id;
+  },
+};
+
 export const toolActions: readonly Action[] = [
   wire,
   draw('text', 'text', 'T'),
   draw('rectangle', 'rectangle', 'B'),
   draw('ellipse', 'ellipse', 'O'),
   draw('line', 'line', 'I'),
+  editText,
 ];

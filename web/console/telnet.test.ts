@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { escapeTelnet, offers } from '../../src/compute/console/telnet-codec.ts';
-import { TelnetStripper } from './telnet.ts';
+import { escapeTelnet, offers, TelnetDecoder, towardsClient } from '../../src/compute/console/telnet-codec.ts';
+import { askForMark, TelnetStripper } from './telnet.ts';
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 
@@ -13,6 +13,19 @@ describe('TelnetStripper', () => {
       const stripper = new TelnetStripper();
       const got = Buffer.concat([stripper.push(sent.subarray(0, at)), stripper.push(sent.subarray(at))]);
       assert.equal(text(got), `${text(data)}end`, `split at ${at}`);
+    }
+  });
+
+  it('hears where the console received the request for a mark, and nothing of it is data', () => {
+    const { reply, data } = new TelnetDecoder(towardsClient).push(askForMark);
+    assert.equal(data.length, 0);
+    for (let at = 0; at <= reply.length; at += 1) {
+      let marks = 0;
+      const stripper = new TelnetStripper(() => (marks += 1));
+      assert.equal(stripper.push(offers).length, 0);
+      assert.equal(marks, 0);
+      assert.equal(stripper.push(reply.subarray(0, at)).length + stripper.push(reply.subarray(at)).length, 0);
+      assert.equal(marks, 1, `split at ${at}`);
     }
   });
 });

@@ -5,12 +5,25 @@
 const SE = 240;
 const SB = 250;
 const WILL = 251;
+const WONT = 252;
+const DO = 253;
 const IAC = 255;
+const timingMark = 6;
+
+/** Asks the console to say at which place of its output it has received this (RFC 860). */
+export const askForMark: Uint8Array<ArrayBuffer> = Uint8Array.of(IAC, DO, timingMark);
 
 type State = 'data' | 'command' | 'option' | 'sub' | 'sub-command';
 
 export class TelnetStripper {
   #state: State = 'data';
+  #verb = 0;
+  readonly #marked: () => void;
+
+  /** `marked`: `askForMark` was answered, with yes or no. */
+  constructor(marked: () => void = () => undefined) {
+    this.#marked = marked;
+  }
 
   push(bytes: Uint8Array): Uint8Array {
     if (this.#state === 'data' && !bytes.includes(IAC)) return bytes;
@@ -32,10 +45,12 @@ export class TelnetStripper {
         this.#state = 'command';
         return false;
       case 'command':
+        this.#verb = byte;
         this.#state = byte === SB ? 'sub' : byte >= WILL && byte !== IAC ? 'option' : 'data';
         return byte === IAC;
       case 'option':
         this.#state = 'data';
+        if (byte === timingMark && (this.#verb === WILL || this.#verb === WONT)) this.#marked();
         return false;
       case 'sub':
         if (byte === IAC) this.#state = 'sub-command';

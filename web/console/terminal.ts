@@ -4,7 +4,7 @@ import { SearchAddon } from '@xterm/addon-search';
 import { Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import type { SurfaceOptions, Terminal } from './surface.ts';
-import { TelnetStripper } from './telnet.ts';
+import { askForMark, TelnetStripper } from './telnet.ts';
 
 const scrollbackLines = 10_000;
 const firstRetryMs = 300;
@@ -82,15 +82,25 @@ function isOurs(event: KeyboardEvent, terminal: Xterm, find: () => void): boolea
   }
 }
 
-/** The server replays what the console showed before, so that the screen is cleared when it is connected again. */
+/** What a terminal says of itself because its guest asked: cursor, status, identity, modes, colours. */
+const isReport = (text: string) => text.startsWith('\x1b') && /^.(\[[?>=]?[\d;$]*[Rcny]|[\]P])/.test(text);
+
+/**
+ * The server replays what the console showed before, so that the screen is cleared when it is connected again. What a guest asked the
+ * terminal then is not answered now: it would take the answer for typed. A mark tells where the replay ends.
+ */
 function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close(): void } {
   const encoder = new TextEncoder();
   let socket: WebSocket | undefined;
   let closed = false;
   let retryMs = firstRetryMs;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let isReplay = true;
+  /** Typed before the first connection stood. */
+  let early: string | undefined = '';
   const again = () => {
     if (closed) return;
+    early = undefined;
     state('lost');
     retry = setTimeout(attach, retryMs);
     retryMs = Math.min(retryMs * 2, lastRetryMs);
@@ -103,16 +113,23 @@ function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close()
     socket = opened;
     opened.onopen = () => {
       retryMs = firstRetryMs;
+      isReplay = true;
       terminal.reset();
+      opened.send(askForMark);
+      if (early) opened.send(encoder.encode(early));
+      early = undefined;
       state('open');
     };
-    const telnet = new TelnetStripper();
+    // What was written before is shown first.
+    const telnet = new TelnetStripper(() => terminal.write('', () => (isReplay = false)));
     opened.onmessage = ({ data }) => terminal.write(telnet.push(new Uint8Array(data as ArrayBuffer)));
     opened.onclose = again;
   };
   attach();
   const typed = terminal.onData((text) => {
+    if (isReplay && isReport(text)) return;
     if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(text));
+    else if (early !== undefined) early += text;
   });
   return {
     close: () => {

@@ -5,7 +5,6 @@ import type { Link } from '../../src/schema/link.ts';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import { endNames } from '../scene/link-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
-import { Live } from '../state/live.ts';
 import { texts } from '../texts.ts';
 import { historyMs, type LinkSample, roundTop, type WaySample, withSample } from './link-history.ts';
 
@@ -43,28 +42,23 @@ export function LinkGraph({ link }: { readonly link: Link }) {
   );
 }
 
-/** Listens on a connection of its own: only there the server tells of every link, every second. */
 function useLinkStats(linkId: string) {
   const { api } = useApp();
-  const { path } = useProject();
+  const { path, traffic } = useProject();
   const last = useSignal<{ readonly stats: LinkStats; readonly atMs: number } | undefined>(undefined);
   const history = useSignal<readonly LinkSample[]>([]);
   useEffect(() => {
     const heard = (stats: LinkStats) => {
+      if (stats.link_id !== linkId) return;
       const now = { stats, atMs: Date.now() };
       history.value = withSample(history.peek(), now, last.peek());
       last.value = now;
     };
-    const live = new Live({
-      address: () => api.socket(`${path}/notifications/ws?link_stats=true`),
-      read: async () => heard(await api.get<LinkStats>(`${path}/links/${linkId}/stats`)),
-      heard: ({ action, event }) => {
-        const stats = event as LinkStats;
-        if (action === 'link.stats' && stats.link_id === linkId) heard(stats);
-      },
-    });
-    return () => live.close();
-  }, [api, path, linkId, history, last]);
+    const stop = traffic.listen(heard);
+    // The first figures come at once; of a link that is gone the panel goes, too.
+    void api.get<LinkStats>(`${path}/links/${linkId}/stats`).then(heard, () => undefined);
+    return stop;
+  }, [api, path, traffic, linkId, history, last]);
   return { stats: last.value?.stats, history: history.value };
 }
 

@@ -1,10 +1,15 @@
-/** What a double click on something opens. */
+/** What a double click on something opens: the text of a drawing, the console of a node, the panel of anything else. */
 
 import { openConsole } from '../console/open-console.ts';
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 
 export function openDefault(app: App, project: ProjectState, id: string): void {
+  const drawing = project.drawings.peek(id);
+  if (drawing && !drawing.locked && project.pictures.of(drawing.svg).shape === 'text') {
+    app.tools.editing.value = id;
+    return;
+  }
   app.tools.inspectorOpen.value = true;
   const node = project.nodes.peek(id);
   if (node && node.status === 'started') openConsole(app, node);

@@ -2,17 +2,22 @@
 import type { Node } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
 import type { Point, ProjectState } from '../state/project.ts';
+import { until } from '../state/until.ts';
 import { overlaps, snapped } from './geometry.ts';
 
 /** Of most symbols: where the node is put is decided before its symbol is known. */
 const usual = { width: 65, height: 59 };
 const stepPx = 110;
 
-/** At a place, which is its middle; without one, where there is room in what is seen. */
+/**
+ * At a place of the window, where its middle comes to be; without one, where there is room in what is seen. What was asked for before the
+ * project was read waits for that: only then it is known what stands where, and which part is seen.
+ */
 export async function addNode(app: App, project: ProjectState, templateId: string, at?: Point): Promise<void> {
+  await until(() => project.phase.value !== 'loading');
   const template = app.server.templates.peek(templateId);
   const compute_id = template?.compute_id ?? 'local';
-  const middle = at ?? freePlace(app, project);
+  const middle = at ? app.viewport.toScene(at.x, at.y) : freePlace(app, project);
   const settings = project.project.peek();
   const corner = { x: middle.x - usual.width / 2, y: middle.y - usual.height / 2 };
   const { x, y } = snapped(corner, usual, settings?.snap_to_grid ? settings.grid_size : 1);

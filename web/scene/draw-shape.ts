@@ -29,15 +29,17 @@ export function drawShape(app: App, project: ProjectState, shape: DrawingShape, 
       const box = isClick ? { ...from, ...standard } : boxBetween(from, to);
       // A line that is drawn upwards rises.
       const rises = (to.x - from.x) * (to.y - from.y) < 0;
-      void app.toasts.attempt(() =>
-        create(app, project, shape === 'text' ? textSvg(texts.newText) : shapeSvg(shape, box, rises), box),
-      );
+      void app.toasts.attempt(async () => {
+        const id = await create(app, project, shape === 'text' ? textSvg(texts.newText) : shapeSvg(shape, box, rises), box);
+        if (shape === 'text') tools.editing.value = id;
+      });
     },
   };
 }
 
-async function create(app: App, project: ProjectState, svg: string, box: Box): Promise<void> {
+async function create(app: App, project: ProjectState, svg: string, box: Box): Promise<string> {
   const body = { svg, x: Math.round(box.x), y: Math.round(box.y), z: 0 };
   const made = await app.api.post<{ drawing_id: string }>(`${project.path}/drawings`, body);
   project.selection.set([made.drawing_id]);
+  return made.drawing_id;
 }

@@ -9,5 +9,5 @@ export function dropTemplate(app: App, project: ProjectState, event: DragEvent):
   const templateId = event.dataTransfer?.getData(templateType);
   if (!templateId) return;
   event.preventDefault();
-  void addNode(app, project, templateId, app.viewport.toScene(event.clientX, event.clientY));
+  void addNode(app, project, templateId, { x: event.clientX, y: event.clientY });
 }

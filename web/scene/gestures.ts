@@ -1,11 +1,15 @@
 /** What pointer and wheel do on the canvas. Listens on the canvas itself: items have no listeners of their own. */
 import type { App } from '../state/app.ts';
 import type { Point, ProjectState } from '../state/project.ts';
+import type { LabelPart } from '../state/selection.ts';
 import { openDefault } from './activate.ts';
+import { dragHandle } from './drag-handle.ts';
 import { type Drag, DragItems } from './drag-items.ts';
 import { drawShape } from './draw-shape.ts';
 import { dropTemplate } from './drop.ts';
 import { boxBetween, overlaps } from './geometry.ts';
+import { dragLabel } from './labels.ts';
+import type { Handle } from './resize.ts';
 import { pickPort } from './wiring.ts';
 
 /** Less is no drag but a click with a trembling hand. Pixels. */
@@ -15,6 +19,8 @@ const wheelZoom = 0.0015;
 interface Press {
   readonly start: PointerEvent;
   readonly id: string | undefined;
+  readonly label: LabelPart | undefined;
+  readonly handle: Handle | undefined;
   moved: boolean;
   drag: Drag | undefined;
 }
@@ -59,6 +65,7 @@ export class Gestures {
     this.#app.tools.menu.value = undefined;
     this.#svg.focus({ preventScroll: true });
     this.#pointers.set(event.pointerId, event);
+    this.#app.tools.pressing.value = true;
     if (this.#pointers.size === 2) {
       this.#press?.drag?.cancel();
       this.#press = undefined;
@@ -67,10 +74,18 @@ export class Gestures {
     if (event.button === 2 || this.#pointers.size > 2) return;
     const id = idUnder(event.target);
     this.#clicked = id;
-    this.#press = { start: event, id, moved: false, drag: undefined };
+    this.#press = {
+      start: event,
+      id,
+      label: labelUnder(event.target),
+      handle: handleUnder(event.target),
+      moved: false,
+      drag: undefined,
+    };
     this.#svg.setPointerCapture(event.pointerId);
     const { name } = this.#app.tools.tool.peek();
-    if (name === 'select' && event.button === 0 && !this.#spaceDown) this.#select(event, id);
+    // A handle belongs to what is selected, whatever key is held.
+    if (name === 'select' && event.button === 0 && !this.#spaceDown && !this.#press.handle) this.#select(event, id);
   }
 
   /** What is pressed is selected at once; what is selected already stays so with the rest, for they may be about to be dragged. */
@@ -99,12 +114,16 @@ export class Gestures {
     press.drag?.move(event, before);
   }
 
-  #begin({ start, id }: Press): Drag {
+  #begin({ start, id, label, handle }: Press): Drag {
     const tool = this.#app.tools.tool.peek();
     const isPan =
       start.button === 1 || this.#spaceDown || (start.pointerType === 'touch' && id === undefined && tool.name === 'select');
     if (isPan) return this.#panning();
     if (tool.name === 'draw') return drawShape(this.#app, this.#project, tool.shape, start);
+    const drawing = handle && id !== undefined ? this.#project.drawings.peek(id) : undefined;
+    if (handle && drawing) return dragHandle(this.#app, this.#project, handle, { drawing, start });
+    if (tool.name === 'select' && id !== undefined && label !== undefined)
+      return dragLabel(this.#app, this.#project, { id, part: label }, start);
     if (tool.name === 'select' && id !== undefined && this.#project.findItem(id))
       return new DragItems(this.#app, this.#project, start);
     if (tool.name === 'select' && id === undefined) return this.#boxing(start);
@@ -115,22 +134,24 @@ export class Gestures {
     const press = this.#press;
     this.#pointers.delete(event.pointerId);
     this.#press = undefined;
-    if (!press) return;
-    if (press.moved) press.drag?.end();
-    else if (event.button === 0) this.#click(event, press.id);
+    if (press?.moved) press.drag?.end();
+    else if (press && event.button === 0) this.#click(event, press);
+    this.#app.tools.pressing.value = this.#pointers.size > 0;
   }
 
-  #click(event: PointerEvent, id: string | undefined): void {
+  #click(event: PointerEvent, { id, label, handle }: Press): void {
     const tool = this.#app.tools.tool.peek();
     if (tool.name === 'wire') pickPort(this.#app, this.#project, { nodeId: id, x: event.clientX, y: event.clientY });
     else if (tool.name === 'draw') drawShape(this.#app, this.#project, tool.shape, event).end();
-    else if (id !== undefined && !event.shiftKey && !event.ctrlKey && !event.metaKey) this.#project.selection.set([id]);
+    else if (id !== undefined && !handle && !event.shiftKey && !event.ctrlKey && !event.metaKey)
+      this.#project.selection.set([id], label);
   }
 
   #cancel(event: PointerEvent): void {
     this.#pointers.delete(event.pointerId);
     this.#press?.drag?.cancel();
     this.#press = undefined;
+    this.#app.tools.pressing.value = this.#pointers.size > 0;
   }
 
   #twice(): void {
@@ -208,4 +229,13 @@ export const idOfItem = (item: AnyItem): string => (item.kind === 'node' ? item.
 
 function idUnder(target: EventTarget | null): string | undefined {
   return (target as Element | null)?.closest<SVGElement>('[data-id]')?.dataset.id;
+}
+
+function labelUnder(target: EventTarget | null): LabelPart | undefined {
+  const part = (target as Element | null)?.closest<SVGElement>('[data-label]')?.dataset.label;
+  return part === undefined || part === 'name' ? part : part === '0' ? 0 : 1;
+}
+
+function handleUnder(target: EventTarget | null): Handle | undefined {
+  return (target as Element | null)?.closest<SVGElement>('[data-handle]')?.dataset.handle as Handle | undefined;
 }

@@ -7,6 +7,8 @@ import { centreOf, nodeBox, reach } from './geometry.ts';
 export interface LinkPath {
   readonly d: string;
   readonly middle: Point;
+  /** Across the line, of length one: to the right of who goes from the first node to the second. */
+  readonly aside: Point;
   /** Just outside the nodes. */
   readonly ends: readonly [Point, Point];
 }
@@ -37,6 +39,7 @@ export function linkPath(link: Link, [one, other]: readonly [Node, Node], siblin
   return {
     d: bulge === 0 ? `M${from.x} ${from.y}L${to.x} ${to.y}` : `M${from.x} ${from.y}Q${control.x} ${control.y} ${to.x} ${to.y}`,
     middle: { x: (from.x + to.x) / 2 + normal.x, y: (from.y + to.y) / 2 + normal.y },
+    aside: { x: -dy / length, y: dx / length },
     ends: [near(one, from, aim.one), near(other, to, aim.other)],
   };
 }

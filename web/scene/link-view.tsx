@@ -6,11 +6,13 @@ import { useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { labelLook } from './label.ts';
+import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkPath } from './link-path.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
   const { links, nodes, linksOf, selection, work } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
+  const label = useComputed(() => selection.labelOf(id)).value;
   const failure = useComputed(() => work.failures.value.get(id));
   const link = links.signalOf(id)?.value;
   const [a, b] = link?.nodes ?? [];
@@ -24,11 +26,12 @@ export function LinkView({ id }: { readonly id: string }) {
   const states = linkStates(link);
   return (
     <g class={`link ${states.join(' ')}${selected.value ? ' selected' : ''}`} data-id={id} data-kind="link">
-      <title>{linkTitle(link, [one, other])}</title>
+      <LinkTitle id={id} title={linkTitle(link, [one, other])} names={[one.name, other.name]} />
       <path class="hit" d={path.d} />
       <path class="line" d={path.d} style={lineStyle(link)} />
-      <EndView node={one} link={link} end={0} at={path.ends[0]} />
-      <EndView node={other} link={link} end={1} at={path.ends[1]} />
+      <LinkFlow id={id} path={path} />
+      <EndView node={one} link={link} end={0} at={path.ends[0]} selected={label === 0} />
+      <EndView node={other} link={link} end={1} at={path.ends[1]} selected={label === 1} />
       {(states.length > 0 || failure.value) && (
         <g class={failure.value ? 'badge failed' : 'badge'} transform={`translate(${path.middle.x} ${path.middle.y})`}>
           {failure.value && <title>{failure.value}</title>}
@@ -83,10 +86,12 @@ interface EndProps {
   readonly link: Link;
   readonly end: 0 | 1;
   readonly at: { readonly x: number; readonly y: number };
+  /** Its label is. */
+  readonly selected: boolean;
 }
 
 /** A label that somebody placed stands there, relative to its node; the others stand where the line leaves it. */
-function EndView({ node, link, end, at }: EndProps) {
+function EndView({ node, link, end, at, selected }: EndProps) {
   const label = link.nodes[end]?.label;
   const { style, sizePx } = labelLook(label?.style);
   const isPlaced = typeof label?.x === 'number' && label.y !== undefined;
@@ -97,7 +102,8 @@ function EndView({ node, link, end, at }: EndProps) {
     <g class="end">
       <circle class={`dot ${node.status}`} cx={at.x} cy={at.y} r={3.5} />
       <text
-        class="label"
+        class={selected ? 'label picked' : 'label'}
+        data-label={end}
         x={place.x}
         y={isPlaced ? place.y : place.y - 9}
         text-anchor={isPlaced ? 'start' : 'middle'}

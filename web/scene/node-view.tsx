@@ -10,6 +10,7 @@ export const symbolAddress = (symbol: string) => `/v2/symbols/${symbol.split('/'
 export function NodeView({ id }: { readonly id: string }) {
   const { nodes, selection, work } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
+  const labelSelected = useComputed(() => selection.labelOf(id) !== undefined);
   const busy = useComputed(() => work.busy.value.get(id));
   const failure = useComputed(() => work.failures.value.get(id));
   const node = nodes.signalOf(id)?.value;
@@ -29,7 +30,7 @@ export function NodeView({ id }: { readonly id: string }) {
       <image href={symbolAddress(node.symbol)} width={width} height={height} />
       <Status node={node} failure={failure.value} />
       {locked && <path class="lock" d="M-1 6v-2a3 3 0 0 1 6 0v2h1v6h-8v-6z" transform={`translate(${width - 6} ${height - 8})`} />}
-      <NodeLabel node={node} />
+      <NodeLabel node={node} selected={labelSelected.value} />
     </g>
   );
 }
@@ -52,14 +53,22 @@ function Status({ node, failure }: { readonly node: Node; readonly failure: stri
 /** Where labels stand that nobody placed. */
 const aboveSymbolPx = -25;
 
-function NodeLabel({ node: { label, width, name } }: { readonly node: Node }) {
+function NodeLabel({ node: { label, width, name }, selected }: { readonly node: Node; readonly selected: boolean }) {
   const { style, sizePx } = labelLook(label.style);
   const isCentred = label.x === null || label.x === undefined;
   const x = isCentred ? width / 2 : (label.x ?? 0);
   const y = label.y ?? aboveSymbolPx;
   const turn = label.rotation ? { transform: `rotate(${label.rotation} ${x} ${y})` } : {};
   return (
-    <text class="label" x={x} y={y + sizePx} text-anchor={isCentred ? 'middle' : 'start'} style={style} {...turn}>
+    <text
+      class={selected ? 'label picked' : 'label'}
+      data-label="name"
+      x={x}
+      y={y + sizePx}
+      text-anchor={isCentred ? 'middle' : 'start'}
+      style={style}
+      {...turn}
+    >
       {(label.text || name).replace(/<br\s*\/?>/g, ' ')}
     </text>
   );

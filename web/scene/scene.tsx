@@ -7,9 +7,15 @@ import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { DrawingView } from './drawing-view.tsx';
 import { Gestures } from './gestures.ts';
+import { Handles } from './handles.tsx';
+import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
 import { LinkView } from './link-view.tsx';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
+import { TextEditor } from './text-editor.tsx';
+
+/** What moves is drawn anew with each frame: with more busy links than this the dots stand still. */
+const mostMoving = 60;
 
 export function Scene() {
   const app = useApp();
@@ -18,6 +24,7 @@ export function Scene() {
   const content = useRef<SVGGElement>(null);
   useArea(svg);
   useFirstFit(project);
+  useSelectionInSight(project);
   useEffect(() => {
     if (!svg.current) return undefined;
     const gestures = new Gestures(app, project, svg.current);
@@ -26,6 +33,10 @@ export function Scene() {
   useSignalEffect(() => {
     const { x, y, scale } = app.viewport.state.value;
     content.current?.setAttribute('transform', `translate(${x} ${y}) scale(${scale})`);
+  });
+  useEffect(() => project.traffic.watch(), [project]);
+  useSignalEffect(() => {
+    svg.current?.classList.toggle('busy', project.traffic.busy.value > mostMoving);
   });
   useSignalEffect(() => {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');
@@ -39,8 +50,10 @@ export function Scene() {
         <g ref={content}>
           <Layers project={project} />
           <Overlay />
+          <Handles />
         </g>
       </svg>
+      <TextEditor />
     </div>
   );
 }
@@ -88,34 +101,6 @@ function useOrder(list: () => Placed[]): ReadonlySignal<string> {
       .map(({ id }) => id)
       .join(' '),
   );
-}
-
-/** Keeps the size of the canvas known. */
-function useArea(svg: { readonly current: SVGSVGElement | null }): void {
-  const { viewport } = useApp();
-  useEffect(() => {
-    const element = svg.current;
-    if (!element) return undefined;
-    const measure = () => {
-      const { left, top, width, height } = element.getBoundingClientRect();
-      viewport.area.value = { left, top, width, height };
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    measure();
-    return () => observer.disconnect();
-  }, [viewport, svg]);
-}
-
-/** A project that is opened is seen whole. */
-function useFirstFit(project: ProjectState): void {
-  const { viewport } = useApp();
-  const done = useRef(false);
-  useSignalEffect(() => {
-    if (done.current || project.phase.value !== 'opened' || viewport.area.value.width === 0) return;
-    done.current = true;
-    viewport.fit(project.extent());
-  });
 }
 
 function Grid() {

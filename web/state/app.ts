@@ -1,5 +1,5 @@
 /** Everything the page knows, in one object that its views are given. */
-import { effect, type Signal, signal } from '@preact/signals';
+import { effect, type Signal, signal, untracked } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { type Api, api } from '../api.ts';
@@ -43,6 +43,13 @@ export class App {
       this.tools.reset();
       this.sketch.value = {};
       this.project.value = wanted === undefined ? undefined : new ProjectState(api, wanted);
+    });
+    effect(() => {
+      const shown = this.project.value;
+      const { known, projects } = this.server;
+      if (!shown || !known.value || !projects.ids.value) return;
+      const listed = projects.find(shown.id);
+      untracked(() => shown.listed(listed));
     });
   }
 }

@@ -27,8 +27,11 @@ export class Keyed<T extends object> {
     return this.#entries.get(id);
   }
 
+  /** Who asks in a view for one that is not there is told when it comes. */
   find(id: string): T | undefined {
-    return this.#entries.get(id)?.value;
+    const entry = this.#entries.get(id);
+    if (!entry) void this.#ids.value;
+    return entry?.value;
   }
 
   /** As `find`, without being told of changes. */

@@ -10,11 +10,22 @@ import { Pictures } from '../scene/picture.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
 import { Selection } from './selection.ts';
+import { Traffic } from './traffic.ts';
 import { Work } from './work.ts';
 
 export interface Point {
   readonly x: number;
   readonly y: number;
+}
+
+/** What this page decides at the moment of a node, a link or a drawing. */
+export interface Held {
+  readonly x?: number;
+  readonly y?: number;
+  readonly label?: Node['label'];
+  readonly nodes?: Link['nodes'];
+  readonly svg?: string;
+  readonly rotation?: number;
 }
 
 export type ProjectPhase = 'loading' | 'opened' | 'closed' | 'missing';
@@ -32,6 +43,7 @@ export class ProjectState {
   readonly drawings = new Keyed<Drawing>((drawing) => drawing.drawing_id);
   readonly selection: Selection;
   readonly work: Work;
+  readonly traffic: Traffic;
   readonly pictures = new Pictures();
   readonly live: Live;
   /** Messages that the server sent to everyone who looks at the project, the last one. */
@@ -44,8 +56,10 @@ export class ProjectState {
     return map;
   });
   readonly #api: Api;
-  /** Items whose place this page decides at the moment, because they are being dragged. */
-  readonly #held = new Map<string, Point>();
+  /** By id, while something is being dragged. */
+  readonly #held = new Map<string, Held>();
+  /** A project that was made just now may be shown before it is listed. */
+  #isListed = false;
 
   constructor(api: Api, id: string) {
     this.#api = api;
@@ -53,8 +67,11 @@ export class ProjectState {
     this.path = `/v2/projects/${id}`;
     this.selection = new Selection(this);
     this.work = new Work();
+    const isRunning = () => this.nodes.all.value.some(({ status }) => status === 'started');
+    this.traffic = new Traffic({ api, path: this.path, isRunning });
     this.live = new Live({
-      address: () => api.socket(`${this.path}/notifications/ws`),
+      address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
+      resumes: true,
       read: () => this.read(),
       heard: (notice) => this.#heard(notice),
     });
@@ -85,9 +102,9 @@ export class ProjectState {
       ]);
       batch(() => {
         this.project.value = project;
-        this.nodes.replaceAll(nodes.map((node) => this.#placed(node.node_id, node)));
-        this.links.replaceAll(links);
-        this.drawings.replaceAll(drawings);
+        this.nodes.replaceAll(nodes.map((node) => this.#asHeld(node.node_id, node)));
+        this.links.replaceAll(links.map((link) => this.#asHeld(link.link_id, link)));
+        this.drawings.replaceAll(drawings.map((drawing) => this.#asHeld(drawing.drawing_id, drawing)));
         this.phase.value = 'opened';
         this.selection.forgetMissing();
       });
@@ -95,6 +112,16 @@ export class ProjectState {
       if (error instanceof ApiError && error.status === 404) this.phase.value = 'missing';
       throw error;
     }
+  }
+
+  /** What the list of projects says of this one: only there the server tells that it was closed, opened or deleted. */
+  listed(project: Project | undefined): void {
+    const phase = this.phase.peek();
+    if (project) {
+      this.#isListed = true;
+      if (project.status === 'closed' && phase === 'opened') this.#close(project);
+      else if (project.status === 'opened' && phase === 'closed') this.live.readAgain();
+    } else if (this.#isListed) this.phase.value = 'missing';
   }
 
   findItem(id: string): Item | undefined {
@@ -124,23 +151,26 @@ export class ProjectState {
     return around(this.items().map((item) => this.boxOf(item)));
   }
 
-  /** Shows an item elsewhere without telling the server; it stays there, whatever the server says, until `release`. */
-  hold(id: string, { x, y }: Point): void {
-    this.#held.set(id, { x, y });
-    if (this.nodes.peek(id)) this.nodes.patch(id, { x, y });
-    else this.drawings.patch(id, { x, y });
+  /** Shows something otherwise without telling the server; it stays so, whatever the server says, until `release`. */
+  hold(id: string, change: Held): void {
+    this.#held.set(id, change);
+    if (this.nodes.peek(id)) this.nodes.patch(id, change as Partial<Node>);
+    else if (this.links.peek(id)) this.links.patch(id, change as Partial<Link>);
+    else this.drawings.patch(id, change as Partial<Drawing>);
   }
 
-  release(id: string): void {
-    this.#held.delete(id);
+  /** `only`: unless something else is held meanwhile. */
+  release(id: string, only?: Held): void {
+    if (only === undefined || this.#held.get(id) === only) this.#held.delete(id);
   }
 
-  #placed<T extends object>(id: string, object: T): T {
-    const place = this.#held.get(id);
-    return place ? { ...object, ...place } : object;
+  #asHeld<T extends object>(id: string, object: T): T {
+    const held = this.#held.get(id);
+    return held ? { ...object, ...held } : object;
   }
 
   #close(project: Project): void {
+    this.live.forget();
     batch(() => {
       this.project.value = project;
       this.phase.value = 'closed';
@@ -156,27 +186,29 @@ export class ProjectState {
     if (what === 'node') this.#heardNode(happened, event as Node);
     else if (what === 'link') this.#heardLink(happened, event as Link);
     else if (what === 'drawing') this.#heardDrawing(happened, event as Drawing);
-    else if (what === 'project') this.#heardProject(happened, event as Project);
-    else if (action === 'snapshot.restored') void this.read().catch(() => undefined);
+    else if (action === 'project.updated') this.project.value = event as Project;
+    else if (action === 'snapshot.restored') this.live.readAgain();
     else if (what === 'log') this.said.value = { level: happened, message: (event as { message: string }).message };
   }
 
   #heardNode(happened: string, node: Node): void {
     if (happened === 'deleted') this.#remove(this.nodes, node.node_id);
-    else this.nodes.put(this.#placed(node.node_id, node));
+    else this.nodes.put(this.#asHeld(node.node_id, node));
   }
 
   #heardLink(happened: string, link: Link): void {
-    if (happened === 'deleted') this.#remove(this.links, link.link_id);
-    else this.links.put(link);
+    if (happened === 'deleted') {
+      this.#remove(this.links, link.link_id);
+      this.traffic.remove(link.link_id);
+    } else this.links.put(this.#asHeld(link.link_id, link));
   }
 
   /** A drawing that was only moved comes without its picture. */
   #heardDrawing(happened: string, drawing: Drawing): void {
     const id = drawing.drawing_id;
     if (happened === 'deleted') this.#remove(this.drawings, id);
-    else if (drawing.svg !== undefined) this.drawings.put(this.#placed(id, drawing));
-    else this.drawings.patch(id, this.#placed(id, drawing));
+    else if (drawing.svg !== undefined) this.drawings.put(this.#asHeld(id, drawing));
+    else this.drawings.patch(id, this.#asHeld(id, drawing));
   }
 
   #remove<T extends object>(list: Keyed<T>, id: string): void {
@@ -185,13 +217,5 @@ export class ProjectState {
       this.selection.remove(id);
       this.#held.delete(id);
     });
-  }
-
-  #heardProject(happened: string, project: Project): void {
-    if (happened === 'closed') this.#close({ ...project, status: 'closed' });
-    else if (happened === 'deleted') this.phase.value = 'missing';
-    else if (happened === 'opened' || (project.status === 'opened' && this.phase.peek() === 'closed'))
-      void this.read().catch(() => undefined);
-    else this.project.value = project;
   }
 }

@@ -1,15 +1,20 @@
 /** What is selected on the canvas. Ids of nodes, links and drawings are unique, so one set holds them all. */
-import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { ProjectState } from './project.ts';
+
+/** A node's label, or that of one end of a link. */
+export type LabelPart = 'name' | 0 | 1;
 
 export class Selection {
   readonly ids = signal<ReadonlySet<string>>(new Set());
   readonly nodes: ReadonlySignal<readonly Node[]> = computed(() => this.#from(this.#project.nodes));
   readonly links: ReadonlySignal<readonly Link[]> = computed(() => this.#from(this.#project.links));
   readonly drawings: ReadonlySignal<readonly Drawing[]> = computed(() => this.#from(this.#project.drawings));
+  /** The label of the one thing that is selected, when the arrow keys shall move it and not the thing. */
+  readonly label = signal<LabelPart | undefined>(undefined);
   readonly #project: ProjectState;
 
   constructor(project: ProjectState) {
@@ -24,18 +29,27 @@ export class Selection {
     return this.ids.value.has(id);
   }
 
-  set(ids: Iterable<string>): void {
-    this.ids.value = new Set(ids);
+  /** `label`: of the only one of them. */
+  set(ids: Iterable<string>, label?: LabelPart): void {
+    batch(() => {
+      this.ids.value = new Set(ids);
+      this.label.value = label;
+    });
   }
 
   clear(): void {
-    if (this.ids.peek().size > 0) this.ids.value = new Set();
+    if (this.ids.peek().size > 0) this.set([]);
+  }
+
+  /** Within signals: which label of this thing is selected. */
+  labelOf(id: string): LabelPart | undefined {
+    return this.label.value !== undefined && this.ids.value.has(id) ? this.label.value : undefined;
   }
 
   toggle(id: string): void {
     const ids = new Set(this.ids.peek());
     if (!ids.delete(id)) ids.add(id);
-    this.ids.value = ids;
+    this.set(ids);
   }
 
   remove(id: string): void {

@@ -14,6 +14,10 @@ export class Tools {
   readonly tool = signal<Tool>(select);
   readonly paletteOpen = signal(matchMedia('(min-width: 900px)').matches);
   readonly inspectorOpen = signal(matchMedia('(min-width: 900px)').matches);
+  /** The drawing whose text is being edited on the canvas. */
+  readonly editing = signal<string | undefined>(undefined);
+  /** A pointer is down on the canvas. */
+  readonly pressing = signal(false);
   /** Menu at a place of the window. */
   readonly menu = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
 
@@ -21,5 +25,6 @@ export class Tools {
   reset(): void {
     this.tool.value = select;
     this.menu.value = undefined;
+    this.editing.value = undefined;
   }
 }

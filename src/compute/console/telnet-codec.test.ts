@@ -74,10 +74,8 @@ function random(seed: number): () => number {
   };
 }
 
-test('splits change nothing, and no input does harm', (t) => {
-  const seed = Date.now() % 1_000_000;
-  t.diagnostic(`seed ${seed}`);
-  const next = random(seed);
+test('splits change nothing, and no input does harm', () => {
+  const next = random(4711);
   const alphabet = [0, 10, 13, 65, 240, 241, 246, 250, 251, 252, 253, 254, 255, 255, 255];
   for (let round = 0; round < 500; round++) {
     const input = Uint8Array.from(

@@ -54,6 +54,14 @@ export function withLabel(end: LinkEnd): LinkEnd {
   return { ...end, label: end.label ?? label };
 }
 
+/** The link as lists show it: every label has a style there. Elsewhere a label is as it was given. */
+export function listed(link: LinkObject): LinkObject {
+  const isWhole = ({ label }: LinkEnd) => label === undefined || typeof label.style === 'string';
+  if (link.nodes.every(isWhole)) return link;
+  const whole = (end: LinkEnd) => (end.label && !isWhole(end) ? { ...end, label: { ...end.label, style: labelStyle } } : end);
+  return canonical({ ...link, nodes: link.nodes.map(whole) });
+}
+
 /** Ends with the labels that a client gave for them; other ends that it names are not looked at. */
 export function relabelled(ends: readonly LinkEnd[], given: readonly LinkEnd[]): LinkEnd[] {
   const isSame = (one: LinkEnd, other: LinkEnd) =>

@@ -125,7 +125,7 @@ describe('links', () => {
     await bench.inProject('POST /close');
     assert.equal(bench.compute.nios.size, 0);
     const [stored] = await bench.inProject<Link[]>('GET /links');
-    assert.deepEqual([stored?.suspend, stored && 'capturing' in stored], [true, false]);
+    assert.deepEqual([stored?.suspend, stored?.capturing, stored?.filters], [true, false, filters]);
     await bench.inProject('POST /open');
     const nio = bench.compute.nios.get(`${one.node_id}/0/0`);
     assert.deepEqual([nio?.suspend, nio?.filters], [true, filters]);

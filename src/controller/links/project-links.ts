@@ -16,6 +16,7 @@ import {
   type LinkCapture,
   type LinkObject,
   linkObject,
+  listed,
   type OpenLink,
   portsToJoin,
   relabelled,
@@ -56,7 +57,7 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
   }
 
   list(): readonly LinkObject[] {
-    this.#list ??= Object.freeze(Array.from(this.#links.values(), (link) => link.object));
+    this.#list ??= Object.freeze(Array.from(this.#links.values(), (link) => listed(link.object)));
     return this.#list;
   }
 
@@ -71,7 +72,7 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
 
   listOn(nodeId: string): LinkObject[] {
     this.#nodes.get(nodeId);
-    return this.idsOn(nodeId).map((linkId) => this.get(linkId));
+    return this.idsOn(nodeId).map((linkId) => listed(this.get(linkId)));
   }
 
   entries(): LinkEntry[] {

@@ -5,18 +5,15 @@ import { Link, LinkInput } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
+import { closedLinks } from '../links/closed-links.ts';
 
 export function linkRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
-    route(
-      'GET /v2/projects/{project_id}/links',
-      { summary: 'List the links; of a closed project as they are stored', reply: Type.Array(Link) },
-      async ({ path }) => {
-        const live = await project(path).findLive();
-        return live ? live.links.list() : [...(await project(path).stored()).links.values()];
-      },
-    ),
+    route('GET /v2/projects/{project_id}/links', { summary: 'List the links', reply: Type.Array(Link) }, async ({ path }) => {
+      const live = await project(path).findLive();
+      return live ? live.links.list() : closedLinks(await project(path).stored());
+    }),
     route(
       'POST /v2/projects/{project_id}/links',
       { summary: 'Join two ports of two nodes', body: LinkInput, status: 201, reply: Link },

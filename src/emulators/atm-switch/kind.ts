@@ -1,4 +1,6 @@
 /** Facts of the kind "atm_switch": cells take circuits by their path and channel. */
+
+import { withoutConsole } from '../always-running.ts';
 import { circuitPorts, circuitSchemas } from '../circuits.ts';
 import { fabricFacts } from '../fabric-kind.ts';
 import type { Kind } from '../kind.ts';
@@ -11,11 +13,6 @@ export const atmSwitchKind: Kind = {
   ...circuitSchemas(endForm),
   folder: 'atm-switch',
   ...fabricFacts,
-  consoleTypes: [],
-  defaults: {
-    console_type: null,
-    port_name_format: 'Ethernet{0}',
-    port_segment_size: 0,
-  },
+  ...withoutConsole,
   ports: (properties) => circuitPorts(properties, { ATM: 'DLT_ATM_RFC1483' }),
 };

@@ -2,6 +2,7 @@
 import { Name, nullable, strict, Text, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
+import { leadsOutFacts } from '../always-running.ts';
 import type { Kind } from '../kind.ts';
 import { type CloudProperties, cloudFields } from './properties.ts';
 
@@ -22,24 +23,7 @@ export const cloudKind: Kind = {
     },
     strict,
   ),
-  folder: 'builtin',
-  can: {
-    suspend: false,
-    filter: true,
-    resetConsole: false,
-    reload: false,
-    duplicate: false,
-    startAnswersNode: false,
-    addressesByPort: true,
-  },
-  alwaysRunning: true,
-  leadsOut: true,
-  consoleTypes: [],
-  defaults: {
-    console_type: null,
-    port_name_format: 'Ethernet{0}',
-    port_segment_size: 0,
-  },
+  ...leadsOutFacts,
   ports: (properties) =>
     ((properties as Partial<CloudProperties>).ports_mapping ?? []).map(({ name }, port_number) => ({
       adapter_number: 0,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ContainerState, Engine, ImageFacts } from './engine.ts';
 import { type DockerProperties, environmentLines, hostLines, type Names, splitCommand } from './properties.ts';
 import { resourcesInside, volumesInside } from './resources.ts';
+import { display, socketsInside } from './screen.ts';
 
 const nodeLabel = 'patchbay.node';
 const configLabel = 'patchbay.config';
@@ -15,6 +16,8 @@ export interface ContainerPlace extends Names {
   readonly resources: string;
   /** Capabilities that this host lacks. */
   readonly missing: readonly string[];
+  /** Folder that is seen at `/tmp/.X11-unix`; undefined without a screen. */
+  readonly screen: string | undefined;
 }
 
 /** The body of `POST /containers/create`. @throws docker_failed */
@@ -36,6 +39,7 @@ export function containerBody(properties: DockerProperties, image: ImageFacts, p
     Env: [
       'container=docker',
       ...environmentLines(properties.environment, place),
+      ...(place.screen === undefined ? [] : ['QT_GRAPHICSSYSTEM=native', `DISPLAY=${display}`]),
       `PATCHBAY_ADAPTERS=${properties.adapters}`,
       `PATCHBAY_VOLUMES=${volumes.join(':')}`,
       `PATCHBAY_HOSTS=${hostLines(properties.extra_hosts).join('\n')}`,
@@ -51,6 +55,7 @@ export function containerBody(properties: DockerProperties, image: ImageFacts, p
       ReadonlyPaths: [],
       Mounts: [
         { Type: 'bind', Source: place.resources, Target: resourcesInside, ReadOnly: true },
+        ...(place.screen === undefined ? [] : [{ Type: 'bind', Source: place.screen, Target: socketsInside, ReadOnly: true }]),
         ...volumes.map((path) => ({
           Type: 'bind',
           Source: volumeFolder(place.directory, path),
@@ -72,7 +77,7 @@ export function volumeFolder(directory: string, path: string): string {
 
 /** Folders on this host that the container needs. */
 export function foldersOf({ HostConfig }: ContainerBody): string[] {
-  return HostConfig.Mounts.filter(({ Target }) => Target.startsWith(volumesInside)).map(({ Source }) => Source);
+  return HostConfig.Mounts.filter(({ Target }) => Target !== resourcesInside).map(({ Source }) => Source);
 }
 
 /** `/etc/network` always; one that lies in another is part of that. */

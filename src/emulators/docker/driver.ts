@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { adoptChild, type Child, type ChildRecord } from '../../process/child.ts';
 import { isRunning } from '../../process/proc.ts';
 import type { Driver, NodePlace, NodeView } from '../driver.ts';
 import type { Host } from '../host.ts';
@@ -12,20 +13,21 @@ import type { KeptPort, PortProcesses } from '../port-processes.ts';
 import { type AdapterFacts, containerAdapters } from './adapters.ts';
 import { missingCapabilities } from './capabilities.ts';
 import { type ContainerBody, containerBody, ensureContainer, findContainer, foldersOf, removeContainer } from './container.ts';
-import { DockerEmulator, lastWords } from './emulator.ts';
+import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
 import { Engine } from './engine.ts';
 import { requireImage } from './images.ts';
 import { dockerKind } from './kind.ts';
 import { asDocker, changedDocker, newDocker } from './properties.ts';
 import { installResources, isPrepared } from './resources.ts';
 import { dockerRoutes } from './routes.ts';
-import { requireVncServer } from './vnc.ts';
+import { screenSockets, startScreen } from './screen.ts';
 
 interface DockerRecord {
   readonly container_id: string;
   readonly pid: number;
   readonly startTime: number;
   readonly aux?: number;
+  readonly screen?: ChildRecord;
   readonly ports: Record<string, KeptPort<AdapterFacts>>;
 }
 
@@ -55,13 +57,18 @@ export function dockerDriver(host: Host): Driver {
       return { ...properties, container_id: containerId, aux: aux ?? properties.aux };
     },
     async start(node) {
-      if (node.console.type === 'vnc') await requireVncServer();
       const body = await bodyOf({ host, engine }, asDocker(node.properties), placeOf(node));
       await makeFolders(body);
-      const containerId = await ensureContainer(engine, body);
-      const emulator = await startContainer({ host, engine }, node, containerId);
-      learn(node.nodeId, { containerId, aux: emulator.auxiliary()?.port ?? null });
-      return emulator;
+      const screen = await startScreen(host, node);
+      try {
+        const containerId = await ensureContainer(engine, body);
+        const emulator = await startContainer({ host, engine }, node, { containerId, screen });
+        learn(node.nodeId, { containerId, aux: emulator.auxiliary()?.port ?? null });
+        return emulator;
+      } catch (error) {
+        await screen?.stop({ graceMs: 0 });
+        throw error;
+      }
     },
     async adopt(node, record) {
       const emulator = await adoptContainer({ host, engine }, node, record as unknown as DockerRecord);
@@ -82,7 +89,7 @@ interface Facilities {
   readonly engine: Engine;
 }
 
-type Place = NodePlace & { readonly directory?: string };
+type Place = NodePlace & { readonly directory?: string; readonly screen?: string | undefined };
 
 async function bodyOf({ host, engine }: Facilities, properties: ReturnType<typeof asDocker>, place: Place): Promise<ContainerBody> {
   const { nodeId, projectDirectory, name = nodeId, projectId = '', inform = () => undefined } = place;
@@ -92,18 +99,24 @@ async function bodyOf({ host, engine }: Facilities, properties: ReturnType<typeo
     missingCapabilities(),
   ]);
   const directory = place.directory ?? join(projectDirectory, 'project-files', dockerKind.folder, nodeId);
-  return containerBody(properties, image, { name, nodeId, projectId, projectDirectory, directory, resources, missing });
+  const { screen } = place;
+  return containerBody(properties, image, { name, nodeId, projectId, projectDirectory, directory, resources, missing, screen });
 }
 
-function placeOf({ nodeId, projectId, projectDirectory, name, directory, warn }: NodeView): Place {
-  return { nodeId, projectId, projectDirectory, name, directory, inform: warn };
+function placeOf(node: NodeView): Place {
+  const { nodeId, projectId, projectDirectory, name, directory, warn } = node;
+  return { nodeId, projectId, projectDirectory, name, directory, inform: warn, screen: screenSockets(node) };
 }
 
 async function makeFolders(body: ContainerBody): Promise<void> {
   for (const folder of foldersOf(body)) await mkdir(folder, { recursive: true });
 }
 
-async function startContainer({ host, engine }: Facilities, node: NodeView, containerId: string): Promise<DockerEmulator> {
+async function startContainer(
+  { host, engine }: Facilities,
+  node: NodeView,
+  { containerId, screen }: { containerId: string; screen: Child | undefined },
+): Promise<DockerEmulator> {
   const { tcpPorts } = host;
   let pid = 0;
   const adapters = containerAdapters(host, node, () => pid);
@@ -116,7 +129,10 @@ async function startContainer({ host, engine }: Facilities, node: NodeView, cont
     if (!state?.State.Running) throw await endedAtOnce(engine, containerId);
     for (let adapter = 0; adapter < asDocker(node.properties).adapters; adapter++) await adapters.attach(adapter);
     if (!(await isPrepared(pid))) throw await endedAtOnce(engine, containerId);
-    return await DockerEmulator.of({ engine, node, containerId, pid, adapters, aux, giveBack: () => void giveBack() }, state);
+    return await DockerEmulator.of(
+      { engine, node, containerId, pid, adapters, screen, aux, giveBack: () => void giveBack() },
+      state,
+    );
   } catch (error) {
     await adapters.detachAll();
     await engine.post(`/containers/${containerId}/stop?t=0`).catch(() => undefined);
@@ -137,18 +153,21 @@ async function adoptContainer(
   const { container_id: containerId, pid, startTime, aux, ports } = record;
   const adapters = containerAdapters(host, node, () => pid);
   await adapters.adopt(ports);
+  const screen = record.screen && (await adoptChild({ ...record.screen, runDirectory: host.settings.runtimeDirectory }));
+  const endHelpers = () => Promise.all([adapters.detachAll(), screen?.stop({ graceMs: 0 })]);
   const state = await findContainer(engine, node.nodeId).catch(async (error) => {
-    await adapters.detachAll();
+    await endHelpers();
     throw error;
   });
   if (state?.Id !== containerId || state.State.Pid !== pid || !isRunning(pid, startTime)) {
-    await adapters.detachAll();
+    await endHelpers();
     return undefined;
   }
+  if (record.screen && !screen) node.warn(screenHasEnded(node.name));
   await openMissing(adapters, asDocker(node.properties), node);
   if (aux !== undefined) host.tcpPorts.reserve(aux);
   const giveBack = () => void (aux !== undefined && host.tcpPorts.release(aux));
-  return DockerEmulator.of({ engine, node, containerId, pid, adapters, aux, giveBack }, state);
+  return DockerEmulator.of({ engine, node, containerId, pid, adapters, screen, aux, giveBack }, state);
 }
 
 /** Those whose process ended while the server was away. */

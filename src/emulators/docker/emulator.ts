@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
+import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
 import type { ConsoleSource, Emulator, Ending, NodeView } from '../driver.ts';
 import type { PortProcesses } from '../port-processes.ts';
@@ -14,10 +15,12 @@ import { Bridge } from './bridge.ts';
 import type { ContainerState, Engine } from './engine.ts';
 import { openPort, openShell } from './exec.ts';
 import { asDocker } from './properties.ts';
+import { screenLog } from './screen.ts';
 
 /** Seconds between the stop signal and the end by force. */
 const stopGraceSeconds = 5;
 const engineRetryMs = 1000;
+const screenGraceMs = 1000;
 
 export interface DockerParts {
   readonly engine: Engine;
@@ -26,6 +29,8 @@ export interface DockerParts {
   /** Its first process, as this host sees it. */
   readonly pid: number;
   readonly adapters: PortProcesses<AdapterFacts>;
+  /** The X server of a node whose console is a screen. */
+  readonly screen: Child | undefined;
   /** Port of the auxiliary console. */
   readonly aux: number | undefined;
   /** Gives back what the start took. */
@@ -48,6 +53,10 @@ export class DockerEmulator implements Emulator {
     this.#startTime = processFacts(parts.pid)?.startTime ?? 0;
     this.commandLine = `docker start ${parts.containerId.slice(0, 12)}`;
     this.ended = this.#watch();
+    void parts.screen?.outcome.then(({ how, tail }) => {
+      // The container goes on: it may do more than show something.
+      if (how === 'exited' || how === 'lost') parts.node.warn(screenHasEnded(parts.node.name, tail));
+    });
   }
 
   /** For a container that runs, with its adapters. */
@@ -58,9 +67,16 @@ export class DockerEmulator implements Emulator {
   }
 
   get record(): Readonly<Record<string, unknown>> {
-    const { containerId, pid, adapters, aux } = this.#parts;
+    const { containerId, pid, adapters, aux, screen, node } = this.#parts;
     const startTime = this.#startTime;
-    return { container_id: containerId, pid, startTime, ...(aux !== undefined && { aux }), ports: adapters.kept() };
+    return {
+      container_id: containerId,
+      pid,
+      startTime,
+      ...(aux !== undefined && { aux }),
+      ...(screen && { screen: { pid: screen.pid, startTime: screen.startTime, logFile: join(node.directory, screenLog) } }),
+      ports: adapters.kept(),
+    };
   }
 
   /** Only whoever suspends it here changes its state. */
@@ -116,6 +132,7 @@ export class DockerEmulator implements Emulator {
   release(): void {
     this.#released.abort();
     this.#parts.adapters.release();
+    this.#parts.screen?.release();
     for (const bridge of this.#bridges.splice(0)) void bridge.close();
   }
 
@@ -174,11 +191,15 @@ export class DockerEmulator implements Emulator {
   }
 
   async #tidy(): Promise<void> {
-    const { adapters, giveBack } = this.#parts;
-    await adapters.detachAll();
+    const { adapters, screen, giveBack } = this.#parts;
+    await Promise.all([adapters.detachAll(), screen?.stop({ graceMs: screenGraceMs })]);
     await Promise.all(this.#bridges.splice(0).map((bridge) => bridge.close()));
     giveBack();
   }
+}
+
+export function screenHasEnded(name: string, words = ''): string {
+  return `The screen of ${name} has ended: stop and start the node to have it again${words && `. It said: ${words}`}`;
 }
 
 const signals: Readonly<Record<number, string>> = { 6: 'SIGABRT', 9: 'SIGKILL', 11: 'SIGSEGV', 15: 'SIGTERM' };

@@ -1,5 +1,5 @@
 /** Facts of the kind "docker": a container of an image. Sources of the constants: README.md beside this file. */
-import { Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
+import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
 import { CustomAdapters } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Kind } from '../kind.ts';
@@ -17,12 +17,12 @@ const fields = {
   console_type: Type.Optional(oneOf(consoleTypes)),
   container_id: Type.Optional(nullable(Text({ description: 'Ignored' }))),
   custom_adapters: Type.Optional(CustomAdapters),
-  environment: Type.Optional(nullable(Text({ maxLength: 65_536, description: 'One KEY=VALUE a line' }))),
-  extra_hosts: Type.Optional(nullable(Text({ maxLength: 65_536, description: 'One host:address a line' }))),
+  environment: Type.Optional(nullable(LongText({ description: 'One KEY=VALUE a line' }))),
+  extra_hosts: Type.Optional(nullable(LongText({ description: 'One host:address a line' }))),
   extra_volumes: Type.Optional(Type.Array(Name({ description: 'A folder of the container that is kept' }), { maxItems: 100 })),
   mac_address: Type.Optional(nullable(Type.Union([Mac, Type.Literal('')]))),
   start_command: Type.Optional(nullable(Text({ description: 'In place of what the image says' }))),
-  usage: Type.Optional(Text()),
+  usage: Type.Optional(LongText()),
 };
 
 export const dockerKind: Kind = {

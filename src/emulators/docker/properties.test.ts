@@ -8,6 +8,7 @@ import { Demultiplexer } from './exec.ts';
 import { Progress } from './images.ts';
 import { changedDocker, environmentLines, hostLines, macOf, newDocker, splitCommand, withTag } from './properties.ts';
 import { isStatic } from './resources.ts';
+import { screenArguments } from './screen.ts';
 
 const nodeId = '01a2b3c4-0000-4000-8000-000000000000';
 const names = { name: 'R 1', nodeId, projectId: 'p', projectDirectory: '/projects/p' };
@@ -50,7 +51,7 @@ test('hosts and environment: one a line, names filled in, our own variables left
 
 test('what the engine is told: entry before command, volumes once, no lacking capability, another label for another thing', () => {
   const image = { Config: { Entrypoint: ['/entry'], Cmd: ['one'], User: 'guest', Volumes: { '/data/': {} } } };
-  const place: ContainerPlace = { ...names, directory: '/node', resources: '/res', missing: ['SYS_RESOURCE'] };
+  const place: ContainerPlace = { ...names, directory: '/node', resources: '/res', missing: ['SYS_RESOURCE'], screen: undefined };
   const properties = newDocker({ image: 'a', extra_volumes: ['/data/inner', '/etc'] }, nodeId);
   const body = containerBody(properties, image, place);
   assert.deepEqual(body.Entrypoint, ['/patchbay/busybox', 'sh', '/patchbay/init', '/entry']);
@@ -63,6 +64,19 @@ test('what the engine is told: entry before command, volumes once, no lacking ca
   assert.deepEqual(own.Cmd, ['two', 'three']);
   assert.notEqual(own.Labels['patchbay.config'], body.Labels['patchbay.config']);
   assert.deepEqual(containerBody(properties, image, place), body);
+  const shown = containerBody(properties, image, { ...place, screen: '/run/screen' });
+  assert.ok(
+    shown.Env.includes('DISPLAY=:0') && foldersOf(shown).includes('/run/screen') && !foldersOf(body).includes('/run/screen'),
+  );
+});
+
+test('an X server listens at the console port, and otherwise only at a socket', () => {
+  const line = screenArguments({ name: 'R 1', resolution: '800x600', host: '127.0.0.1', port: 5901 });
+  assert.equal(line[0], ':0');
+  const [said, name] = [line.join(' '), line[line.indexOf('-desktop') + 1]];
+  assert.equal(name, 'R 1');
+  for (const part of ['-geometry 800x600', '-interface 127.0.0.1 -rfbport 5901', '-nolisten tcp -nolisten local'])
+    assert.ok(said.includes(part));
 });
 
 test('capabilities that this host lacks', () => {

@@ -1,5 +1,5 @@
 /** Facts of the kind "dynamips": a router of Cisco's, emulated by Dynamips. Source: the established v2 API. */
-import { Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
+import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import { configContents } from '../config-files.ts';
@@ -45,7 +45,7 @@ const changeable = {
   sensors: Type.Optional(Type.Array(Type.Integer(), { maxItems: 4 })),
   sparsemem: flag('RAM is taken as it is used'),
   system_id: Type.Optional(Text()),
-  usage: Type.Optional(Text()),
+  usage: Type.Optional(LongText()),
 };
 
 export const dynamipsImages: ImageFacts = {

@@ -1,5 +1,5 @@
 /** Templates of routers: common keys, then those of the platform. Source: the established v2 API. */
-import { Name, oneOf, Text } from '../../schema/common.ts';
+import { LongText, Name, oneOf } from '../../schema/common.ts';
 import { filled, type TypeProperties, textOf } from '../../schema/template.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import type { TemplateFacts } from '../kind.ts';
@@ -68,7 +68,7 @@ const properties: TypeProperties = {
   private_config: filled(textOf('A file in the configs folder'), ''),
   startup_config: filled(textOf('A file in the configs folder'), 'ios_base_startup-config.txt'),
   system_id: filled(Name(), 'FTX0945W0MY'),
-  usage: filled(Text(), ''),
+  usage: filled(LongText(), ''),
 };
 
 const ofPlatform: Readonly<Record<string, TypeProperties>> = Object.fromEntries(

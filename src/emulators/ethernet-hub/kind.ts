@@ -1,7 +1,7 @@
 /** Facts of the kind "ethernet_hub": every frame leaves by every other port. */
-import { Name, strict, Uuid } from '../../schema/common.ts';
-import { NodeStatus } from '../../schema/node.ts';
+import { Name, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
+import { bodySchemas, withoutConsole } from '../always-running.ts';
 import { fabricFacts, mappedPorts } from '../fabric-kind.ts';
 import type { Kind } from '../kind.ts';
 
@@ -23,26 +23,10 @@ const changeable = { ports_mapping: Type.Optional(HubPorts) };
 export const ethernetHubKind: Kind = {
   type: 'ethernet_hub',
   title: 'Ethernet hub',
-  create: Type.Object({ ...changeable, name: Name(), node_id: Type.Optional(Uuid) }, strict),
-  update: Type.Object(
-    {
-      ...changeable,
-      name: Type.Optional(Name()),
-      // Clients send a node back as they got it.
-      node_id: Type.Optional(Uuid),
-      project_id: Type.Optional(Uuid),
-      status: Type.Optional(NodeStatus),
-    },
-    strict,
-  ),
+  ...bodySchemas(changeable),
   folder: 'ethernet-hub',
   ...fabricFacts,
-  consoleTypes: [],
-  defaults: {
-    console_type: null,
-    port_name_format: 'Ethernet{0}',
-    port_segment_size: 0,
-  },
+  ...withoutConsole,
   ports: (properties) => mappedPorts(properties.ports_mapping ?? eightPorts),
 };
 

@@ -1,7 +1,7 @@
 /** Facts of the kind "ethernet_switch": a learning switch with VLANs. Sources: README.md beside this file. */
-import { Name, nullable, oneOf, strict, TcpPort, Uuid } from '../../schema/common.ts';
-import { NodeStatus } from '../../schema/node.ts';
+import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
+import { bodySchemas } from '../always-running.ts';
 import { fabricFacts, mappedPorts } from '../fabric-kind.ts';
 import type { Kind } from '../kind.ts';
 
@@ -33,18 +33,7 @@ const changeable = {
 export const ethernetSwitchKind: Kind = {
   type: 'ethernet_switch',
   title: 'Ethernet switch',
-  create: Type.Object({ ...changeable, name: Name(), node_id: Type.Optional(Uuid) }, strict),
-  update: Type.Object(
-    {
-      ...changeable,
-      name: Type.Optional(Name()),
-      // Clients send a node back as they got it.
-      node_id: Type.Optional(Uuid),
-      project_id: Type.Optional(Uuid),
-      status: Type.Optional(NodeStatus),
-    },
-    strict,
-  ),
+  ...bodySchemas(changeable),
   folder: 'ethernet-switch',
   ...fabricFacts,
   reservesConsole: true,

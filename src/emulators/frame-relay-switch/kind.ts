@@ -1,4 +1,6 @@
 /** Facts of the kind "frame_relay_switch": frames take circuits by their DLCI. */
+
+import { withoutConsole } from '../always-running.ts';
 import { circuitPorts, circuitSchemas } from '../circuits.ts';
 import { fabricFacts } from '../fabric-kind.ts';
 import type { Kind } from '../kind.ts';
@@ -11,11 +13,6 @@ export const frameRelaySwitchKind: Kind = {
   ...circuitSchemas(endForm),
   folder: 'frame-relay-switch',
   ...fabricFacts,
-  consoleTypes: [],
-  defaults: {
-    console_type: null,
-    port_name_format: 'Ethernet{0}',
-    port_segment_size: 0,
-  },
+  ...withoutConsole,
   ports: (properties) => circuitPorts(properties, { 'Frame Relay': 'DLT_FRELAY' }),
 };

@@ -1,5 +1,5 @@
 /** Facts of the kind "iou": IOS on Linux. Source: the established v2 API. */
-import { Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
+import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import { configContents } from '../config-files.ts';
@@ -28,7 +28,7 @@ const changeable = {
   path: Type.Optional(Name({ description: 'The image: a name in the image folders, or a path' })),
   ram: size('MiB'),
   serial_adapters: count('Adapters with four serial ports'),
-  usage: Type.Optional(Text()),
+  usage: Type.Optional(LongText()),
   use_default_iou_values: flag("The image's own sizes of RAM and NVRAM"),
 };
 

@@ -9,12 +9,15 @@ import type { Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host.ts';
 import { type KeptPort, PortProcesses, type PortService, whenReady } from '../port-processes.ts';
 import { portsEmulator } from '../ports-emulator.ts';
+import { commandAs, findRunAs, giveFolders, type RunAs } from '../run-as.ts';
 import { chooseLaunch, type Launch } from './engine.ts';
 import { natKind } from './kind.ts';
 
 interface NatFacts extends Launch {
   readonly socket: string;
   readonly logFile: string;
+  /** The same at each start, as the arguments depend on it. */
+  readonly runAs?: RunAs;
 }
 
 export function natDriver(host: Host): Driver {
@@ -42,14 +45,18 @@ function natService(host: Host, node: NodeView): PortService<NatFacts> {
   return {
     async open() {
       const socket = join(node.runtimeDirectory, 'nat0.sock');
-      return { ...(await chooseLaunch(host.settings.NAT, socket)), socket, logFile: join(node.directory, 'nat.log') };
+      const runAs = await findRunAs(host.settings);
+      const isRoot = process.geteuid?.() === 0 && runAs === undefined;
+      const launch = await chooseLaunch(host.settings.NAT, { socket, isRoot });
+      return { ...launch, socket, logFile: join(node.directory, 'nat.log'), ...(runAs && { runAs }) };
     },
     retake: () => {},
     close: () => {},
-    async command({ program, args, socket, logFile }) {
+    async command({ program, args, socket, logFile, runAs }) {
       // One that was killed leaves its socket, which would be taken for the new one's.
       await rm(socket, { force: true });
-      return { program, args, logFile };
+      if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
+      return { ...commandAs(runAs, program, args), logFile };
     },
     ready: ({ socket }, child) =>
       whenReady(child, () =>

@@ -20,12 +20,18 @@ export interface Launch {
   readonly admits?: BpfInstruction[];
 }
 
+/** Where it is to listen, and whether as root. */
+export interface Place {
+  readonly socket: string;
+  readonly isRoot: boolean;
+}
+
 interface Engine {
   readonly package: string;
   programName(settings: NatSettings): string;
   /** Why the program at this path cannot do what is asked for, for people; undefined when it can. */
   obstacle(program: string, settings: NatSettings): Promise<string | undefined>;
-  launch(program: string, socket: string, settings: NatSettings): Promise<Launch>;
+  launch(program: string, place: Place, settings: NatSettings): Promise<Launch>;
 }
 
 /** An emulator that takes longer to list what it can is not usable. */
@@ -41,7 +47,7 @@ const engines: Readonly<Record<string, Engine>> = {
       const { stdout, reason } = await runTool(program, listBackends, { timeoutMs: listLimitMs });
       return listsUserNetwork(stdout) ? undefined : reason || 'it has no user network, or is older than 7.2';
     },
-    launch: async (program, socket, { host_access }) => ({
+    launch: async (program, { socket }, { host_access }) => ({
       program,
       args: userNetworkArguments(socket),
       ...(!host_access && { admits: admitted }),
@@ -51,9 +57,9 @@ const engines: Readonly<Record<string, Engine>> = {
     package: 'passt',
     programName: ({ passt_path }) => passt_path,
     obstacle: async () => undefined,
-    async launch(program, socket, { dns_server, host_access }) {
+    async launch(program, { socket, isRoot }, { dns_server, host_access }) {
       const resolver = dns_server || firstResolver(await readFile('/etc/resolv.conf', 'utf8').catch(() => ''));
-      return { program, args: passtArguments({ socket, resolver, hostAccess: host_access, isRoot: process.geteuid?.() === 0 }) };
+      return { program, args: passtArguments({ socket, resolver, hostAccess: host_access, isRoot }) };
     },
   },
 };
@@ -63,14 +69,14 @@ const engines: Readonly<Record<string, Engine>> = {
  *
  * @throws `tool_missing` when no program is there, `nat_failed` when none of those that are there can serve
  */
-export async function chooseLaunch(settings: NatSettings, socket: string): Promise<Launch> {
+export async function chooseLaunch(settings: NatSettings, place: Place): Promise<Launch> {
   const candidates = candidatesOf(settings.engine);
   const obstacles: string[] = [];
   for (const engine of candidates) {
     const program = await findProgram(engine.programName(settings));
     if (program === undefined) continue;
     const obstacle = await engine.obstacle(program, settings);
-    if (obstacle === undefined) return engine.launch(program, socket, settings);
+    if (obstacle === undefined) return engine.launch(program, place, settings);
     obstacles.push(`${program} cannot be used: ${obstacle}`);
   }
   if (obstacles.length > 0) throw fault('nat_failed', { reason: obstacles.join('; ') });

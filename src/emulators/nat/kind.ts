@@ -2,6 +2,7 @@
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
+import { leadsOutFacts } from '../always-running.ts';
 import type { Kind } from '../kind.ts';
 
 /** Accepted and ignored, so that clients may send back what they were sent. */
@@ -17,24 +18,7 @@ export const natKind: Kind = {
   title: 'NAT',
   create: Type.Object({ ...ignored, name: Name() }, strict),
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
-  folder: 'builtin',
-  can: {
-    suspend: false,
-    filter: true,
-    resetConsole: false,
-    reload: false,
-    duplicate: false,
-    startAnswersNode: false,
-    addressesByPort: true,
-  },
-  alwaysRunning: true,
-  leadsOut: true,
-  consoleTypes: [],
-  defaults: {
-    console_type: null,
-    port_name_format: 'Ethernet{0}',
-    port_segment_size: 0,
-  },
+  ...leadsOutFacts,
   ports: () => [
     {
       adapter_number: 0,

@@ -51,9 +51,7 @@ test('the verdict is found out once per boot', async () => {
   assert.equal((await new Acceleration(() => settings, find).verdict()).usable, false);
 });
 
-test('a verdict comes soon, whatever /dev/kvm is', async () => {
-  const started = performance.now();
+test('a verdict comes, and says why, whatever /dev/kvm is', async () => {
   const verdict = await new Acceleration(() => contractHost(join(folder, 'other'), 31_900).settings, emulator).verdict();
-  assert.ok(performance.now() - started < 5000);
   assert.ok(verdict.reason.length > 10);
 });

@@ -9,7 +9,7 @@ import { runTool } from '../../process/tool.ts';
 import { type Bench, contractHost } from '../contract-bench.ts';
 import type { Properties } from '../driver.ts';
 import { qemuDriver } from './driver.ts';
-import { ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
+import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
 import { Sandboxes } from './sandbox.ts';
 
 const firstPort = 31_950;
@@ -29,8 +29,8 @@ afterEach(async () => {
 });
 after(() => rm(folder, { recursive: true }));
 
-function confined(Qemu: Parameters<typeof qemuBench>[3], options = {}): void {
-  bench = qemuBench(folder, firstPort, options, Qemu);
+function confined(changes: Changes, options = {}): void {
+  bench = qemuBench(folder, firstPort, options, changes);
 }
 const start = (more: Properties = {}) => startNode(bench, more);
 
@@ -93,13 +93,13 @@ test('datagrams for adapters, screens and the guest agent work in it, too', asyn
 });
 
 test('options that run programs of the host are let; one cannot switch the sandbox off; the configuration can', async () => {
-  confined({ allow_unsafe_options: true });
+  confined({ Qemu: { allow_unsafe_options: true } });
   const open = await start({ options: `${ipxe.options} -netdev user,id=u0` });
   assert.match(open.emulator.commandLine, /spawn=allow/);
   await open.emulator.stop();
   confined({});
   await assert.rejects(start({ options: `${ipxe.options} -sandbox off` }), refused('qemu_option_unsafe', /-sandbox/));
-  confined({ sandbox: false });
+  confined({ Qemu: { sandbox: false } });
   const { emulator } = await start();
   assert.equal(await filters(emulator.record.pid), '0');
   await emulator.stop();
@@ -119,7 +119,7 @@ test('an emulator that has no sandbox is started without', async () => {
 
 test('as another user', { skip: !isRoot && 'only root can choose the user of a process' }, async () => {
   await chmod(folder, 0o711);
-  confined({ run_as: other });
+  confined({ Server: { run_as: other } });
   const { emulator, view } = await start();
   const uid = (await runTool('id', ['-u', other], { timeoutMs: 5000 })).stdout.trim();
   assert.deepEqual(await processField(emulator.record.pid, 'Uid'), [uid, uid, uid, uid]);
@@ -133,9 +133,9 @@ test('as another user', { skip: !isRoot && 'only root can choose the user of a p
 test('what that user cannot reach is named, and so is one that there is not', {
   skip: !isRoot && 'only root can choose the user of a process',
 }, async () => {
-  confined({ run_as: other });
+  confined({ Server: { run_as: other } });
   await chmod(folder, 0o700);
-  await assert.rejects(start(), refused('qemu_failed', new RegExp(`the user ${other} cannot reach ${folder}`)));
-  confined({ run_as: 'no-such-user' });
-  await assert.rejects(start(), refused('qemu_failed', /no user "no-such-user".*run_as/));
+  await assert.rejects(start(), refused('run_as_failed', new RegExp(`the user ${other} cannot reach ${folder}`)));
+  confined({ Server: { run_as: 'no-such-user' } });
+  await assert.rejects(start(), refused('run_as_failed', /no user "no-such-user".*run_as/));
 });

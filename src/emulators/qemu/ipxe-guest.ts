@@ -14,20 +14,21 @@ import { qemuKind } from './kind.ts';
 
 export const ipxe: Properties = { ram: 32, boot_priority: 'n', options: '-machine accel=tcg,graphics=off' };
 
-/** `settings`: of the section `[Qemu]`. */
-export function qemuBench(
-  folder: string,
-  firstPort: number,
-  options: QemuDriverOptions = {},
-  settings: Partial<Settings['Qemu']> = {},
-): Bench {
+export function qemuBench(folder: string, firstPort: number, options: QemuDriverOptions = {}, settings: Changes = {}): Bench {
   const makeDriver = (host: Host) => qemuDriver(unaccelerated(host, settings), options);
   return new Bench({ kind: qemuKind, makeDriver, properties: ipxe, firstPort }, folder);
 }
 
+export interface Changes {
+  readonly Qemu?: Partial<Settings['Qemu']>;
+  readonly Server?: Partial<Settings['Server']>;
+}
+
 /** No probe guest in the background of these tests. */
-function unaccelerated(host: Host, settings: Partial<Settings['Qemu']>): Host {
-  return { ...host, settings: { ...host.settings, Qemu: { ...host.settings.Qemu, acceleration: 'off', ...settings } } };
+function unaccelerated(host: Host, { Qemu, Server }: Changes): Host {
+  const { settings } = host;
+  const sections = { Qemu: { ...settings.Qemu, acceleration: 'off', ...Qemu }, Server: { ...settings.Server, ...Server } };
+  return { ...host, settings: { ...settings, ...sections } };
 }
 
 /** A started node; the bench's folders belong to it alone. */

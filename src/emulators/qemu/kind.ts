@@ -1,6 +1,6 @@
 /** Facts of the kind "qemu": a virtual machine. Sources of the constants: README.md beside this file. */
 
-import { Mac, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
+import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId, CustomAdapters } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import type { ImageFacts, Kind } from '../kind.ts';
@@ -60,7 +60,7 @@ const changeable = {
   replicate_network_connection_state: orNull(fields.replicate_network_connection_state),
   tpm: orNull(fields.tpm),
   uefi: orNull(fields.uefi),
-  usage: optional(Text()),
+  usage: optional(LongText()),
 };
 
 /** Disks and kernels: anything but a program for this host. */

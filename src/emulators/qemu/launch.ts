@@ -6,6 +6,7 @@ import { fault } from '../../api/faults.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { NodeView } from '../driver.ts';
+import { commandAs, findRunAs, giveFolders, type RunAs, requireReach } from '../run-as.ts';
 import type { AdapterPort } from './adapters.ts';
 import { commandArguments } from './command.ts';
 import { ConfigDisk } from './config-disk.ts';
@@ -16,7 +17,6 @@ import { Monitor } from './monitor.ts';
 import { type Facilities, type Preparation, placesOf, prepare, requireEmulator } from './plan.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { asRecord, type QemuRecord, udpPortsOf } from './record.ts';
-import { commandAs, findRunAs, giveFiles, type RunAs } from './run-as.ts';
 import { Throttle } from './throttle.ts';
 import { startTpm } from './tpm.ts';
 import { atLeast } from './version.ts';
@@ -116,7 +116,8 @@ function assemble(node: NodeView, { facilities, limits }: Launcher, { child, rec
   const { host, binaries } = facilities;
   const { directory, runtimeDirectory } = node;
   const runDirectory = host.settings.runtimeDirectory;
-  const throttle = new Throttle({ program: cpulimit, pid: child.pid, directory, runtimeDirectory, runDirectory });
+  const runAs = () => findRunAs(host.settings);
+  const throttle = new Throttle({ program: cpulimit, pid: child.pid, directory, runtimeDirectory, runDirectory, runAs });
   const images = host.images.of(qemuImages);
   const emulator = new QemuEmulator({
     node,
@@ -199,6 +200,13 @@ async function bringUp(
     const reason = outcome.how === 'killed' ? `${(cause as Error).message}${words}` : describeOutcome(outcome);
     throw fault('qemu_failed', { reason: `${node.name} did not start. ${reason}` }, { cause });
   }
+}
+
+/** @throws run_as_failed with what of the machine's files its user cannot reach */
+async function giveFiles(runAs: RunAs, node: NodeView, { plan, disks }: Preparation, runDirectory: string): Promise<void> {
+  await giveFolders(runAs, node, runDirectory);
+  const read = [plan.cdrom, plan.bios, plan.kernel, plan.initrd, plan.uefi?.code].filter((path) => path !== undefined);
+  await requireReach(runAs, [node.directory, node.runtimeDirectory, ...disks.map(({ file }) => file)], read);
 }
 
 function streamPorts(node: NodeView, count: number): AdapterPort[] {

@@ -17,17 +17,22 @@ interface Where {
 }
 
 /**
- * The emulator of a new node: the given path; where that is not found the architecture's (projects travel between machines); with
- * neither given the one of the host's architecture. The architecture is always what the file's name says.
+ * The emulator of a new node: the given path; where that is not found the architecture's, without one that of the same file name in
+ * PATH (projects travel between machines); with neither given the one of the host's architecture. The architecture is always what the
+ * file's name says.
  * @throws qemu_binary_missing, qemu_failed
  */
 export async function selectEmulator(input: Properties, where: Where): Promise<Selection> {
   const path = wanted(input.qemu_path);
   const platform = wantedPlatform(input.platform);
-  const given = path === undefined ? undefined : await where.binaries.findEmulator(path, where.onlyInPath);
+  if (path === undefined) return selectPlatform(platform ?? hostPlatform(), where.binaries);
+  const given = await where.binaries.findEmulator(path, where.onlyInPath);
   if (given !== undefined) return selectionOf(given);
-  if (path !== undefined && (platform === undefined || !isEmulatorName(basename(path)))) throw await missing(path, where.binaries);
-  return selectPlatform(platform ?? hostPlatform(), where.binaries);
+  if (!isEmulatorName(basename(path))) throw await missing(path, where.binaries);
+  if (platform !== undefined) return selectPlatform(platform, where.binaries);
+  const elsewhere = await where.binaries.inPath(basename(path));
+  if (elsewhere === undefined) throw await missing(path, where.binaries);
+  return selectionOf(elsewhere);
 }
 
 /** The emulator after a change: a path that differs wins over an architecture that differs; undefined when neither does. */

@@ -5,6 +5,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { adoptChild, type Child, type ChildRecord, spawnChild } from '../../process/child.ts';
+import { commandAs, type RunAs } from '../run-as.ts';
 
 export interface ThrottlePlace {
   /** Path of `cpulimit`. */
@@ -13,6 +14,8 @@ export interface ThrottlePlace {
   readonly directory: string;
   readonly runtimeDirectory: string;
   readonly runDirectory: string;
+  /** Whom `cpulimit` runs as: nobody but root and the machine's own user may stop it. */
+  runAs(): Promise<RunAs | undefined>;
 }
 
 export class Throttle {
@@ -41,11 +44,11 @@ export class Throttle {
   async set(percent: number): Promise<boolean> {
     await this.stop();
     if (percent === 0) return true;
-    const { program, pid, directory, runDirectory } = this.#place;
+    const { program, pid, directory, runDirectory, runAs } = this.#place;
     if (program === undefined) return false;
     const logFile = join(directory, 'cpulimit.log');
     const args = ['--lazy', `--pid=${pid}`, `--limit=${percent}`];
-    const child = await spawnChild({ program, args, cwd: directory, logFile, runDirectory });
+    const child = await spawnChild({ ...commandAs(await runAs(), program, args), cwd: directory, logFile, runDirectory });
     if (child.pid === 0) return false;
     this.#child = child;
     await writeFile(this.#file, JSON.stringify({ pid: child.pid, startTime: child.startTime, logFile }));

@@ -5,8 +5,8 @@ import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
+import { commandAs, own, type RunAs } from '../run-as.ts';
 import type { Binaries } from './binaries.ts';
-import { commandAs, own, type RunAs } from './run-as.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';
 
 export const tpmSocket = (node: Pick<NodeView, 'runtimeDirectory'>) => join(node.runtimeDirectory, 'tpm');

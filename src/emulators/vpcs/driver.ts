@@ -6,15 +6,17 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
+import { whenListening } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host.ts';
+import { commandAs, findRunAs, own } from '../run-as.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
 import { releasePorts, retakePorts, takePorts } from './ports.ts';
-import { endingOf, helpersOf, whenListening, wholeEnd } from './process.ts';
+import { endingOf, helpersOf, wholeEnd } from './process.ts';
 import { renameScript, scriptName, writeScript } from './script.ts';
 
 /** Between SIGTERM and SIGKILL. vpcs ends within 60 ms of the first. */
@@ -54,13 +56,16 @@ async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBina
     () => scriptName,
     () => undefined,
   );
+  const runAs = await findRunAs(host.settings);
+  if (runAs) await own(runAs, [node.directory]);
   const ports = await takePorts(host, !knowsRelayOption(binary.version));
   let child: Child | undefined;
   try {
     const args = vpcsArguments({ version: binary.version, ports, macId, script });
     const { directory } = node;
     const runDirectory = host.settings.runtimeDirectory;
-    child = await spawnChild({ program: binary.path, args, cwd: directory, logFile: join(directory, logName), runDirectory });
+    const logFile = join(directory, logName);
+    child = await spawnChild({ ...commandAs(runAs, binary.path, args), cwd: directory, logFile, runDirectory });
     const found = await whenListening(child, ports.console);
     if (found === 'timeout') throw fault('vpcs_failed', { reason: `vpcs did not open its console in time: ${await child.tail()}` });
     if (found !== 'listening') throw fault('vpcs_failed', { reason: endingOf(found).reason });

@@ -1,0 +1,104 @@
+/**
+ * The screen of a container: an X server of its own (Xtigervnc) on this host, whose picture is served at the console's port.
+ *
+ * Theory of operation. In a mount namespace of its own the X server sees a folder of the node in place of `/tmp`, where it makes its
+ * socket. The container is shown the folder of that socket, and nobody else can reach it: so it needs no access control, is in nobody's
+ * way, and its display has the same number in every container, which need not be made anew for another one.
+ */
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { type Child, spawnChild } from '../../process/child.ts';
+import { whenListening } from '../../process/listening.ts';
+import type { NodeView } from '../driver.ts';
+import { findProgram } from '../find-program.ts';
+import type { Host } from '../host.ts';
+import { commandAs, findRunAs, own } from '../run-as.ts';
+import { asDocker } from './properties.ts';
+
+/** What programs in the container look for. @see X(7), DISPLAY NAMES */
+export const display = ':0';
+export const socketsInside = '/tmp/.X11-unix';
+
+/** The second is its name where no other Xvnc is packaged. */
+const candidates = ['Xtigervnc', 'Xvnc'];
+const inPlaceOfTmp = 'mount --bind "$0" /tmp && exec "$@"';
+
+/** Folder of the X server's socket on this host; undefined for a node without a screen. */
+export function screenSockets({ console, runtimeDirectory }: Pick<NodeView, 'console' | 'runtimeDirectory'>): string | undefined {
+  return console.type === 'vnc' && console.port !== null ? join(screenFolder(runtimeDirectory), '.X11-unix') : undefined;
+}
+
+function screenFolder(runtimeDirectory: string): string {
+  return join(runtimeDirectory, 'screen');
+}
+
+/** Serves when it resolves; undefined for a node without a screen. @throws tool_missing, console_unavailable, docker_failed, run_as_failed */
+export async function startScreen({ settings }: Host, node: NodeView): Promise<Child | undefined> {
+  const sockets = screenSockets(node);
+  const { host, port } = node.console;
+  if (sockets === undefined || port === null) return undefined;
+  const program = await findServer();
+  const runAs = await findRunAs(settings);
+  await mkdir(sockets, { recursive: true });
+  await chmod(sockets, 0o1777);
+  if (runAs) await own(runAs, [screenFolder(node.runtimeDirectory)]);
+  const { console_resolution } = asDocker(node.properties);
+  const server = commandAs(runAs, program, screenArguments({ name: node.name, resolution: console_resolution, host, port }));
+  // Who is not root may mount something only in a namespace of users in which he is.
+  const asRoot = process.geteuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const inside = ['sh', '-c', inPlaceOfTmp, screenFolder(node.runtimeDirectory), server.program, ...server.args];
+  const child = await spawnChild({
+    program: 'unshare',
+    args: [...asRoot, '--mount', '--propagation', 'private', '--', ...inside],
+    cwd: node.directory,
+    logFile: join(node.directory, screenLog),
+    runDirectory: settings.runtimeDirectory,
+  });
+  const found = await whenListening(child, port);
+  if (found === 'listening') return child;
+  const { tail } = found === 'timeout' ? await child.stop({ graceMs: 0 }) : found;
+  if (/address already in use/i.test(tail)) throw fault('console_unavailable', { host, port, reason: 'another program uses it' });
+  throw fault('docker_failed', {
+    reason: `The screen of ${node.name} (${console_resolution}) did not start: ${causeIn(tail) || 'its X server said nothing'}`,
+  });
+}
+
+/** What it says before is who made it. */
+function causeIn(words: string): string {
+  return words
+    .slice(Math.max(0, words.indexOf('Fatal server error')))
+    .replaceAll(/^\(EE\) ?/gm, '')
+    .trim();
+}
+
+/** In the node's folder. */
+export const screenLog = 'vnc.log';
+
+export interface ScreenFacts {
+  readonly name: string;
+  /** Pixels, `WIDTHxHEIGHT`. */
+  readonly resolution: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Sources: README.md beside this file. */
+export function screenArguments({ name, resolution, host, port }: ScreenFacts): string[] {
+  return [
+    display,
+    ...['-geometry', resolution, '-depth', '24'],
+    ...['-interface', host, '-rfbport', String(port)],
+    ...['-SecurityTypes', 'None', '-AlwaysShared', '-UseBlacklist=0', '-desktop', name],
+    // Nothing but the socket, which only the container can reach; what is drawn stays when the last program has gone.
+    ...['-nolisten', 'tcp', '-nolisten', 'local', '-ac', '-noreset'],
+  ];
+}
+
+async function findServer(): Promise<string> {
+  for (const name of candidates) {
+    const path = await findProgram(name);
+    if (path !== undefined) return path;
+  }
+  throw fault('tool_missing', { tool: 'The X server of screens (Xtigervnc)', package: 'tigervnc-standalone-server' });
+}

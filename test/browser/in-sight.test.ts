@@ -1,0 +1,85 @@
+/** What is made, selected or fitted comes to be where it is seen: not below a panel, however narrow the window. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { openTab } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const { server, client } = await withServer();
+
+/** Opens or closes a panel with its key. */
+async function setPanel(page: Page, name: 'palette' | 'inspector', open: boolean): Promise<void> {
+  const panel = page.locator(`aside.${name}`);
+  if ((await panel.count()) === (open ? 1 : 0)) return;
+  await page.locator('svg.canvas').focus();
+  await page.keyboard.press(name === 'palette' ? 'a' : 'd');
+  await panel.waitFor({ state: open ? 'attached' : 'detached' });
+}
+
+/** Playwright refuses to click what something else covers. */
+async function isPointedAt(page: Page, name: string): Promise<void> {
+  await canvas(page).node(name).locator('image').click();
+  await page.getByRole('heading', { name, exact: true }).waitFor();
+}
+
+for (const width of [1280, 768])
+  describe(`the canvas, ${width} pixels wide, with both panels open`, async () => {
+    const project = await createProject(client, { auto_close: false, snap_to_grid: false });
+    const { page, problems } = await openTab(`${server.url}/projects/${project.id}`, { width, height: 800 });
+    const add = () => page.getByRole('button', { name: 'VPCS', exact: true }).click();
+    const nodes = () => client.get<{ name: string }[]>(`${project.path}/nodes`);
+
+    it('gets a node in the middle of what is seen, even one that was clicked before the project was read', async () => {
+      const held = Promise.withResolvers<void>();
+      await page.route('**/drawings', (route) => held.promise.then(() => route.continue()), { times: 1 });
+      await page.reload();
+      await page.getByText('Opening the project…').waitFor();
+      // In a narrow window the panels are closed at first, and their keys come with the project.
+      const isEarly = width > 900;
+      if (isEarly) await add();
+      held.resolve();
+      await page.getByText('Opening the project…').waitFor({ state: 'detached' });
+      await setPanel(page, 'palette', true);
+      await setPanel(page, 'inspector', true);
+      if (!isEarly) await add();
+      await isPointedAt(page, 'PC1');
+      await add();
+      await isPointedAt(page, 'PC2');
+      assert.equal((await nodes()).length, 2);
+    });
+
+    it('shows what is selected elsewhere, or by keyboard', async () => {
+      await createNode(client, project, 'vpcs', { name: 'Far', x: 4000, y: 3000 });
+      await canvas(page).node('Far').waitFor({ state: 'attached' });
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: /^Far/ }).click();
+      await isPointedAt(page, 'Far');
+      await page.keyboard.press('Shift+N');
+      await isPointedAt(page, 'PC2');
+    });
+
+    it('fits the whole project beside the panels', async () => {
+      await page.keyboard.press('f');
+      for (const name of ['Far', 'PC1', 'PC2']) await isPointedAt(page, name);
+    });
+
+    it('keeps what is selected in sight when a panel opens over it, or the window becomes smaller', async () => {
+      await setPanel(page, 'palette', false);
+      await setPanel(page, 'inspector', false);
+      await createNode(client, project, 'vpcs', { name: 'Corner', x: 8000, y: 3000 });
+      await canvas(page).node('Corner').waitFor({ state: 'attached' });
+      await page.keyboard.press('f');
+      await canvas(page).node('Corner').locator('image').click();
+      await setPanel(page, 'inspector', true);
+      await isPointedAt(page, 'Corner');
+      await page.setViewportSize({ width, height: 420 });
+      await waitFor(async () => ((await page.locator('svg.canvas').boundingBox())?.height ?? 999) < 420, {
+        what: 'the low canvas',
+      });
+      await isPointedAt(page, 'Corner');
+    });
+
+    it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  });

@@ -1,0 +1,93 @@
+/** What links carry is seen on the canvas, each way, while it passes. */
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import type { Link } from '../../src/schema/link.ts';
+import { openTab, picture } from '../support/browser.ts';
+import { openTelnet, skipHistory } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+
+const { server, client } = await withServer();
+const project = await createProject(client, { auto_close: false });
+const pc = (name: string, number: number) =>
+  createNode(client, project, 'vpcs', {
+    name,
+    x: number * 250 - 500,
+    properties: { startup_script: `ip 10.0.0.${number}/24\n` },
+  });
+const one = await pc('PC1', 1);
+const other = await pc('PC2', 2);
+const { link_id } = await client.post<Link>(`${project.path}/links`, { nodes: [end(one), end(other)] });
+const calm = await openTab('about:blank');
+const moving = await openTab('about:blank', { motion: true, width: 768 });
+const flow = (page: Page, way: 'ab' | 'ba') => page.locator(`.link .flow.${way}`);
+const movesOf = (path: Locator) => path.evaluate((element) => element.getAnimations().length);
+
+/** Connections over which the page hears of traffic. */
+const heard = { opened: 0, closed: 0 };
+calm.page.on('websocket', (socket) => {
+  if (!socket.url().includes('link_stats')) return;
+  heard.opened += 1;
+  socket.on('close', () => {
+    heard.closed += 1;
+  });
+});
+
+describe('traffic on the canvas', () => {
+  it('is not asked for while nothing runs', async () => {
+    for (const { page } of [calm, moving]) {
+      await page.goto(`${server.url}/projects/${project.id}`);
+      await page.locator('.link').waitFor({ state: 'attached' });
+    }
+    assert.equal(heard.opened, 0);
+  });
+
+  it('runs along the link both ways, and is told in words', async () => {
+    for (const { node_id } of [one, other]) await client.post(`${project.path}/nodes/${node_id}/start`, {}, 200);
+    const telnet = await openTelnet(one.console as number);
+    after(() => telnet.close());
+    await skipHistory(telnet);
+    await telnet.expect(/> $/);
+    telnet.send('ping 10.0.0.2 -t -i 20\r');
+    for (const { page } of [calm, moving])
+      for (const way of ['ab', 'ba'] as const) await flow(page, way).waitFor({ state: 'attached' });
+    const title = calm.page.locator('.link title').filter({ hasText: /PC1 → PC2 [\d.]+ k?bit\/s, PC2 → PC1 [\d.]+ k?bit\/s/ });
+    await title.waitFor({ state: 'attached' });
+    assert.equal(heard.opened, 1);
+    await picture(calm.page, 'traffic');
+  });
+
+  it('moves, but not for who asked for less motion, nor from far away', async () => {
+    assert.equal(await movesOf(flow(moving.page, 'ab')), 1);
+    assert.equal(await movesOf(flow(calm.page, 'ab')), 0);
+    await moving.page.locator('svg.canvas').focus();
+    for (let step = 0; step < 6; step += 1) await moving.page.keyboard.press('-');
+    await moving.page.locator('svg.canvas.far').waitFor();
+    assert.equal(await movesOf(flow(moving.page, 'ab')), 0);
+    await moving.page.keyboard.press('0');
+    await waitFor(async () => (await movesOf(flow(moving.page, 'ab'))) === 1, { what: 'dots that move again' });
+  });
+
+  it('is of one way where one way carries nothing', async () => {
+    await client.put(`${project.path}/links/${link_id}`, { filters: { packet_loss_ba: [100] } }, 201);
+    await flow(calm.page, 'ba').waitFor({ state: 'detached' });
+    await flow(calm.page, 'ab').waitFor({ state: 'attached' });
+  });
+
+  it('shares its connection with the graph of a link', async () => {
+    await calm.page.locator('.link .hit').click({ force: true });
+    await calm.page.locator('.link-graph path.way-ab[d*="L"]').first().waitFor({ state: 'attached' });
+    assert.equal(heard.opened, 1);
+    await calm.page.keyboard.press('Escape');
+  });
+
+  it('ends with its nodes, and is asked for no more', async () => {
+    for (const { node_id } of [one, other]) await client.post(`${project.path}/nodes/${node_id}/stop`, {}, 200);
+    await flow(calm.page, 'ab').waitFor({ state: 'detached' });
+    await waitFor(() => heard.closed === 1, { what: 'the connection that is closed' });
+    assert.equal(heard.opened, 1);
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual([...calm.problems, ...moving.problems], []));
+});

@@ -1,0 +1,152 @@
+/** Screens of containers: a real X server and a real X client, seen by a client of RFB; SIGKILL of the server, and the end. */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { findProgram } from '../../src/emulators/find-program.ts';
+import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
+import { type LeftProcess, processesOf } from '../support/leftovers.ts';
+import { listen } from '../support/notices.ts';
+import { expectFault, type RawClient } from '../support/raw-http.ts';
+import { openScreen, overTcp, overWebSocket, type Pixel, type Screen } from '../support/rfb.ts';
+import { openTelnet } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type Bench, createNode, createProject, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
+
+const skip = await noEngine(['Xtigervnc', 'tigervnc-standalone-server'], ['xsetroot', 'x11-xserver-utils']);
+const engine = skip === undefined ? await DockerEngine.start() : undefined;
+after(() => engine?.stop());
+await engine?.makeImage('pb-x:1', ['CMD ["/bin/sh"]', 'STOPSIGNAL SIGKILL'], await withLibraries('xsetroot'));
+const Docker = { socket_path: engine?.socket ?? '' };
+const { server, client } = await withServer({ config: { Docker } });
+
+const pathOf = (project: ProjectHandle, { node_id }: NodeBody) => `${project.path}/nodes/${node_id}`;
+const size = { console_resolution: '640x400', adapters: 0 };
+
+async function made(by: RawClient, project: ProjectHandle, properties: object = {}): Promise<NodeBody> {
+  return createNode(by, project, 'docker', { console_type: 'vnc', properties: { image: 'pb-x:1', ...size, ...properties } });
+}
+
+async function started(by: RawClient, project: ProjectHandle, properties: object = {}): Promise<NodeBody> {
+  const node = await made(by, project, properties);
+  await by.post(`${pathOf(project, node)}/start`, {}, 200);
+  return by.get<NodeBody>(pathOf(project, node));
+}
+
+/** A command in the container, by its second console. */
+async function run(node: NodeBody, line: string): Promise<void> {
+  const console = await openTelnet(node.properties.aux as number);
+  console.send(`${line} && echo do""ne\r`);
+  await console.expect(/done/, 15_000);
+  console.close();
+}
+
+async function shows(screen: Screen, colour: Pixel): Promise<void> {
+  const seen = async () => {
+    const picture = await screen.picture();
+    const corners = [picture(0, 0), picture(screen.width - 1, screen.height - 1)];
+    return corners.every((corner) => String(corner) === String(colour));
+  };
+  await waitFor(seen, { what: `a picture of the colour ${colour}`, limitMs: 15_000 });
+}
+
+const screens = ({ server: { dataDir, runtimeDirectory } }: Pick<Bench, 'server'>): LeftProcess[] =>
+  processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => commandLine.includes('Xtigervnc'));
+
+describe('screens of containers', { skip }, () => {
+  test('what is drawn inside is seen at the port and as a WebSocket; the server killed; the end', {
+    timeout: 120_000,
+  }, async () => {
+    const project = await createProject(client);
+    const node = await started(client, project);
+    assert.equal(node.status, 'started');
+    const screen = await openScreen(await overTcp(Number(node.console)));
+    assert.deepEqual([screen.width, screen.height, screen.name], [640, 400, node.name]);
+    await run(node, 'xsetroot -solid "#ff8000"');
+    await shows(screen, [255, 128, 0]);
+    await run(node, 'su guest -c "xsetroot -solid blue"');
+    await shows(screen, [0, 0, 255]);
+    const page = await openScreen(await overWebSocket(`${server.url}${pathOf(project, node)}/console/ws`));
+    await shows(page, [0, 0, 255]);
+    page.close();
+    const [x, ...others] = screens({ server });
+    assert.deepEqual([others, x === undefined], [[], false]);
+
+    await server.kill9();
+    await server.restart();
+    await client.post(`${project.path}/open`);
+    assert.deepEqual(screens({ server }), [x]);
+    await run(node, 'xsetroot -solid white');
+    await shows(screen, [255, 255, 255]);
+    await client.post(`${pathOf(project, node)}/stop`, {}, 200);
+    assert.deepEqual(screens({ server }), []);
+    await assert.rejects(overTcp(Number(node.console)));
+  });
+
+  test('a screen that ends is told, and is there again after a stop and start; the container goes on meanwhile', async () => {
+    const project = await createProject(client);
+    const node = await started(client, project);
+    const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+    const [x] = screens({ server });
+    process.kill(x?.pid ?? 0, 'SIGKILL');
+    const { event } = await listener.find(({ action }) => action === 'log.warning', 'a warning');
+    assert.match(String(event.message), /screen of .* has ended/);
+    await listener.close();
+    await run(node, 'true');
+    await client.post(`${pathOf(project, node)}/stop`, {}, 200);
+    await client.post(`${pathOf(project, node)}/start`, {}, 200);
+    const screen = await openScreen(await overTcp(Number(node.console)));
+    await run(await client.get<NodeBody>(pathOf(project, node)), 'xsetroot -solid red');
+    await shows(screen, [255, 0, 0]);
+    await client.delete(pathOf(project, node));
+    assert.deepEqual(screens({ server }), []);
+  });
+
+  test('refused: a port that another program has, a size that no screen has; nothing is left of it', async () => {
+    const project = await createProject(client);
+    const node = await made(client, project);
+    const start = () => client.send(`POST ${pathOf(project, node)}/start`, { body: {}, limitMs: 30_000 });
+    const other = createServer().listen(Number(node.console), '127.0.0.1');
+    await waitFor(() => other.listening, { what: 'another program at the port' });
+    expectFault(await start(), 409, /console cannot listen .* another program uses it/);
+    await new Promise((resolve) => other.close(resolve));
+    await client.put(pathOf(project, node), { properties: { console_resolution: '0x0' } });
+    expectFault(await start(), 409, /screen of .*0x0.* did not start: Fatal server error/);
+    assert.deepEqual(screens({ server }), []);
+    await client.put(pathOf(project, node), { properties: { console_resolution: '320x200' } });
+    await client.post(`${pathOf(project, node)}/start`, {}, 200);
+    const screen = await openScreen(await overTcp(Number(node.console)));
+    assert.deepEqual([screen.width, screen.height], [320, 200]);
+    screen.close();
+  });
+});
+
+describe('other servers', { skip }, () => {
+  test('its X server is the user of run_as', async () => {
+    const bench = await withServer({ config: { Docker, Server: { run_as: 'nobody' } } });
+    const project = await createProject(bench.client);
+    const node = await started(bench.client, project);
+    const [x] = screens(bench);
+    const status = await readFile(`/proc/${x?.pid}/status`, 'utf8');
+    assert.match(status, /^Uid:\s+65534\s+65534\s+65534\s+65534$/m);
+    assert.match(status, /^CapEff:\s+0+$/m);
+    const screen = await openScreen(await overTcp(Number(node.console)));
+    await run(node, 'xsetroot -solid red');
+    await shows(screen, [255, 0, 0]);
+    screen.close();
+  });
+
+  test('without an X server the package is named', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pb-'));
+    await mkdir(join(folder, 'bin'));
+    await symlink((await findProgram('busybox')) ?? '', join(folder, 'bin/busybox'));
+    const bench = await withServer({ config: { Docker }, env: { PATH: join(folder, 'bin') } });
+    const project = await createProject(bench.client);
+    const node = await made(bench.client, project);
+    const answer = await bench.client.send(`POST ${pathOf(project, node)}/start`, { body: {} });
+    expectFault(answer, 409, /package tigervnc-standalone-server/);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,44 @@
+/** What the selected drawing is resized and turned by. As large on the screen at any scale. */
+
+import { useApp, useProject } from '../state/app.ts';
+import type { Point } from '../state/project.ts';
+import type { Picture } from './picture.ts';
+import { boxHandles, type Handle, handlePlace } from './resize.ts';
+
+const sizePx = 9;
+/** For fingers. */
+const reachPx = 13;
+const turnDistancePx = 26;
+
+export function Handles() {
+  const { viewport, tools } = useApp();
+  const { selection, pictures } = useProject();
+  const [drawing, ...others] = selection.drawings.value;
+  const isAlone = drawing && others.length === 0 && selection.ids.value.size === 1;
+  if (!isAlone || drawing.locked || tools.tool.value.name !== 'select' || tools.editing.value) return null;
+  const { scale } = viewport.state.value;
+  const picture = pictures.of(drawing.svg);
+  const [size, reach] = [sizePx / scale, reachPx / scale];
+  return (
+    <g class="handles" data-id={drawing.drawing_id} transform={`translate(${drawing.x} ${drawing.y}) rotate(${drawing.rotation})`}>
+      {handlesOf(picture, turnDistancePx / scale).map(([handle, { x, y }]) => (
+        <g key={handle} class={`handle-${handle}`} data-handle={handle} transform={`translate(${x} ${y})`}>
+          <circle class="reach" r={reach} />
+          {handle === 'turn' ? (
+            <circle r={size / 2} />
+          ) : (
+            <rect x={-size / 2} y={-size / 2} width={size} height={size} rx={size / 5} />
+          )}
+        </g>
+      ))}
+    </g>
+  );
+}
+
+function handlesOf(picture: Picture, turnDistance: number): (readonly [Handle, Point])[] {
+  const turn = ['turn', { x: picture.width / 2, y: -turnDistance }] as const;
+  if (picture.shape === 'text') return [turn];
+  if (picture.shape !== 'line') return [...boxHandles.map((handle) => [handle, handlePlace(handle, picture)] as const), turn];
+  const at = ([x, y]: readonly [number, number]): Point => ({ x, y });
+  return [['from', at(picture.from)], ['to', at(picture.to)], turn];
+}

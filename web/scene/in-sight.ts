@@ -1,0 +1,75 @@
+/** Which part of the canvas is seen, and that what is worked on lies in it. */
+import { batch, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { useApp } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
+import { around, type Box, nodeBox } from './geometry.ts';
+
+/** Keeps known how large the canvas is, and what panels leave of it. */
+export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
+  const { viewport, tools } = useApp();
+  // A panel that opens over the canvas leaves its size as it was.
+  const panels = `${tools.paletteOpen.value} ${tools.inspectorOpen.value}`;
+  useEffect(() => {
+    const element = svg.current;
+    if (!element) return undefined;
+    const measure = () => {
+      const { left, top, right, bottom, width, height } = element.getBoundingClientRect();
+      const beside = [...document.querySelectorAll('.workspace > aside')].map((panel) => panel.getBoundingClientRect());
+      const zoomBar = document.querySelector('.zoom-bar')?.getBoundingClientRect();
+      const over = (depths: readonly number[]) => Math.max(0, ...depths);
+      batch(() => {
+        viewport.area.value = { left, top, width, height };
+        viewport.covered.value = {
+          left: over(beside.filter((panel) => panel.left <= left).map((panel) => panel.right - left)),
+          right: over(beside.filter((panel) => panel.right >= right).map((panel) => right - panel.left)),
+          bottom: zoomBar ? bottom - zoomBar.top : 0,
+        };
+      });
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [viewport, svg, panels]);
+}
+
+/** A project that is opened is seen whole. */
+export function useFirstFit(project: ProjectState): void {
+  const { viewport } = useApp();
+  const done = useRef(false);
+  useSignalEffect(() => {
+    if (done.current || project.phase.value !== 'opened' || viewport.area.value.width === 0) return;
+    done.current = true;
+    viewport.fit(project.extent());
+  });
+}
+
+/**
+ * The one thing that is selected comes into sight, unless it was pointed at: then it was seen, and must not move away from the pointer.
+ * It stays in sight when panels open or the window becomes smaller.
+ */
+export function useSelectionInSight(project: ProjectState): void {
+  const { viewport, tools } = useApp();
+  const last = useRef({ id: '', seen: viewport.seen.peek() });
+  useSignalEffect(() => {
+    const [id = '', ...others] = project.selection.ids.value;
+    const seen = viewport.seen.value;
+    const before = last.current;
+    const box = others.length === 0 ? boxOf(project, id) : undefined;
+    last.current = { id: box ? id : '', seen };
+    if (!box || tools.pressing.peek()) return;
+    const wasSeen = id === before.id && viewport.shows(box, before.seen);
+    if ((id !== before.id || wasSeen) && !viewport.shows(box)) viewport.show(box);
+  });
+}
+
+/** Of a link it is what lies between its nodes. Who asks for something that is not there yet is told when it comes. */
+function boxOf(project: ProjectState, id: string): Box | undefined {
+  const item = project.findItem(id);
+  if (item) return project.boxOf(item);
+  const link = project.links.peek(id);
+  if (link) return around(link.nodes.flatMap(({ node_id }) => project.nodes.peek(node_id) ?? []).map(nodeBox));
+  if (id !== '') for (const list of [project.nodes, project.links, project.drawings]) void list.ids.value;
+  return undefined;
+}

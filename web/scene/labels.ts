@@ -1,0 +1,113 @@
+/** Labels of nodes and of the ends of links: put elsewhere, and back to where they stand by themselves. */
+import type { Link } from '../../src/schema/link.ts';
+import type { Label, Node } from '../../src/schema/node.ts';
+import type { App } from '../state/app.ts';
+import type { Held, Point, ProjectState } from '../state/project.ts';
+import type { LabelPart } from '../state/selection.ts';
+import type { Drag } from './drag-items.ts';
+import { labelLook } from './label.ts';
+import { type Change, changeItems } from './move-items.ts';
+
+export interface LabelRef {
+  /** Of its node or link. */
+  readonly id: string;
+  readonly part: LabelPart;
+}
+
+/** A label that can be moved: where it stands now, and how it is told that it stands elsewhere. */
+interface Movable {
+  /** Of its upper left corner, relative to its node. */
+  readonly place: Point;
+  readonly from: Held;
+  readonly changeTo: (place: Point) => Change;
+}
+
+/** Undefined while it is not drawn, or its node is locked. */
+function movable(project: ProjectState, { id, part }: LabelRef): Movable | undefined {
+  const text = document.querySelector<SVGTextElement>(`[data-id="${id}"] [data-label="${part}"]`);
+  const width = text?.getBBox().width ?? 0;
+  const node = project.nodes.peek(part === 'name' ? id : (project.links.peek(id)?.nodes[part]?.node_id ?? ''));
+  if (!text || width === 0 || !node || node.locked) return undefined;
+  const label = part === 'name' ? node.label : project.links.peek(id)?.nodes[part]?.label;
+  const origin = part === 'name' ? { x: 0, y: 0 } : node;
+  const [x, y] = [Number(text.getAttribute('x')), Number(text.getAttribute('y'))];
+  const { from } = relabelled(project, { id, part }, {});
+  const left = text.getAttribute('text-anchor') === 'middle' ? x - width / 2 : x;
+  return {
+    place: { x: left - origin.x, y: y - labelLook(label?.style).sizePx - origin.y },
+    from,
+    changeTo: (to) => ({ ...relabelled(project, { id, part }, { x: Math.round(to.x), y: Math.round(to.y) }), from }),
+  };
+}
+
+/** Of the end of a link the place is forgotten first: there no place is no key. */
+function relabelled(project: ProjectState, { id, part }: LabelRef, update: Partial<Label>): Change {
+  if (part === 'name') {
+    const { label } = project.nodes.peek(id) as Node;
+    return { id, from: { label }, to: { label: { ...label, ...update } } };
+  }
+  const { nodes } = project.links.peek(id) as Link;
+  const ends = nodes.map((end, place) => {
+    if (place !== part) return end;
+    const { x, y, ...kept } = end.label ?? { text: `${end.adapter_number}/${end.port_number}` };
+    return { ...end, label: { ...kept, ...update } };
+  });
+  // Only this end is told: somebody else may be moving the label of the other.
+  return { id, from: { nodes }, to: { nodes: ends }, body: { nodes: ends.filter((_, place) => place === part) } };
+}
+
+export function dragLabel(app: App, project: ProjectState, ref: LabelRef, start: PointerEvent): Drag {
+  const label = movable(project, ref);
+  const from = app.viewport.toScene(start.clientX, start.clientY);
+  let change: Change | undefined;
+  return {
+    move: (now) => {
+      const at = app.viewport.toScene(now.clientX, now.clientY);
+      change = label?.changeTo({ x: label.place.x + at.x - from.x, y: label.place.y + at.y - from.y });
+      if (change) project.hold(ref.id, change.to);
+    },
+    end: () => {
+      const made = change;
+      if (made) void app.toasts.attempt(() => changeItems(app.api, project, [made]));
+    },
+    cancel: () => {
+      if (!label) return;
+      project.hold(ref.id, label.from);
+      project.release(ref.id);
+    },
+  };
+}
+
+/** Does nothing with a label that cannot be moved. @throws ApiError */
+export async function nudgeLabel(app: App, project: ProjectState, ref: LabelRef, { x, y }: Point): Promise<void> {
+  const label = movable(project, ref);
+  if (label) await changeItems(app.api, project, [label.changeTo({ x: label.place.x + x, y: label.place.y + y })]);
+}
+
+/** Labels of these nodes and links that somebody has put elsewhere. */
+export function placedLabels(nodes: readonly Node[], links: readonly Link[]): LabelRef[] {
+  const isPlaced = (label: Label | undefined) => typeof label?.x === 'number';
+  return [
+    ...nodes
+      .filter((node) => isPlaced(node.label) || (node.label.y ?? 0) !== standardTop(node))
+      .map(({ node_id }): LabelRef => ({ id: node_id, part: 'name' })),
+    ...links.flatMap(({ link_id, nodes: ends }) =>
+      ends.flatMap(({ label }, part): LabelRef[] => (isPlaced(label) ? [{ id: link_id, part: part as 0 | 1 }] : [])),
+    ),
+  ];
+}
+
+/** @throws ApiError the first refusal */
+export async function resetLabels(app: App, project: ProjectState, labels: readonly LabelRef[]): Promise<void> {
+  for (const ref of labels) {
+    const node = project.nodes.peek(ref.id);
+    await changeItems(app.api, project, [relabelled(project, ref, node ? { x: null, y: standardTop(node) } : {})]);
+  }
+}
+
+/** Of the label of a new node, as the server has it: halves go to the even number. */
+function standardTop({ height }: Node): number {
+  const above = height / 2 + 10;
+  const rounded = Math.round(above);
+  return -(above % 1 === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded);
+}

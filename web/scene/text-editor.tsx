@@ -1,0 +1,66 @@
+/** A text of the canvas is edited where it stands. */
+import { useEffect, useRef } from 'preact/hooks';
+import { useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { isBlack } from './label.ts';
+import { textSvg } from './shape-svg.ts';
+
+export function TextEditor() {
+  const { tools } = useApp();
+  const { drawings, pictures } = useProject();
+  const id = tools.editing.value;
+  const drawing = id === undefined ? undefined : drawings.find(id);
+  const picture = drawing && pictures.of(drawing.svg);
+  if (!drawing || picture?.shape !== 'text') return null;
+  return <Editor key={id} id={drawing.drawing_id} />;
+}
+
+function Editor({ id }: { readonly id: string }) {
+  const { viewport, tools, api, toasts } = useApp();
+  const project = useProject();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const drawing = project.drawings.find(id);
+  const picture = drawing && project.pictures.of(drawing.svg);
+  const { x, y, scale } = viewport.state.value;
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  if (!drawing || picture?.shape !== 'text') return null;
+  const { look, ink } = picture;
+  const before = picture.lines.map(({ text }) => text).join('\n');
+  const close = () => {
+    tools.editing.value = undefined;
+    document.querySelector<SVGSVGElement>('svg.canvas')?.focus({ preventScroll: true });
+  };
+  const keep = (text: string) => {
+    if (tools.editing.peek() !== id) return;
+    close();
+    const svg = textSvg(text, look, ink.fill);
+    if (text.trim() !== '' && text !== before) void toasts.attempt(() => api.put(`${project.path}/drawings/${id}`, { svg }));
+  };
+  return (
+    <textarea
+      ref={field}
+      class="text-editor"
+      aria-label={texts.editText}
+      style={{
+        transform: `translate(${drawing.x * scale + x}px, ${drawing.y * scale + y}px) rotate(${drawing.rotation}deg) scale(${scale})`,
+        fontSize: `${look.sizePx}px`,
+        fontWeight: look.weight ?? 450,
+        ...(look.italic && { fontStyle: 'italic' }),
+        ...(!isBlack(ink.fill) && { color: ink.fill }),
+      }}
+      onBlur={({ currentTarget }) => keep(currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close();
+        else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) keep(event.currentTarget.value);
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      {before}
+    </textarea>
+  );
+}

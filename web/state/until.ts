@@ -1,0 +1,12 @@
+/** Waiting for what signals say. */
+import { effect } from '@preact/signals';
+
+export function until(condition: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      if (!condition()) return;
+      resolve();
+      queueMicrotask(() => stop());
+    });
+  });
+}
