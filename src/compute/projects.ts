@@ -146,7 +146,7 @@ export class Projects {
         this.#context.log('warning', `node ${record.name} of type ${record.node_type} cannot be made here and is left out`);
         continue;
       }
-      loaded.set(this.#add(project, new ComputeNode(this.#context, project, driver, record)), entry);
+      loaded.set(this.#add(project, new ComputeNode(this.#context, project, driver, entry)), entry);
     }
     return loaded;
   }
@@ -190,7 +190,7 @@ export class Projects {
       });
     const identity = { project_id: project.id, node_id: nodeId, node_type: driver.kind.type, name: input.name };
     const record: NodeRecord = Object.freeze({ ...identity, console, console_type, properties: Object.freeze(properties) });
-    const node = new ComputeNode(this.#context, project, driver, record);
+    const node = new ComputeNode(this.#context, project, driver, { record, commandLine: '' });
     try {
       await store.setNode(record);
       await driver.populate?.(node.directory, own(input), input.name);
