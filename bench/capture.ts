@@ -52,9 +52,9 @@ async function main(): Promise<void> {
     const [plain, captured]: [number[], number[]] = [[], []];
     let [frames, missed] = [0, 0];
     for (let round = 0; round < rounds; round += 1) {
-      plain.push((await flood(ends, client.pid, { frameBytes, ms: floodMs })).framesPerSecond);
+      plain.push((await flood(ends, [client.pid], { frameBytes, ms: floodMs })).framesPerSecond);
       const stats = await withCapture(async () => {
-        captured.push((await flood(ends, client.pid, { frameBytes, ms: floodMs })).framesPerSecond);
+        captured.push((await flood(ends, [client.pid], { frameBytes, ms: floodMs })).framesPerSecond);
       });
       frames += stats.frames;
       missed += stats.missed;

@@ -2,7 +2,7 @@
  * The fabric against a relay that only copies, in one run and taking turns: frames a second, CPU per frame, round trip; how exactly a
  * delay is kept and the other filters act; what a thousand links cost; two machines over a link against two on a bare socket.
  *
- * `node bench/fabric.ts [relay|delay|exact|many|guests …] [--json FILE]`; all of it takes about three minutes. Linux only (CPU is
+ * `node bench/fabric.ts [relay|delay|exact|many|peers|guests …] [--json FILE]`; all of it takes about three minutes. Linux only (CPU is
  * read from /proc); `guests` needs qemu-system-x86_64 and iperf3.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -18,6 +18,7 @@ import { median, quantile } from './fabric/figures.ts';
 import { guestToGuest } from './fabric/guests.ts';
 import { flood, type OneWay, paced, roundTrips, type Throughput } from './fabric/loads.ts';
 import { type ManyLinks, manyLinks } from './fabric/many-links.ts';
+import { crossings } from './fabric/peers.ts';
 
 const rounds = 3;
 const floodMs = 1000;
@@ -37,7 +38,7 @@ interface Row {
 }
 
 /** Named on the command line; what each adds to the tables. */
-const trials = ['relay', 'delay', 'exact', 'many', 'guests'] as const;
+const trials = ['relay', 'delay', 'exact', 'many', 'peers', 'guests'] as const;
 
 const help = `Usage: node bench/fabric.ts [${trials.join('|')} …] [--json FILE]
 
@@ -78,6 +79,10 @@ async function main(): Promise<void> {
     if (isWanted('many')) {
       const rows = await compareMany(client, folder);
       show('many', rows, table(rows));
+    }
+    if (isWanted('peers')) {
+      const rows = crossingRows(await crossings(client, folder));
+      show('peers', rows, table(rows, ['datagrams', 'a stream']));
     }
     if (isWanted('guests')) {
       const { bare, fabric } = await guestToGuest(client, folder);
@@ -145,7 +150,7 @@ async function compare(relay: Subject, subjects: Readonly<Record<string, Subject
   for (const frameBytes of frameSizes) {
     const runs = all.map((): Throughput[] => []);
     for (let round = 0; round < rounds; round += 1) {
-      for (const [index, { ends, pid }] of all.entries()) runs[index]?.push(await flood(ends, pid, { frameBytes, ms: floodMs }));
+      for (const [index, { ends, pid }] of all.entries()) runs[index]?.push(await flood(ends, [pid], { frameBytes, ms: floodMs }));
     }
     const figure = (index: number, key: keyof Throughput) => median((runs[index] ?? []).map((run) => run[key]));
     for (const [index, name] of Object.keys(subjects).entries()) {
@@ -246,6 +251,18 @@ async function compareMany(client: FabricClient, folder: string): Promise<Row[]>
   ];
 }
 
+function crossingRows({ datagrams, stream }: Awaited<ReturnType<typeof crossings>>): Row[] {
+  const bySize = stream.bySize.flatMap((over, index) => {
+    const [relay, of] = [datagrams.bySize[index], `${over.frameBytes.toLocaleString('en')} bytes to another compute`];
+    return [
+      { what: `frames of ${of}`, unit: '1/s', relay: relay?.framesPerSecond ?? 0, fabric: over.framesPerSecond },
+      { what: `CPU per frame of ${of}`, unit: 'µs', relay: relay?.cpuMicrosPerFrame ?? 0, fabric: over.cpuMicrosPerFrame },
+    ];
+  });
+  const what = 'round trip to another compute, median';
+  return [...bySize, { what, unit: 'µs', relay: datagrams.roundTripMicros, fabric: stream.roundTripMicros }];
+}
+
 function exactTable(rows: readonly Exactness[]): string {
   const lines = rows.map(({ what, unit, asked, got, bound }) => {
     const verdict = Math.abs(got - asked) <= bound ? 'yes' : 'NO';
@@ -254,12 +271,12 @@ function exactTable(rows: readonly Exactness[]): string {
   return ['| filter | unit | asked | got | bound | within |', '|---|---|---:|---:|---:|---|', ...lines].join('\n');
 }
 
-function table(rows: readonly Row[]): string {
+function table(rows: readonly Row[], [one, other] = ['minimal relay', 'fabric']): string {
   const lines = rows.map(({ what, unit, relay, fabric }) => {
     const ratio = relay > 0 ? (fabric / relay).toFixed(2) : '';
     return `| ${what} | ${unit} | ${relay > 0 ? figure(relay) : ''} | ${figure(fabric)} | ${ratio} |`;
   });
-  return ['| what | unit | minimal relay | fabric | ratio |', '|---|---|---:|---:|---:|', ...lines].join('\n');
+  return [`| what | unit | ${one} | ${other} | ratio |`, '|---|---|---:|---:|---:|', ...lines].join('\n');
 }
 
 function figure(value: number): string {

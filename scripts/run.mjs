@@ -15,6 +15,7 @@ const forTests = [
   'passt',
   'socat',
   'iproute2',
+  'iptables',
   'busybox-static',
   'docker.io',
   'docker-registry',

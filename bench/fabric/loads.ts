@@ -11,8 +11,8 @@ export interface Throughput {
   cpuMicrosPerFrame: number;
 }
 
-/** Sends as fast as the relay takes it, from a to b. */
-export async function flood(ends: Ends, pid: number, load: { frameBytes: number; ms: number }): Promise<Throughput> {
+/** Sends as fast as the relay takes it, from a to b. `pids`: of all processes that are the relay. */
+export async function flood(ends: Ends, pids: readonly number[], load: { frameBytes: number; ms: number }): Promise<Throughput> {
   const { frameBytes, ms } = load;
   const chunk = framesOf(frameBytes, Math.floor(65536 / (frameBytes + 4)));
   let bytes = 0;
@@ -28,11 +28,12 @@ export async function flood(ends: Ends, pid: number, load: { frameBytes: number;
   socket.on('drain', pump);
   pump();
   await sleep(ms / 5);
-  const began = { bytes, cpu: await cpuMicros(pid), at: performance.now() };
+  const cpuOfAll = async () => (await Promise.all(pids.map(cpuMicros))).reduce((sum, micros) => sum + micros, 0);
+  const began = { bytes, cpu: await cpuOfAll(), at: performance.now() };
   await sleep(ms);
   const frames = (bytes - began.bytes) / (frameBytes + 4);
   const seconds = (performance.now() - began.at) / 1000;
-  const cpu = (await cpuMicros(pid)) - began.cpu;
+  const cpu = (await cpuOfAll()) - began.cpu;
   sending = false;
   if (socket.writableLength > 0) await once(socket, 'drain');
   socket.off('drain', pump);

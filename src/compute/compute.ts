@@ -8,7 +8,7 @@
  * it lets go of everything, or stops everything when asked to.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
@@ -84,20 +84,21 @@ export class Compute {
   /** Resolves when all is as it was before, and ready to answer. */
   static async open({ settings, log: logger, version, findings }: ComputeOptions): Promise<Compute> {
     const { dataDirectory, runtimeDirectory, Server } = settings;
-    for (const folder of [join(dataDirectory, 'state'), Server.projects_path]) await mkdir(folder, { recursive: true });
+    const state = join(dataDirectory, 'state');
+    await mkdir(Server.projects_path, { recursive: true });
+    await mkdir(state, { recursive: true });
+    // It holds the secrets of links.
+    await chmod(state, 0o700);
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
     const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
     const place = {
       socketPath: join(runtimeDirectory, 'fabric.sock'),
-      logPath: join(dataDirectory, 'state', 'fabric.log'),
+      logPath: join(state, 'fabric.log'),
       runDirectory: runtimeDirectory,
     };
     const fabric = new LateFabric(place, log);
     // Looked for before a process is started here.
-    const [leftovers, store] = await Promise.all([
-      listMarked(runtimeDirectory),
-      Store.open(join(dataDirectory, 'state', 'compute.journal')),
-    ]);
+    const [leftovers, store] = await Promise.all([listMarked(runtimeDirectory), Store.open(join(state, 'compute.journal'))]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoleHost = consoleHostOf(Server);
     const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
@@ -196,13 +197,14 @@ class Opening {
 
   /** Ports are the node's again, in use or not; NIOs are bound. Nothing is asked of the fabric yet. */
   async #retake(node: ComputeNode, { record, nios }: LoadedNode): Promise<void> {
-    const { ports, wiring, log } = this.#context;
+    const { ports, wiring, log, settings } = this.#context;
     if (record.console !== null && !ports.reserveConsole(record.console_type, record.console)) {
       log('warning', `console port ${record.console} of node ${record.name} is given twice`);
     }
     for (const { adapter, port, nio } of nios) {
       ports.udp.reserve(nio.lport);
-      await wiring.bind({ nodeId: node.id, adapter, port }, nio);
+      const { stream: _switchedOff, ...datagrams } = nio;
+      await wiring.bind({ nodeId: node.id, adapter, port }, settings.Server.link_streams ? nio : datagrams);
     }
   }
 

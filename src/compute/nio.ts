@@ -12,21 +12,24 @@ import type { NioRecord } from './store.ts';
 export interface NioChecks {
   readonly nodeType: string;
   readonly compiler: BpfCompiler;
+  /** Links to other computes can go over TCP. */
+  readonly streams: boolean;
 }
 
-export async function checkNio(nio: Nio, { nodeType, compiler }: NioChecks): Promise<NioRecord> {
+export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
   const [effects, address] = await Promise.all([checkEffects(udp, compiler), resolve(udp.rhost)]);
-  return Object.freeze({ lport: udp.lport, rhost: udp.rhost, rport: udp.rport, address, ...effects });
+  const { lport, rhost, rport, stream } = udp;
+  return Object.freeze({ lport, rhost, rport, address, ...effects, ...(stream && streams && { stream }) });
 }
 
-/** What a change of a NIO may change: filters and suspend, each only when given. Its addresses stay. */
-export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler }: NioChecks): Promise<NioRecord> {
+/** What a change of a NIO may change: filters and suspend, each only when given, and the stream. Its addresses stay. */
+export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
-  const { filters = current.filters, suspend = current.suspend } = udp;
+  const { filters = current.filters, suspend = current.suspend, stream } = udp;
   const effects = await checkEffects({ ...udp, filters, suspend }, compiler);
-  const { bpf_ab: _ab, bpf_ba: _ba, ...rest } = current;
-  return Object.freeze({ ...rest, ...effects });
+  const { bpf_ab: _ab, bpf_ba: _ba, stream: _stream, ...rest } = current;
+  return Object.freeze({ ...rest, ...effects, ...(stream && streams && { stream }) });
 }
 
 /** The form in which a NIO is answered. */

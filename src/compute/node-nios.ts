@@ -173,7 +173,8 @@ export class NodeNios {
   }
 
   get #checks(): NioChecks {
-    return { nodeType: this.#node.driver.kind.type, compiler: this.#context.bpf };
+    const { bpf, settings } = this.#context;
+    return { nodeType: this.#node.driver.kind.type, compiler: bpf, streams: settings.Server.link_streams };
   }
 
   linkTypeOf(end: End): Port['link_type'] {

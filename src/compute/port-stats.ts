@@ -1,7 +1,7 @@
 /** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
 import type { DirectionStats, LinkStats, Rate } from '../fabric/protocol.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../schema/link-stats.ts';
-import type { Binding, Wiring } from './wiring.ts';
+import { type Binding, isPair, type Wiring } from './wiring.ts';
 
 /** Of the ports of these nodes that have a link in the fabric now; one request, however many they are. */
 export async function portStats(
@@ -23,6 +23,7 @@ export async function portStats(
       adapter_number: binding.adapter,
       port_number: binding.port,
       fabric_link: linkId,
+      carrier: link.carrier ?? (isPair(linkId) ? 'fabric' : 'udp'),
       since,
       from_node,
       to_node,

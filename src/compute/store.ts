@@ -9,6 +9,7 @@ import type { BpfInstruction } from '../fabric/protocol.ts';
 import { DurableMap } from '../lib/durable-map.ts';
 import type { CaptureSide } from '../schema/capture.ts';
 import type { Filters } from '../schema/filter.ts';
+import type { NioStream } from '../schema/nio.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
 
 export interface ProjectRecord {
@@ -44,6 +45,8 @@ export interface NioRecord {
   readonly bpf_ab?: readonly BpfInstruction[][];
   readonly bpf_ba?: readonly BpfInstruction[][];
   readonly suspend: boolean;
+  /** The other end is on a compute of ours, and can be reached over TCP. */
+  readonly stream?: NioStream;
   /** Its frames are written to a file, whenever the node runs. */
   readonly capture?: CaptureRecord;
 }

@@ -70,6 +70,20 @@ describe('wiring', () => {
     assert.deepEqual([...fabric.links.keys()].sort(), ['udp-100', 'udp-101']);
   });
 
+  it('has a stream beside the datagrams where the NIO says so, and never between two nodes of this compute', async () => {
+    const { fabric, wiring, up } = await setUp();
+    const stream = { role: 'accept', secret: 's'.repeat(32) } as const;
+    await wiring.bind(end('a'), nio(100, 101, { rhost: 'far', address: '192.0.2.7', stream }));
+    await up('a');
+    const udp = { type: 'udp', lport: 100, rhost: '192.0.2.7', rport: 101, strict: true };
+    assert.deepEqual(fabric.links.get('udp-100')?.b, { ...udp, stream });
+    await wiring.bind(end('a'), nio(100, 101, { stream }));
+    await wiring.bind(end('b'), nio(101, 100, { stream }));
+    await up('b');
+    assert.doesNotMatch(JSON.stringify([...fabric.links.values()]), /secret/);
+    assert.deepEqual([...fabric.links.keys()], ['pair-100-101']);
+  });
+
   it('turns a datagram link into a direct one when the partner appears, and back when it goes', async () => {
     const { fabric, wiring, up } = await setUp();
     await up('a');

@@ -5,7 +5,8 @@
  * and arrive at lport". When the two ends of such a pair are both on this compute (each one's lport is the other's rport, and both
  * name an address of this machine), one link of the fabric joins the two emulators' ports directly and no datagram is sent at all;
  * its id comes from the pair of ports, so it is the same after a restart. Every other NIO is a link between the emulator's port and
- * a datagram socket, which is what other servers and programs of this protocol speak.
+ * a datagram socket, which is what other servers and programs of this protocol speak. A NIO whose other end is a compute of ours, too,
+ * says how the two make a stream beside it.
  *
  * A link of the fabric exists exactly while the emulators it needs run; when only one of a pair runs and is captured, what it sends
  * into the void is seen on a link to its datagram socket. What should be is a pure function of the NIOs and of who
@@ -192,6 +193,11 @@ function pairId(one: number, other: number): string {
   return `pair-${Math.min(one, other)}-${Math.max(one, other)}`;
 }
 
+/** Whether both ends of this link are nodes of this compute. */
+export function isPair(linkId: string): boolean {
+  return linkId.startsWith('pair-');
+}
+
 function singleId(lport: number): string {
   return `udp-${lport}`;
 }
@@ -203,8 +209,8 @@ function idsOf(nio: NioRecord): string[] {
 
 /** Only the named peer is listened to, as the established protocol has it. */
 function single(binding: Binding, here: PortSpec): LinkSpec {
-  const { lport, rport, address, filters, suspend } = binding.nio;
-  const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true };
+  const { lport, rport, address, filters, suspend, stream } = binding.nio;
+  const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...(stream && { stream }) };
   return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesOf(binding) };
 }
 

@@ -66,6 +66,13 @@ function checkPort(given: unknown, end: string): void {
   if (typeof port.rhost !== 'string' || port.rhost === '') throw invalid(`rhost of port ${end} is missing`);
   if (port.mtu !== undefined && !Number.isInteger(port.mtu)) throw invalid(`mtu of port ${end} is a number of bytes`);
   if (port.bind !== undefined && typeof port.bind !== 'string') throw invalid(`bind of port ${end} is an address`);
+  if (port.stream !== undefined) checkStream(port.stream, end);
+}
+
+function checkStream(given: unknown, end: string): void {
+  const { role, secret } = (given ?? {}) as Record<string, unknown>;
+  if (role !== 'accept' && role !== 'connect') throw invalid(`the role of the stream of port ${end} is accept or connect`);
+  if (typeof secret !== 'string' || secret === '') throw invalid(`the stream of port ${end} has a secret`);
 }
 
 function invalid(reason: string): Error {

@@ -206,8 +206,10 @@ export class Direction implements Waiting {
     this.#wake();
     // Whoever is awake may as well look at the clock.
     this.#tools.schedule.runIfDue(nowMs);
-    this.#sourceWaits = this.#busy && queue.nextDueMs < nowMs - overdueMs;
-    return !this.#sourceWaits;
+    const waits = this.#busy && queue.nextDueMs < nowMs - overdueMs;
+    // A source that reads from two sockets may bring more while one of them waits.
+    this.#sourceWaits ||= waits;
+    return !waits;
   }
 
   #wake(): void {

@@ -84,10 +84,12 @@ export class Link {
 
   stats(): LinkStats {
     const captures = this.#captures.stats();
+    const carrier = this.#ends.a?.port.carrier ?? this.#ends.b?.port.carrier;
     return {
       id: this.id,
       since: this.#since,
       connected: { a: this.#ends.a?.port.connected ?? false, b: this.#ends.b?.port.connected ?? false },
+      ...(carrier && { carrier }),
       ab: this.#ab.stats(),
       ba: this.#ba.stats(),
       ...(captures.length > 0 && { captures }),
@@ -142,5 +144,6 @@ export function translatePrograms({ filters, ...spec }: LinkSpec): Programs {
 function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
-  return JSON.stringify(['udp', spec.lport, spec.rhost, spec.rport, spec.bind ?? null, spec.strict ?? false, spec.mtu ?? 0]);
+  const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;
+  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null]);
 }

@@ -1,8 +1,9 @@
 /** What a port is to a link, and the table of port types. */
+import { openPeer } from './port-peer.ts';
 import { openStream } from './port-stream.ts';
 import { openSwitchPort } from './port-switch.ts';
 import { openUdp } from './port-udp.ts';
-import type { PortSpec } from './protocol.ts';
+import type { PeerCarrier, PortSpec } from './protocol.ts';
 import type { Switches } from './switches.ts';
 
 /** Who gets what a port reads. */
@@ -21,6 +22,8 @@ export interface Port {
   readonly connected: boolean;
   /** Why the port cannot be used, as far as the one who asked for it can help it. */
   readonly problem: string | undefined;
+  /** How frames get to the other compute now, where the port leads to one of ours. */
+  readonly carrier?: PeerCarrier;
   /** Settles after the first attempt; never rejects. */
   readonly opened: Promise<void>;
   /** Tries again at once if it waits to try again. */
@@ -40,7 +43,11 @@ export interface Port {
 }
 
 type Openers = { [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, switches: Switches) => Port };
-const openers: Openers = { stream: openStream, udp: openUdp, switch: openSwitchPort };
+const openers: Openers = {
+  stream: openStream,
+  udp: (spec, owner) => (spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner) : openUdp(spec, owner)),
+  switch: openSwitchPort,
+};
 
 export function openPort(spec: PortSpec, owner: PortOwner, switches: Switches): Port {
   const open = openers[spec.type] as (spec: PortSpec, owner: PortOwner, switches: Switches) => Port;

@@ -7,7 +7,7 @@ import type { Filters } from '../schema/filter.ts';
 import type { DelayFigures } from './delay-histogram.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 4;
+export const protocolVersion = 5;
 
 export type PortSpec =
   /**
@@ -19,9 +19,10 @@ export type PortSpec =
   /**
    * One frame per datagram. `bind` is the local address, default 0.0.0.0; only datagrams from `rhost:rport` are taken when `strict`.
    * `mtu`: a network device is behind the other side, and what is no frame for it (shorter than a header, longer than its MTU with
-   * header and at most one VLAN tag) is dropped as oversized.
+   * header and at most one VLAN tag) is dropped as oversized. `stream`: the other side is a fabric, too, and a TCP connection carries
+   * the frames while there is one.
    */
-  | { type: 'udp'; lport: number; rhost: string; rport: number; bind?: string; strict?: boolean; mtu?: number }
+  | { type: 'udp'; lport: number; rhost: string; rport: number; bind?: string; strict?: boolean; mtu?: number; stream?: StreamSpec }
   /**
    * A port of a switch inside the fabric. The switch is there while one of its ports is; of two ports with one number the last one
    * that was said is it.
@@ -32,6 +33,16 @@ export type PortSpec =
       port: number;
       settings: SwitchPortSettings;
     };
+
+/** `accept` listens at the TCP port `lport`, `connect` connects to `rport`. A new secret leaves the connection that is there alone. */
+export interface StreamSpec {
+  role: 'accept' | 'connect';
+  /** The same at both ends, and of this link alone. */
+  secret: string;
+}
+
+/** How frames get to another compute. */
+export type PeerCarrier = 'stream' | 'udp';
 
 /** What a port does with frames; all ports of a switch have the same medium. Can be changed while frames pass. */
 export type SwitchPortSettings =
@@ -159,6 +170,8 @@ export interface LinkStats {
   since: number;
   /** True while the port can carry frames (stream connected, datagram socket bound). */
   connected: { a: boolean; b: boolean };
+  /** How frames get to another compute now; absent where no end leads to one of ours. */
+  carrier?: PeerCarrier;
   ab: DirectionStats;
   ba: DirectionStats;
   /** Absent when there is none. */

@@ -58,6 +58,6 @@ function sendJson(reply: FastifyReply, status: number, body: unknown, texts: Jso
 /** 400 answers show what was understood of the request, without what must not be shown, and not at any length. */
 function redact(body: unknown): unknown {
   if (body === undefined || body instanceof Readable) return {};
-  const text = JSON.stringify(body, (key, value) => (key === 'password' ? '***' : value));
+  const text = JSON.stringify(body, (key, value) => (key === 'password' || key === 'secret' ? '***' : value));
   return text.length > 4096 ? {} : JSON.parse(text);
 }

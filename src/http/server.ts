@@ -15,6 +15,7 @@ import { compileTemplate, joinSlashes } from '../api/template.ts';
 import { JsonText } from '../lib/json-text.ts';
 import type { CollectMetrics } from '../lib/metric.ts';
 import { addBasicAuth, addCors, type Credentials } from './access.ts';
+import { replyBroken } from './broken-requests.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
 import { addPage } from './page.ts';
@@ -60,7 +61,9 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     routerOptions: { maxParamLength: 8192 },
     // Uploads of images take as long as they take.
     requestTimeout: 0,
+    clientErrorHandler: replyBroken(serverHeader),
     frameworkErrors: (error, request, reply) => {
+      reply.header('Server', serverHeader);
       replyErrors(texts)(error, request as FastifyRequest, reply as FastifyReply);
     },
   });

@@ -46,6 +46,11 @@ const CaptureFigures = Type.Object(
 );
 export type CaptureFigures = Static<typeof CaptureFigures>;
 
+const carriers = ['fabric', 'stream', 'udp'] as const;
+/** How frames get from one end to the other. */
+export type Carrier = (typeof carriers)[number];
+const howCarried = 'fabric: both ends are on one compute; stream, udp: over TCP, or as datagrams, to another one';
+
 /** A node's port with a link that carries frames now, as its compute tells. */
 export const PortStats = Type.Object(
   {
@@ -53,6 +58,7 @@ export const PortStats = Type.Object(
     adapter_number: Type.Integer(),
     port_number: Type.Integer(),
     fabric_link: Type.String({ description: 'Ports of one compute that have the same link are its two ends' }),
+    carrier: oneOf(carriers, { description: howCarried }),
     since,
     from_node: DirectionFigures,
     to_node: DirectionFigures,
@@ -75,6 +81,7 @@ export const LinkStats = Type.Object(
     link_id: Uuid,
     running: Type.Boolean({ description: 'It can carry frames; otherwise reason says why not, and all figures are 0' }),
     reason: nullable(Type.String()),
+    carrier: nullable(oneOf(carriers, { description: howCarried })),
     since: nullable(since),
     directions: Type.Unsafe<[LinkDirection, LinkDirection]>(
       Type.Array(LinkDirection, {

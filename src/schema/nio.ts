@@ -1,5 +1,15 @@
-import { Name, named, strict, TcpPort } from './common.ts';
+import { Name, named, oneOf, strict, TcpPort } from './common.ts';
 import { type Static, Type } from './type.ts';
+
+/** Ours, for computes whose capabilities have `link_streams`. */
+const NioStream = Type.Object(
+  {
+    role: oneOf(['accept', 'connect'], { description: 'Listens at TCP port lport, or connects to rport' }),
+    secret: Type.String({ minLength: 32, maxLength: 128, description: 'The same at both ends, and of this link alone' }),
+  },
+  { ...strict, description: 'Frames go over TCP, and as datagrams while there is no connection' },
+);
+export type NioStream = Static<typeof NioStream>;
 
 /** What joins a node's port to a link: the established shape. Frames travel as UDP payload, one frame per datagram. */
 export const NioUdp = Type.Object(
@@ -12,6 +22,7 @@ export const NioUdp = Type.Object(
       Type.Record(Type.String(), Type.Unknown(), { description: 'As those of a link; _ab is what leaves the node of this NIO' }),
     ),
     suspend: Type.Optional(Type.Boolean()),
+    stream: Type.Optional(NioStream),
   },
   named('NioUdp'),
 );

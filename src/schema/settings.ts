@@ -32,6 +32,8 @@ const table = {
     vnc_console_end_port_range: 10000,
     udp_start_port_range: 20000,
     udp_end_port_range: 30000,
+    /** Ours: links to other computes that can it, too, go over TCP, at ports of the same range; off: as datagrams only. */
+    link_streams: true,
     default_nat_interface: 'virbr0',
     allowed_interfaces: '',
     enable_builtin_templates: true,

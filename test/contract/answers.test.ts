@@ -1,6 +1,8 @@
 /** What holds for every answer and every request: headers, the form of JSON, errors, limits. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { createNode, createProject, end, freshName, type ProjectHandle, withServer } from '../support/with-server.ts';
@@ -181,4 +183,24 @@ describe('every request', () => {
     expectFault(await bench.client.send(`POST /v2/compute/projects/${id}/qemu/nodes`, { body: {} }), 400);
     expectFault(await bench.client.send(`POST /v2/compute/projects/${id}/qemu/nodes`, { body: { name: 'x' } }), 404);
   });
+});
+
+describe('what is no request of HTTP', () => {
+  const cases: [what: string, sent: string, status: number][] = [
+    ['no request line', 'GARBAGE\r\n\r\n', 400],
+    ['headers beyond the limit', `GET /v2/version HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two lengths', 'POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  ];
+  for (const [what, sent, status] of cases) {
+    test(`${what}: ${status} with message and status, and the connection ends`, async () => {
+      const socket = connect(bench.server.port, '127.0.0.1').setEncoding('utf8');
+      socket.write(sent);
+      const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+      assert.match(head, new RegExp(`^HTTP/1.1 ${status} `));
+      assert.match(head, /^Content-Type: application\/json$/m);
+      const { message, ...rest } = JSON.parse(body) as { message: string };
+      assert.match(message, /request/);
+      assert.deepEqual(rest, { status });
+    });
+  }
 });

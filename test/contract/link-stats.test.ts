@@ -47,7 +47,7 @@ describe('the counters of a link', () => {
     const { directions, ...rest } = stats;
     const reason = `${one.name} and ${other.name} are not started`;
     const link_id = path.split('/').at(-1);
-    assert.deepEqual(rest, { project_id: project.id, link_id, running: false, reason, since: null, captures: [] });
+    assert.deepEqual(rest, { project_id: project.id, link_id, running: false, reason, carrier: null, since: null, captures: [] });
     assert.deepEqual(directions.map(ends), [
       [one.node_id, one.name, other.node_id, other.name],
       [other.node_id, other.name, one.node_id, one.name],

@@ -96,3 +96,13 @@ test('nodes and projects that are not there, and projects that are closed', asyn
   await bench.client.post(`${project.path}/close`, {}, 204);
   expectFault(await ask(consoleOf(project, node)), 403);
 });
+
+test('console null in a change stands for no choice: the port stays, and is what the compute listens on', async () => {
+  const project = await createProject(bench.client);
+  const node = await createNode(bench.client, project);
+  const path = `${project.path}/nodes/${node.node_id}`;
+  const changed = await bench.client.put<NodeBody>(path, { console: null, x: 7 });
+  assert.deepEqual([changed.x, changed.console], [7, node.console]);
+  const onCompute = await bench.client.get<NodeBody>(`${project.computePath}/vpcs/nodes/${node.node_id}`);
+  assert.equal(onCompute.console, node.console);
+});

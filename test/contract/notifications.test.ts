@@ -103,6 +103,20 @@ describe('a whole lab', () => {
   });
 });
 
+it('opening a project tells of every node, link and drawing', async () => {
+  const project = await createProject(client);
+  const ends = await Promise.all(['A', 'B'].map((name) => createNode(client, project, 'vpcs', { name })));
+  const link = await client.post(`${project.path}/links`, { nodes: ends.map((node) => end(node)), suspend: true });
+  const svg = `<svg>${'<rect/>'.repeat(200)}</svg>`;
+  const drawing = await client.post(`${project.path}/drawings`, { svg });
+  await client.post(`${project.path}/close`, {}, 204);
+  const listener = await listenTo(project.path);
+  await client.post(`${project.path}/open`);
+  for (const node of ends) await listener.find(isOf(node.node_id, 'node.created'), node.name);
+  assert.deepEqual((await listener.find(isOf(link.link_id, 'link.created'), 'the link')).event, link);
+  assert.deepEqual((await listener.find(isOf(drawing.drawing_id, 'drawing.created'), 'the drawing')).event, drawing);
+});
+
 describe('a listener that does not read', () => {
   /** Events of half a MiB each, until it is cut off. */
   async function flood(project: ProjectHandle, isOver: () => boolean): Promise<void> {

@@ -4,7 +4,7 @@ import { waitFor } from './wait-for.ts';
 import type { NodeBody } from './with-server.ts';
 
 /** Types slowly: the guest's console loses characters that come faster. */
-export async function type(console: TelnetClient, text: string): Promise<void> {
+export async function type(console: Pick<TelnetClient, 'send'>, text: string): Promise<void> {
   for (const character of `${text}\r`) {
     console.send(character);
     await new Promise((resolve) => setTimeout(resolve, 40));

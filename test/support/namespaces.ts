@@ -3,6 +3,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+/** Those of all test servers (`port-block.ts`). */
+const linkPorts = '22000:31699';
 
 export interface Namespaces {
   /** In front of a command line, to run it there. */
@@ -13,6 +15,11 @@ export interface Namespaces {
   readonly ends: readonly [string, string];
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** The second host takes nothing of the protocol at ports of links any more; or does again. Needs iptables. */
+  block(protocol: 'tcp' | 'udp'): Promise<void>;
+  unblock(protocol: 'tcp' | 'udp'): Promise<void>;
+  /** Runs a program in the first or second namespace; answers what it wrote. */
+  run(where: 0 | 1, program: string, ...args: string[]): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -49,6 +56,11 @@ export async function makeNamespaces(): Promise<Namespaces | string> {
     return `network namespaces cannot be made here: ${(error as Error).message}`;
   }
   const cable = (state: string) => run('ip', ['-n', other, 'link', 'set', 'x1', state]).then(() => undefined);
+  const inside = async (where: 0 | 1, program: string, ...args: string[]) =>
+    (await run('ip', ['netns', 'exec', where === 0 ? one : other, program, ...args], { timeout: 20_000 })).stdout;
+  const wall = async (what: '-A' | '-D', protocol: string) => {
+    await inside(1, 'iptables', what, 'INPUT', '-p', protocol, '--dport', linkPorts, '-j', 'DROP');
+  };
   return {
     launchers: [
       ['ip', 'netns', 'exec', one],
@@ -58,6 +70,9 @@ export async function makeNamespaces(): Promise<Namespaces | string> {
     ends: [`${net}.129`, `${net}.130`],
     cut: () => cable('down'),
     mend: () => cable('up'),
+    block: (protocol) => wall('-A', protocol),
+    unblock: (protocol) => wall('-D', protocol),
+    run: inside,
     remove,
   };
 }

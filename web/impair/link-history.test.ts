@@ -24,6 +24,7 @@ const stats = (lost: number, since = '2026-01-01T00:00:00Z'): LinkStats => ({
   link_id: 'l',
   running: true,
   reason: null,
+  carrier: 'fabric',
   since,
   directions: [direction({ packet_loss: lost, suspend: 1 }), direction({})],
   captures: [],

@@ -23,6 +23,7 @@ export function serverRoutes({ context, figures, findings, version }: RouteParts
       version,
       platform: process.platform,
       node_types: [...drivers.keys()],
+      link_streams: Server.link_streams,
     })),
     route(
       'GET /v2/compute/doctor',

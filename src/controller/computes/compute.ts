@@ -36,6 +36,11 @@ export class Compute {
     return this.id === localComputeId;
   }
 
+  /** Links to other computes can go over TCP there. */
+  get hasLinkStreams(): boolean {
+    return this.#transport.state.capabilities.link_streams === true;
+  }
+
   get record(): ComputeRecord {
     return this.#record;
   }
@@ -58,7 +63,9 @@ export class Compute {
   /** The object of the API, frozen. */
   get object(): Readonly<ComputeObject> {
     const { password: _password, ...record } = this.#record;
-    const { connected, capabilities, lastError } = this.#transport.state;
+    const { connected, lastError } = this.#transport.state;
+    // A matter between controller and compute.
+    const { link_streams: _link_streams, ...capabilities } = this.#transport.state.capabilities;
     this.#object ??= canonical<ComputeObject>({
       ...record,
       capabilities,

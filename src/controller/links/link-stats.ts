@@ -86,6 +86,8 @@ export class LinkStatsReader {
       link_id: entry.link_id,
       running,
       reason: running ? null : whyNot(link, failures),
+      // While the ends do not agree some frames go as datagrams.
+      carrier: [one?.carrier, other?.carrier].includes('udp') ? 'udp' : (one?.carrier ?? other?.carrier ?? null),
       since: [one?.since, other?.since].flatMap((since) => since ?? []).sort()[1] ?? one?.since ?? other?.since ?? null,
       directions: [
         direction(nodes[0], nodes[1], isOne && one ? one.from_node : joined(one?.from_node, other?.to_node)),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../schema/link.ts';
-import type { NioUdp } from '../../schema/nio.ts';
+import type { NioStream, NioUdp } from '../../schema/nio.ts';
 import type { Label, Port } from '../../schema/node.ts';
 import { assemble, canonical } from '../canonical.ts';
 import { findKind } from '../nodes/node.ts';
@@ -87,11 +87,18 @@ export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
   return ends.find((end) => !isSwitch(nodes[end])) ?? ends[0];
 }
 
+/** Where the frames of a link go. */
+export interface LinkRoute {
+  readonly ports: UdpPorts;
+  readonly addresses: Two<string>;
+  readonly streams: Two<NioStream> | undefined;
+}
+
 /**
  * What each end's compute is told. Only one end is given the filters. A compute of another make does not know `suspend` for every
  * kind: there, losing every frame does the same.
  */
-export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts, addresses: Two<string>): Two<NioUdp> {
+export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams }: LinkRoute): Two<NioUdp> {
   const filtering = filteringEnd(nodes);
   const nio = (end: 0 | 1): NioUdp => ({
     type: 'nio_udp',
@@ -100,6 +107,7 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts, 
     rport: ports[end === 0 ? 1 : 0],
     filters: end === filtering ? effectiveFilters(entry, nodes[end], end) : {},
     suspend: entry.suspend,
+    ...(streams && { stream: streams[end] }),
   });
   return [nio(0), nio(1)];
 }

@@ -73,7 +73,7 @@ export function changedEntry(entry: NodeEntry, body: NodeUpdate, name: string, s
   const symbol = body.symbol === undefined ? entry.symbol : symbolOf(body.symbol);
   const adapters = body.custom_adapters ?? (body.properties?.custom_adapters as NodeEntry['custom_adapters'] | undefined);
   const wanted: Partial<NodeEntry> = {
-    // Null stands for no choice: the node keeps what it has.
+    // Null stands for no choice, on the compute too: it says which port there is.
     ...(typeof body.console === 'number' && { console: body.console }),
     ...(body.console_auto_start !== undefined && { console_auto_start: body.console_auto_start }),
     ...(body.console_type && { console_type: body.console_type }),

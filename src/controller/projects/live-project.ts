@@ -252,13 +252,20 @@ export class LiveProject implements ProjectHost {
     await removeUnusedPictures(this.folder, used);
   }
 
+  /** Listeners are told of all that is there. */
   async #restore(state: ProjectState): Promise<void> {
     const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
     await forEachBounded(nodes, concurrency, (node) => this.nodes.restore(node));
     const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
-    await forEachBounded(links, concurrency, ({ link_id }) => this.links.mending.restore(link_id, state.udpPorts.get(link_id)));
+    await forEachBounded(links, concurrency, async ({ link_id }) => {
+      await this.links.mending.restore(link_id, state.udpPorts.get(link_id));
+      this.notify('link.created', this.links.get(link_id));
+    });
     await this.links.captures.restore(this.usedComputes());
-    await forEachBounded(state.drawings.values(), concurrency, (entry) => this.drawings.add(entry));
+    await forEachBounded(state.drawings.values(), concurrency, async (entry) => {
+      await this.drawings.add(entry);
+      this.notify('drawing.created', this.drawings.get(entry.drawing_id));
+    });
   }
 
   #addLink(linkId: string, add: () => boolean): boolean {

@@ -1,13 +1,19 @@
 /** Large drawings are kept in files of their own, named after their content, in `project-files/images`. Source: the established format. */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { imageSize } from '../../lib/image-size.ts';
 
 /** Longer drawings go into a file. Characters. */
 const inlineLimit = 1000;
 const emptySvg = '<svg></svg>';
-const imageTypes: Readonly<Record<string, string>> = { '.png': 'png', '.jpg': 'jpg', '.jpeg': 'jpg', '.gif': 'gif' };
+/** First bytes of pictures that are no text, and what they are called. */
+const imageTypes: readonly (readonly [string, string])[] = [
+  ['\x89PNG', 'png'],
+  ['\xff\xd8', 'jpg'],
+  ['GIF8', 'gif'],
+];
 
 function picturesFolder(projectFolder: string): string {
   return join(projectFolder, 'project-files', 'images');
@@ -33,13 +39,22 @@ export async function readPicture(projectFolder: string, stored: string): Promis
   const name = basename(stored);
   try {
     const bytes = await readFile(join(picturesFolder(projectFolder), name));
-    const type = imageTypes[extname(name).toLowerCase()];
+    const head = bytes.toString('latin1', 0, 4);
+    const type = imageTypes.find(([begin]) => head.startsWith(begin))?.[1];
     if (!type) return shownSvg(bytes.toString('utf8'));
-    const data = `data:image/${type};base64,${bytes.toString('base64')}`;
-    return `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><image xlink:href="${data}"/></svg>`;
+    return wrapped(type, bytes);
   } catch {
     return emptySvg;
   }
+}
+
+/** A drawing of the picture's own size: clients show one without a size nowhere. */
+function wrapped(type: string, bytes: Buffer): string {
+  const { width, height } = imageSize(bytes) ?? { width: 0, height: 0 };
+  const size = `height="${height}" width="${width}"`;
+  const space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
+  const data = `data:image/${type};base64,${bytes.toString('base64')}`;
+  return `<svg ${space} ${size}><image ${size} xlink:href="${data}"/></svg>`;
 }
 
 /** Removes pictures that nothing refers to; files with names of other forms are not ours. */

@@ -1,4 +1,4 @@
-/** What a restore changed, told part by part: clients that show a project do not read it again. */
+/** What a restore took away, told part by part: clients that show a project do not read it again. */
 import type { LiveProject } from '../projects/live-project.ts';
 
 type Part = 'node' | 'link' | 'drawing';
@@ -14,13 +14,10 @@ export function partsOf(live: LiveProject): Parts {
   };
 }
 
-/** After the opening, which told of all nodes that are there. Links go before their nodes. */
-export function tellChanges(live: LiveProject, before: Parts): void {
+/** After the opening, which told of all that is there. Links go before their nodes. */
+export function tellGone(live: LiveProject, before: Parts): void {
   const after = partsOf(live);
   for (const part of ['link', 'node', 'drawing'] as const) {
     for (const [id, object] of before[part]) if (!after[part].has(id)) live.notify(`${part}.deleted`, object);
-  }
-  for (const part of ['link', 'drawing'] as const) {
-    for (const [id, object] of after[part]) live.notify(`${part}.${before[part].has(id) ? 'updated' : 'created'}`, object);
   }
 }

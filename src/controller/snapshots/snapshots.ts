@@ -26,7 +26,7 @@ import { type LogRecord, logPath, snapshotAction } from '../projects/project-sta
 import type { ProjectEntry } from '../projects/topology.ts';
 import { topologyText } from '../projects/topology-text.ts';
 import { passingPrefix } from '../registry.ts';
-import { partsOf, tellChanges } from './snapshot-changes.ts';
+import { partsOf, tellGone } from './snapshot-changes.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
 import type { Restores } from './snapshot-restores.ts';
 
@@ -120,7 +120,7 @@ export class Snapshots {
           await forgetElsewhere(project, computes, usedBefore);
         }),
       );
-      tellChanges(restored, before);
+      tellGone(restored, before);
       project.notices.emit({ action: 'snapshot.restored', event: snapshot });
       return project.object;
     });

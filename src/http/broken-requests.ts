@@ -1,0 +1,28 @@
+/** What is no request of HTTP: the answer is written on the bare connection, in the form of every error. */
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError } from 'fastify';
+import { JsonText } from '../lib/json-text.ts';
+
+const faults: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The headers of the request are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in time'],
+};
+
+/** For Fastify's `clientErrorHandler`. */
+export function replyBroken(serverHeader: string) {
+  return ({ code }: ConnectionError, socket: Socket): void => {
+    if (code === 'ECONNRESET' || socket.destroyed) return;
+    const [status, message] = faults[code] ?? [400, 'This is no request of HTTP that can be read'];
+    const body = new JsonText().encode({ message, status });
+    const lines = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `Server: ${serverHeader}`,
+      'Connection: close',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    if (socket.writable) socket.write(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
+    socket.destroySoon();
+  };
+}

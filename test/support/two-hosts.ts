@@ -1,0 +1,164 @@
+/** Two servers, each in a network namespace of its own; the first has the other as a compute, and a link leads from a PC of the one to a node of the other. */
+import type { LinkStats } from '../../src/schema/link-stats.ts';
+import { type } from './ipxe.ts';
+import type { Namespaces } from './namespaces.ts';
+import { RawClient } from './raw-http.ts';
+import { type Config, type RunningServer, startServer } from './server.ts';
+import { waitFor } from './wait-for.ts';
+import { openWebSocket, type WebSocketClient } from './web-socket.ts';
+import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from './with-server.ts';
+
+export interface TwoHostsOptions {
+  /** What the node of the second server is; its address is 10.0.0.2. Default `vpcs`. */
+  readonly far?: 'vpcs' | 'qemu';
+  /** Of the second server; read again at each of its starts. */
+  readonly config?: Config;
+  /** Whether SIGTERM ends the nodes, too (default true). */
+  readonly stopNodes?: boolean;
+}
+
+const [user, password] = ['teacher', 'correct-horse'];
+
+export class TwoHosts {
+  readonly servers: readonly [RunningServer, RunningServer];
+  readonly client: RawClient;
+  readonly computeId = crypto.randomUUID();
+  #console: WebSocketClient | undefined;
+  #project: ProjectHandle | undefined;
+  #nodes: [NodeBody, NodeBody] | undefined;
+  #link = '';
+
+  private constructor(servers: readonly [RunningServer, RunningServer], url: string) {
+    this.servers = servers;
+    this.client = new RawClient(url);
+  }
+
+  static async start(network: Namespaces, options: TwoHostsOptions = {}): Promise<TwoHosts> {
+    const { config = {}, stopNodes = true } = options;
+    const common = { Qemu: { acceleration: 'off' } };
+    const [one, other] = network.launchers;
+    const servers = await Promise.all([
+      // Everywhere: which of its addresses the other one reaches has to be found out.
+      startServer({ launcher: one, args: ['--host', '0.0.0.0'], config: common, stopNodes }),
+      startServer({
+        launcher: other,
+        args: ['--host', network.ends[1]],
+        stopNodes,
+        config: {
+          ...common,
+          get Server() {
+            return { auth: true, user, password, ...config.Server };
+          },
+        },
+      }),
+    ]);
+    const hosts = new TwoHosts(servers, `http://${network.address}:${servers[0].port}`);
+    await hosts.#build(network, options.far ?? 'vpcs');
+    return hosts;
+  }
+
+  get project(): ProjectHandle {
+    return this.#project as ProjectHandle;
+  }
+
+  get nodes(): readonly [NodeBody, NodeBody] {
+    return this.#nodes as [NodeBody, NodeBody];
+  }
+
+  /** Path of the link. */
+  get link(): string {
+    return this.#link;
+  }
+
+  /** Whether a ping from the first PC is answered by the other node. */
+  async isReached(): Promise<boolean> {
+    this.#console ??= await this.#open(this.nodes[0]);
+    const socket = this.#console;
+    const before = socket.messages.length;
+    socket.send(Buffer.from('ping 10.0.0.2 -c 2 -w 500 -i 100\r'));
+    const said = () => socket.messages.slice(before).map(String).join('');
+    const outcome = /ttl=|not reachable|seq=2 timeout/;
+    await waitFor(() => outcome.test(said()), { what: 'the outcome of a ping', limitMs: 15_000 });
+    await waitFor(() => /> $/.test(said()), { what: 'the prompt', limitMs: 15_000 });
+    return said().includes('ttl=');
+  }
+
+  reached(): Promise<unknown> {
+    return waitFor(() => this.isReached(), { what: 'a ping that is answered', limitMs: 40_000 });
+  }
+
+  /** Another console is opened for the next ping. */
+  leave(): void {
+    this.#console?.close();
+    this.#console = undefined;
+  }
+
+  isConnected(wanted: boolean): Promise<unknown> {
+    return waitFor(async () => (await this.client.get(`/v2/computes/${this.computeId}`)).connected === wanted, {
+      what: wanted ? 'the compute' : 'the loss of the compute',
+      limitMs: 30_000,
+    });
+  }
+
+  /** Nodes and links can be used. */
+  isSound(): Promise<unknown> {
+    const count = async () => (await this.client.get<unknown[]>(`${this.project.path}/problems`)).length;
+    return waitFor(async () => (await count()) === 0, { what: 'nodes that can be used', limitMs: 20_000 });
+  }
+
+  /** Both ends say that frames of the link go this way. */
+  isCarried(by: LinkStats['carrier']): Promise<unknown> {
+    const carrier = async () => (await this.client.get<LinkStats>(`${this.link}/stats`)).carrier;
+    return waitFor(async () => (await carrier()) === by, { what: `frames that go by ${by}`, limitMs: 30_000, everyMs: 50 });
+  }
+
+  async stop(): Promise<void> {
+    this.leave();
+    this.client.close();
+    for (const server of this.servers) await server.stop();
+  }
+
+  async #build(network: Namespaces, far: 'vpcs' | 'qemu'): Promise<void> {
+    const { client, computeId, servers } = this;
+    const address = { protocol: 'http', host: network.ends[1], port: servers[1].port, user, password };
+    await client.post('/v2/computes', { compute_id: computeId, name: 'away', ...address });
+    const project = await createProject(client);
+    this.#project = project;
+    const pc = (number: number) => ({ startup_script: `ip 10.0.0.${number}/24\n` });
+    const there = { compute_id: computeId, properties: far === 'qemu' ? { ...tinyVm, ram: 32 } : pc(2) };
+    const nodes: [NodeBody, NodeBody] = [
+      await createNode(client, project, 'vpcs', { compute_id: 'local', properties: pc(1) }),
+      await createNode(client, project, far, there),
+    ];
+    this.#nodes = nodes;
+    const made = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
+    this.#link = `${project.path}/links/${made.link_id}`;
+    await client.post(`${project.path}/nodes/start`, {}, 204);
+    if (far === 'qemu') await this.#giveAddress(nodes[1]);
+  }
+
+  /** To a machine that came to iPXE. */
+  async #giveAddress(vm: NodeBody): Promise<void> {
+    const console = await this.#open(vm);
+    const said = () => console.messages.map(String).join('');
+    const send = (text: string) => console.send(Buffer.from(text));
+    const prompts = () => said().split('iPXE> ').length - 1;
+    await waitFor(
+      () => {
+        send('\x02');
+        return prompts() > 0;
+      },
+      { what: 'the prompt of iPXE', limitMs: 30_000, everyMs: 500 },
+    );
+    for (const line of ['ifopen net0', 'set net0/ip 10.0.0.2', 'set net0/netmask 255.255.255.0']) {
+      const before = prompts();
+      await type({ send }, line);
+      await waitFor(() => prompts() > before, { what: `the end of ${line}`, limitMs: 20_000 });
+    }
+    console.close();
+  }
+
+  #open({ node_id }: NodeBody): Promise<WebSocketClient> {
+    return openWebSocket(`${this.client.base.origin}${this.project.path}/nodes/${node_id}/console/ws`);
+  }
+}
