@@ -32,7 +32,8 @@ Options of serve
   --version           print the version and end
   --help              print this and end
 
-When the server answers it prints one line with its address. SIGTERM and SIGINT (Ctrl-C) end it.`;
+When the server answers it prints one line with its address. SIGTERM and SIGINT (Ctrl-C) end it; SIGHUP
+has it look at the projects folder again, as POST /v2/reload does.`;
 
 export interface Invocation {
   command: 'serve' | 'doctor' | 'openapi' | 'help' | 'version';

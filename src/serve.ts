@@ -140,6 +140,8 @@ function endWhenAsked(parts: Parts, asked: Promise<void>): void {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, end);
+  // As `POST /v2/reload`.
+  process.on('SIGHUP', () => void parts.controller.projects.reload().catch((error: unknown) => parts.app.log.error(error)));
   void asked.then(end);
 }
 

@@ -14,12 +14,14 @@ import './style/consoles.css';
 import './style/server.css';
 import './style/narrow.css';
 import { actions } from './actions/actions.ts';
+import { listenToClipboard } from './actions/clipboard.ts';
 import { listenToKeys } from './actions/keys.ts';
 import { Page } from './page.tsx';
 import { App, AppContext } from './state/app.ts';
 
 const app = new App();
 listenToKeys(app, actions);
+listenToClipboard(app);
 const root = document.getElementById('page');
 if (root)
   render(

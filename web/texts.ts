@@ -201,8 +201,8 @@ export const texts = {
   freePort: 'free',
   linkedTo: (name: string) => `to ${name}`,
   noFreePort: (name: string) => `${name} has no free port. Delete one of its links, or give it more adapters in its settings.`,
-  wireFrom: 'Click the first node of the link',
-  wireTo: (name: string, port: string) => `${name} ${port} → click the second node`,
+  wireFrom: 'Click the first node of the link, or select it (N) and press L',
+  wireTo: (name: string, port: string) => `${name} ${port} → click the second node, or select it (N) and press L`,
   drawHint: {
     text: 'Click where the text shall stand',
     rectangle: 'Drag a rectangle',
@@ -280,6 +280,15 @@ export const texts = {
     yes: 'Delete',
   }),
   copied: (count: number) => `${plural(count, 'item', 'items')} copied`,
+  nothingToPaste: 'The clipboard holds nothing that can stand on the canvas: copy nodes or drawings first',
+  /** `withDisks`: nodes that write to disks; `links`: those to nodes that were not copied. */
+  pasted: (what: string, { withDisks, links }: { readonly withDisks: number; readonly links: number }) => {
+    const left = [
+      withDisks > 0 && 'what the nodes have written to their disks',
+      links > 0 && `${plural(links, 'link', 'links')} to nodes that were not copied`,
+    ].filter(Boolean);
+    return `Pasted: ${what}${left.length > 0 ? `; left out: ${left.join(', and ')}` : ''}`;
+  },
   alignTitle: 'Align',
   align: {
     left: 'Align left',
@@ -319,6 +328,11 @@ export const texts = {
     selectAll: 'Select all',
     selectNext: 'Select the next item',
     selectPrevious: 'Select the previous item',
+    selectNextLink: 'Select the next link, of a selected node its first',
+    selectPreviousLink: 'Select the previous link',
+    menu: 'Menu of what is selected',
+    nextRegion: 'Next part of the page: canvas, details, consoles, templates',
+    toCanvas: 'Back to the canvas, also out of a console',
     leave: 'Leave a tool, clear the selection',
     undo: 'Undo',
     redo: 'Redo',
@@ -406,6 +420,9 @@ export const texts = {
   },
   serverPage: {
     computes: 'Computes',
+    doctor: (name: string) => `What ${name} has and lacks`,
+    noDoctor: 'This compute does not tell.',
+    findings: { good: 'There', note: 'Worth knowing', missing: 'Missing' },
     addCompute: 'Add a compute',
     host: 'Host',
     port: 'Port',

@@ -3,6 +3,7 @@ import { fault } from '../api/faults.ts';
 import type { LinkStats } from '../fabric/protocol.ts';
 import type { Context } from './context.ts';
 import type { ComputeNode } from './node.ts';
+import { capturesOf } from './store.ts';
 
 /** How often the fabric is asked whether a capture has ended; only while there is one. */
 const watchMs = 1000;
@@ -25,13 +26,13 @@ export class Captures {
     }
   }
 
-  /** Runs what ends a capture; readers wait for it, and then for the end of the file. */
-  async ending(id: string, fn: () => Promise<void>): Promise<void> {
-    this.#ending.add(id);
+  /** Runs what ends captures; readers wait for it, and then for the end of the files. */
+  async ending(ids: readonly string[], fn: () => Promise<void>): Promise<void> {
+    for (const id of ids) this.#ending.add(id);
     try {
       await fn();
     } finally {
-      this.#ending.delete(id);
+      for (const id of ids) this.#ending.delete(id);
     }
   }
 
@@ -84,8 +85,10 @@ async function lookOnce({ context, stats, nodes }: CaptureWatchParts): Promise<v
   if (ended.size === 0) return;
   const byId = new Map(Array.from(nodes(), (node) => [node.id, node]));
   for (const binding of capturing) {
-    const reason = ended.get(binding.nio.capture?.path ?? '');
-    const node = reason === undefined ? undefined : byId.get(binding.nodeId);
-    if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, reason));
+    for (const { id, path } of capturesOf(binding.nio)) {
+      const reason = ended.get(path);
+      const node = reason === undefined ? undefined : byId.get(binding.nodeId);
+      if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, id, reason));
+    }
   }
 }

@@ -1,5 +1,5 @@
 /** What the parts of the compute share. Made once, in `compute.ts`. */
-import type { Driver } from '../emulators/driver.ts';
+import type { Driver, ProjectVariable } from '../emulators/driver.ts';
 import type { Host } from '../emulators/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
@@ -35,6 +35,7 @@ export interface ProjectView {
   readonly id: string;
   /** Folder, absolute. */
   readonly path: string;
+  readonly variables: readonly ProjectVariable[];
   /** UDP ports that were given to the project's clients and that no NIO uses yet. */
   readonly udpPorts: Set<number>;
 }

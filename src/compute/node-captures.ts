@@ -9,10 +9,17 @@ import { wrongWithBaseName } from '../lib/base-name.ts';
 import { isReallyBelow } from '../lib/inside.ts';
 import { makeFolders } from '../lib/make-folders.ts';
 import { fileHeader, fileHeaderBytes } from '../lib/pcap.ts';
-import { type CaptureEntry, type CaptureOptions, type CaptureStart, dataLinkTypeOf, linkTypes } from '../schema/capture.ts';
+import {
+  type CaptureEntry,
+  type CaptureOptions,
+  type CaptureStart,
+  dataLinkTypeOf,
+  type FurtherCaptureStart,
+  linkTypes,
+} from '../schema/capture.ts';
 import type { Context } from './context.ts';
 import type { NioOwner, NodeNios, PortNumbers } from './node-nios.ts';
-import type { CaptureRecord } from './store.ts';
+import { type CaptureRecord, capturesOf, type NioRecord } from './store.ts';
 import type { Binding } from './wiring.ts';
 
 export class NodeCaptures {
@@ -26,67 +33,110 @@ export class NodeCaptures {
     this.#nios = nios;
   }
 
-  /** Returns the path of the file. @throws capture_active, capture_file_invalid, capture_file_taken, storage_failed */
+  /**
+   * The port's own capture; returns the path of its file.
+   * @throws capture_active, capture_file_invalid, capture_file_taken, storage_failed
+   */
   async start(at: PortNumbers, wanted: CaptureStart): Promise<string> {
     const before = this.#nios.get(at);
-    const { adapter, port } = before;
-    if (before.nio.capture) {
-      throw fault('capture_active', { adapter_number: adapter, port_number: port, name: this.#node.name });
-    }
-    const path = await this.#pathOf(wanted.capture_file_name);
-    return this.#context.captures.beginning(path, async () => {
-      if (this.#context.wiring.capturing().some(({ nio }) => nio.capture?.path === path)) {
-        throw fault('capture_file_taken', { file: wanted.capture_file_name });
-      }
-      const capture = recordOf(wanted, path, this.#nios.linkTypeOf(before));
-      if (!wanted.append || !(await canGoOn(capture))) await makeFile(capture);
-      await this.#nios.replace(before, { ...before.nio, capture });
-      return path;
-    });
+    if (before.nio.capture) throw fault('capture_active', this.#place(before));
+    const capture = await this.#begin(before, wanted, crypto.randomUUID(), (record) => ({ ...before.nio, capture: record }));
+    return capture.path;
   }
 
-  /** Resolves when the file is complete. One that is not there is no error. */
+  /** A further one. @throws capture_id_taken, capture_file_invalid, capture_file_taken, storage_failed */
+  async add(at: PortNumbers, { capture_id, ...wanted }: FurtherCaptureStart): Promise<CaptureEntry> {
+    const before = this.#nios.get(at);
+    const { captures = [] } = before.nio;
+    if (capturesOf(before.nio).some(({ id }) => id === capture_id)) throw fault('capture_id_taken', { capture_id });
+    const capture = await this.#begin(before, wanted, capture_id, (record) => ({ ...before.nio, captures: [...captures, record] }));
+    return this.#entryOf(before, capture, false);
+  }
+
+  /** Ends the port's own capture. Resolves when the file is complete. One that is not there is no error. */
   async stop(at: PortNumbers): Promise<void> {
-    await this.#stop(this.#nios.get(at));
+    const binding = this.#nios.get(at);
+    if (binding.nio.capture) await this.#stop(binding, binding.nio.capture.id);
   }
 
-  /** It has ended by itself, by a limit or because of the disk: listeners are told why. */
-  async ended(binding: Binding, reason: string): Promise<void> {
-    const { capture } = binding.nio;
+  /** The same of a further one. */
+  async remove(at: PortNumbers, captureId: string): Promise<void> {
+    await this.#stop(this.#nios.get(at), captureId);
+  }
+
+  /** One has ended by itself, by a limit or because of the disk: listeners are told why. */
+  async ended(binding: Binding, captureId: string, reason: string): Promise<void> {
     const present = this.#context.wiring.find(binding);
-    if (!capture || present?.nio.capture?.id !== capture.id) return;
-    await this.#stop(present);
+    const capture = present && findCapture(present, captureId);
+    if (!present || !capture) return;
+    const capture_id = capture === present.nio.capture ? null : captureId;
+    await this.#stop(present, captureId);
     const { id, name, project } = this.#node;
     const { adapter: adapter_number, port: port_number } = binding;
-    const event = { project_id: project.id, node_id: id, adapter_number, port_number, reason };
+    const event = { project_id: project.id, node_id: id, adapter_number, port_number, capture_id, reason };
     this.#context.emit({ action: 'capture.stopped', event, project_id: project.id });
     const message = `The capture ${capture.file_name} on ${name} has ended: ${reason}`;
     this.#context.emit({ action: 'log.warning', event: { message }, project_id: project.id });
   }
 
   list(): CaptureEntry[] {
-    return this.#context.wiring.ofNode(this.#node.id).flatMap(({ adapter, port, nio: { capture } }) => {
-      if (!capture) return [];
-      const place = { node_id: this.#node.id, adapter_number: adapter, port_number: port };
-      return [{ ...place, capture_file_name: capture.file_name, pcap_file_path: capture.path, ...optionsOf(capture) }];
+    return this.#context.wiring
+      .ofNode(this.#node.id)
+      .flatMap((binding) =>
+        capturesOf(binding.nio).map((capture) => this.#entryOf(binding, capture, capture === binding.nio.capture)),
+      );
+  }
+
+  /** A running capture, the port's own where no id is given. @throws capture_missing */
+  get(at: PortNumbers, captureId?: string): { capture: CaptureRecord; isOver: () => boolean } {
+    const binding = this.#nios.get(at);
+    const capture = captureId === undefined ? binding.nio.capture : findCapture(binding, captureId);
+    if (!capture) throw fault('capture_missing', this.#place(binding));
+    const { wiring, captures } = this.#context;
+    const isGoing = () => {
+      const present = wiring.find(binding);
+      return present !== undefined && findCapture(present, capture.id) !== undefined;
+    };
+    return { capture, isOver: () => !isGoing() && !captures.isEnding(capture.id) };
+  }
+
+  async #begin(
+    before: Binding,
+    wanted: CaptureStart,
+    id: string,
+    withCapture: (record: CaptureRecord) => NioRecord,
+  ): Promise<CaptureRecord> {
+    const path = await this.#pathOf(wanted.capture_file_name);
+    return this.#context.captures.beginning(path, async () => {
+      const taken = this.#context.wiring.capturing().flatMap(({ nio }) => capturesOf(nio));
+      if (taken.some((other) => other.path === path)) throw fault('capture_file_taken', { file: wanted.capture_file_name });
+      const capture = recordOf(wanted, { id, path }, this.#nios.linkTypeOf(before));
+      if (!wanted.append || !(await canGoOn(capture))) await makeFile(capture);
+      await this.#nios.replace(before, withCapture(capture));
+      return capture;
     });
   }
 
-  /** The running capture of a port. @throws capture_missing */
-  get(at: PortNumbers): { capture: CaptureRecord; isOver: () => boolean } {
-    const binding = this.#nios.get(at);
-    const { capture } = binding.nio;
-    if (!capture) {
-      throw fault('capture_missing', { adapter_number: binding.adapter, port_number: binding.port, name: this.#node.name });
+  async #stop(before: Binding, captureId: string): Promise<void> {
+    if (findCapture(before, captureId)) {
+      await this.#context.captures.ending([captureId], () => this.#nios.replace(before, without(before.nio, captureId)));
     }
-    const { wiring, captures } = this.#context;
-    const isOver = () => wiring.find(binding)?.nio.capture?.id !== capture.id && !captures.isEnding(capture.id);
-    return { capture, isOver };
   }
 
-  async #stop(before: Binding): Promise<void> {
-    const { capture, ...nio } = before.nio;
-    if (capture) await this.#context.captures.ending(capture.id, () => this.#nios.replace(before, nio));
+  #entryOf({ adapter, port }: Binding, capture: CaptureRecord, isOwn: boolean): CaptureEntry {
+    return {
+      capture_id: isOwn ? null : capture.id,
+      node_id: this.#node.id,
+      adapter_number: adapter,
+      port_number: port,
+      capture_file_name: capture.file_name,
+      pcap_file_path: capture.path,
+      ...optionsOf(capture),
+    };
+  }
+
+  #place({ adapter, port }: Binding) {
+    return { adapter_number: adapter, port_number: port, name: this.#node.name };
   }
 
   async #pathOf(name: string): Promise<string> {
@@ -99,10 +149,23 @@ export class NodeCaptures {
   }
 }
 
-function recordOf(wanted: CaptureStart, path: string, linkType: 'ethernet' | 'serial'): CaptureRecord {
+function findCapture({ nio }: Binding, captureId: string): CaptureRecord | undefined {
+  return capturesOf(nio).find(({ id }) => id === captureId);
+}
+
+function without({ capture, captures = [], ...nio }: NioRecord, captureId: string): NioRecord {
+  const left = captures.filter(({ id }) => id !== captureId);
+  return { ...nio, ...(capture && capture.id !== captureId && { capture }), ...(left.length > 0 && { captures: left }) };
+}
+
+function recordOf(
+  wanted: CaptureStart,
+  { id, path }: { id: string; path: string },
+  linkType: 'ethernet' | 'serial',
+): CaptureRecord {
   const { capture_file_name, data_link_type = 'DLT_EN10MB', max_bytes, max_seconds } = wanted;
   return Object.freeze({
-    id: crypto.randomUUID(),
+    id,
     path,
     file_name: capture_file_name,
     link_type: linkType === 'ethernet' ? linkTypes.DLT_EN10MB : linkTypes[data_link_type],

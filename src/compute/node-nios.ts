@@ -5,7 +5,7 @@ import type { Nio } from '../schema/nio.ts';
 import type { Port } from '../schema/node.ts';
 import type { Context, ProjectView } from './context.ts';
 import { checkChange, checkNio, type NioChecks } from './nio.ts';
-import type { NioRecord } from './store.ts';
+import { capturesOf, type NioRecord } from './store.ts';
 import type { Binding, End } from './wiring.ts';
 
 /** The node, as far as its NIOs are concerned. */
@@ -44,7 +44,8 @@ export class NodeNios {
     const before = wiring.find(end);
     await this.#openPort(end);
     this.#requireReachable(end);
-    const nio = before?.nio.capture ? { ...checked, capture: before.nio.capture } : checked;
+    const { capture, captures } = before?.nio ?? {};
+    const nio: NioRecord = { ...checked, ...(capture && { capture }), ...(captures && { captures }) };
     let giveBack = () => {};
     try {
       giveBack = this.#claim(nio.lport, before);
@@ -150,11 +151,10 @@ export class NodeNios {
   /** A fabric that does not answer carries nothing, and is not told of this link when it is back. */
   #unlink(binding: Binding): Promise<void> {
     const { wiring, captures, log } = this.#context;
-    const { capture } = binding.nio;
-    const unbind = () => wiring.unbind(binding);
-    return (capture ? captures.ending(capture.id, unbind) : unbind()).catch((error) =>
-      log('warning', `unlinking node ${this.#node.name}: ${error}`),
-    );
+    const ids = capturesOf(binding.nio).map(({ id }) => id);
+    return captures
+      .ending(ids, () => wiring.unbind(binding))
+      .catch((error) => log('warning', `unlinking node ${this.#node.name}: ${error}`));
   }
 
   /** Makes the datagram port this NIO's; returns how to undo that. */

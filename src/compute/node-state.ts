@@ -66,6 +66,7 @@ export class NodeState {
     return {
       projectId: project_id,
       projectDirectory: this.project.path,
+      variables: this.project.variables,
       nodeId: this.id,
       name,
       directory: this.directory,

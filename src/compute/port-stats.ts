@@ -1,6 +1,7 @@
 /** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
 import type { DirectionStats, LinkStats, Rate } from '../fabric/protocol.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../schema/link-stats.ts';
+import { capturesOf } from './store.ts';
 import { type Binding, isPair, type Wiring } from './wiring.ts';
 
 /** Of the ports of these nodes that have a link in the fabric now; one request, however many they are. */
@@ -27,7 +28,7 @@ export async function portStats(
       since,
       from_node,
       to_node,
-      capture: captureOf(binding, link),
+      captures: figuresOfCaptures(binding, link),
     };
   });
 }
@@ -65,9 +66,12 @@ function round(value: number, parts: number): number {
   return Math.round(value * parts) / parts;
 }
 
-function captureOf({ nio }: Binding, { captures = [] }: LinkStats): CaptureFigures | null {
-  const figures = captures.find(({ path }) => path === nio.capture?.path);
-  if (!nio.capture || !figures) return null;
-  const { frames, bytes, missed, ended = null } = figures;
-  return { file_name: nio.capture.file_name, side: nio.capture.side, frames, bytes, missed_frames: missed, ended };
+function figuresOfCaptures({ nio }: Binding, { captures = [] }: LinkStats): CaptureFigures[] {
+  return capturesOf(nio).flatMap((record) => {
+    const figures = captures.find(({ path }) => path === record.path);
+    if (!figures) return [];
+    const { frames, bytes, missed, ended = null } = figures;
+    const capture_id = record === nio.capture ? null : record.id;
+    return { capture_id, file_name: record.file_name, side: record.side, frames, bytes, missed_frames: missed, ended };
+  });
 }

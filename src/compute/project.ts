@@ -32,6 +32,9 @@ export class ComputeProject implements ProjectView {
   get name(): string {
     return this.#record.name ?? this.id;
   }
+  get variables(): NonNullable<ProjectRecord['variables']> {
+    return this.#record.variables ?? [];
+  }
 
   /** The project object of the API. */
   present(): Record<string, unknown> {

@@ -179,7 +179,8 @@ export class Projects {
       const nodes = where === 'project' ? [...project.nodes.values()] : this.allNodes();
       return new Set(nodes.filter((node) => node.driver === driver).map((node) => node.properties[property]));
     };
-    const place = { nodeId, projectId: project.id, projectDirectory: project.path, name: input.name, inform, taken };
+    const { id: projectId, path: projectDirectory, variables } = project;
+    const place = { nodeId, projectId, projectDirectory, variables, name: input.name, inform, taken };
     const properties = await driver.create(own(input), place);
     const console_type = input.console_type ?? driver.kind.defaults.console_type ?? 'none';
     const console = await ports

@@ -49,6 +49,13 @@ export interface NioRecord {
   readonly stream?: NioStream;
   /** Its frames are written to a file, whenever the node runs. */
   readonly capture?: CaptureRecord;
+  /** Others beside it, each ended by its id. */
+  readonly captures?: readonly CaptureRecord[];
+}
+
+/** All captures of a NIO, the one that the established API knows first. */
+export function capturesOf({ capture, captures = [] }: NioRecord): readonly CaptureRecord[] {
+  return capture ? [capture, ...captures] : captures;
 }
 
 export interface CaptureRecord {

@@ -18,7 +18,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
 import { type BpfPrograms, bpfKeys, type CaptureSpec, type LinkFailure, type LinkSpec, type PortSpec } from '../fabric/protocol.ts';
 import { reversed } from '../schema/filter.ts';
-import type { CaptureRecord, NioRecord } from './store.ts';
+import { type CaptureRecord, capturesOf, type NioRecord } from './store.ts';
 
 /** The part of the fabric's client that is needed here. */
 export interface FabricLinks {
@@ -131,7 +131,7 @@ export class Wiring {
       const ends = this.#byNode.get(after.nodeId) ?? new Map<string, Binding>();
       this.#byNode.set(after.nodeId, ends.set(keyOf(after), after));
       this.#byLport.set(after.nio.lport, after);
-      if (after.nio.capture) this.#capturing.add(after);
+      if (capturesOf(after.nio).length > 0) this.#capturing.add(after);
     }
   }
 
@@ -167,7 +167,7 @@ export class Wiring {
     const partner = this.#partnerOf(binding);
     if (!partner) return here && single(binding, here);
     const there = this.#portOf(partner);
-    if (here && !there && binding.nio.capture) return single(binding, here);
+    if (here && !there && capturesOf(binding.nio).length > 0) return single(binding, here);
     if (!here || !there) return undefined;
     return binding.nio.lport < partner.nio.lport
       ? pair([binding, here], [partner, there])
@@ -211,7 +211,7 @@ function idsOf(nio: NioRecord): string[] {
 function single(binding: Binding, here: PortSpec): LinkSpec {
   const { lport, rport, address, filters, suspend, stream } = binding.nio;
   const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...(stream && { stream }) };
-  return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesOf(binding) };
+  return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesBetween(binding) };
 }
 
 /**
@@ -227,7 +227,7 @@ function pair([one, a]: [Binding, PortSpec], [other, b]: [Binding, PortSpec]): L
     suspend: one.nio.suspend || other.nio.suspend,
     ...reversed(programsOf(other.nio)),
     ...programsOf(one.nio),
-    ...capturesOf(one, other),
+    ...capturesBetween(one, other),
   };
 }
 
@@ -236,8 +236,8 @@ function programsOf(nio: NioRecord): BpfPrograms {
   return Object.fromEntries(present.map((key) => [key, [...(nio[key] ?? [])]]));
 }
 
-function capturesOf(...bindings: Binding[]): { captures?: CaptureSpec[] } {
-  const captures = bindings.flatMap(({ nio }) => (nio.capture ? [captureSpec(nio.capture)] : []));
+function capturesBetween(...bindings: Binding[]): { captures?: CaptureSpec[] } {
+  const captures = bindings.flatMap(({ nio }) => capturesOf(nio).map(captureSpec));
   return captures.length > 0 ? { captures } : {};
 }
 

@@ -86,7 +86,10 @@ function linkMetrics(stats: readonly LinkStats[]): Metric[] {
 
 function captureMetrics(stats: readonly LinkStats[]): Metric[] {
   const captures = stats.flatMap(({ project_id, link_id, captures: ofLink }) =>
-    ofLink.map(({ file_name, side, ...figures }) => ({ labels: { project_id, link_id, file_name, side }, ...figures })),
+    ofLink.map(({ capture_id: _, file_name, side, ...figures }) => ({
+      labels: { project_id, link_id, file_name, side },
+      ...figures,
+    })),
   );
   return [
     counter(

@@ -10,10 +10,17 @@ import type { Kind } from './kind.ts';
 /** Everything a client may set on a node, complete and checked: what the driver's `create` returned. Frozen; replaced on change. */
 export type Properties = Readonly<Record<string, unknown>>;
 
+/** A name that a project gives a value; its nodes may be told it. */
+export interface ProjectVariable {
+  readonly name: string;
+  readonly value?: string;
+}
+
 /** A node as its driver sees it. */
 export interface NodeView {
   readonly projectId: string;
   readonly projectDirectory: string;
+  readonly variables?: readonly ProjectVariable[];
   readonly nodeId: string;
   readonly name: string;
   /** Working folder; `start` may rely on it being there, `create` and `update` may not. */
@@ -83,6 +90,7 @@ export interface NodePlace {
   readonly nodeId: string;
   readonly projectDirectory: string;
   readonly projectId?: string;
+  readonly variables?: readonly ProjectVariable[];
   readonly name?: string;
   /** A NIO is bound to one of its ports. */
   readonly connected?: boolean;

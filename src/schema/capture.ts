@@ -29,6 +29,13 @@ const options = {
 export const CaptureStart = Type.Object({ ...options, capture_file_name: Name() }, named('CaptureStart'));
 export type CaptureStart = Static<typeof CaptureStart>;
 
+/** Of a compute, beside the port's own. */
+export const FurtherCaptureStart = Type.Object(
+  { ...options, capture_file_name: Name(), capture_id: Uuid },
+  named('FurtherCaptureStart'),
+);
+export type FurtherCaptureStart = Static<typeof FurtherCaptureStart>;
+
 /** Of a link. */
 export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, named('LinkCaptureStart'));
 export type LinkCaptureStart = Static<typeof LinkCaptureStart>;
@@ -46,10 +53,29 @@ const made = {
 export const CaptureOptions = Type.Object(made, named('CaptureOptions'));
 export type CaptureOptions = Readonly<Static<typeof CaptureOptions>>;
 
+/** A capture of a link beside its own, as the controller shows it. */
+export const LinkCapture = Type.Object(
+  {
+    ...made,
+    capture_id: Uuid,
+    capture_compute_id: nullable(Type.String()),
+    capture_file_name: Type.String(),
+    capture_file_path: Type.String(),
+    capturing: Type.Boolean({
+      description: 'False while it waits, after its project was opened, for one of the nodes to be started',
+    }),
+    link_id: Uuid,
+    project_id: Uuid,
+  },
+  named('LinkCapture'),
+);
+export type LinkCapture = Readonly<Static<typeof LinkCapture>>;
+
 /** A capture as a compute lists it. */
 export const CaptureEntry = Type.Object(
   {
     ...made,
+    capture_id: nullable(Type.String({ description: "Null of the port's own, which start_capture began" })),
     node_id: Uuid,
     adapter_number: Type.Integer(),
     port_number: Type.Integer(),

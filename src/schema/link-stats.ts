@@ -35,6 +35,7 @@ export type DirectionFigures = Static<typeof DirectionFigures>;
 /** A capture that goes on. */
 const CaptureFigures = Type.Object(
   {
+    capture_id: nullable(Type.String({ description: "Null of the link's own" })),
     file_name: Type.String(),
     side: oneOf(['before', 'after'], { description: 'Which side of the filters it sees' }),
     frames: count('Frames taken since it began, or since the fabric was started again'),
@@ -62,7 +63,7 @@ export const PortStats = Type.Object(
     since,
     from_node: DirectionFigures,
     to_node: DirectionFigures,
-    capture: nullable(CaptureFigures),
+    captures: Type.Array(CaptureFigures),
   },
   named('PortStats'),
 );

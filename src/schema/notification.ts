@@ -41,3 +41,8 @@ export const since = Type.Integer({
 
 /** Query parameter of a project's streams. */
 export const linkStats = Type.Boolean({ description: 'Whether `link.stats` is told too, once a second for each link' });
+
+/** Query parameter of a project's streams. */
+export const linkStatsChanged = Type.Boolean({
+  description: 'As link_stats, but of a link whose figures are those that were told last nothing is told',
+});

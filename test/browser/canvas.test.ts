@@ -40,6 +40,8 @@ describe('the canvas', () => {
     await waitFor(async () => (await nodeObject(one.node_id)).x === -190, { what: 'the node ten pixels to the right' });
     await page.keyboard.press('k');
     await waitFor(async () => (await nodeObject(one.node_id)).locked, { what: 'the locked node' });
+    // Keys go by what the page shows.
+    await canvas(page).node('Alpha').locator('.lock').waitFor();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('k');
     await waitFor(async () => !(await nodeObject(one.node_id)).locked, { what: 'the node that is free again' });

@@ -26,6 +26,13 @@ describe('the server’s page', () => {
     await page.getByText(version, { exact: true }).waitFor();
   });
 
+  it('tells what a compute has and lacks', async () => {
+    await page.getByText(/^What .* has and lacks$/).click();
+    const findings = await client.get<{ what: string }[]>('/v2/computes/local/doctor');
+    assert.ok(findings.length > 5);
+    for (const { what } of findings) await page.locator('.doctor strong').getByText(what, { exact: true }).first().waitFor();
+  });
+
   it('adds a compute without a mouse', async () => {
     const add = page.getByRole('button', { name: 'Add a compute' });
     await add.focus();

@@ -75,7 +75,7 @@ describe('traffic on the canvas', () => {
     await flow(calm.page, 'ab').waitFor({ state: 'attached' });
   });
 
-  it('shares its connection with the graph of a link', async () => {
+  it('needs no other connection for the graph of a link', async () => {
     await calm.page.locator('.link .hit').click({ force: true });
     await calm.page.locator('.link-graph path.way-ab[d*="L"]').first().waitFor({ state: 'attached' });
     assert.equal(heard.opened, 1);

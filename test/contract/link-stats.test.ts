@@ -149,6 +149,22 @@ describe('listeners', () => {
     others.close();
   });
 
+  test('are told of changes only if that is what they ask for', async () => {
+    const lab = await makeLab();
+    const url = `${bench.server.url}${lab.project.path}/notifications/ws`;
+    const [all, changes] = [await openWebSocket(`${url}?link_stats=true`), await openWebSocket(`${url}?link_stats_changed=true`)];
+    await changes.next(isStats);
+    for (let second = 0; second < 3; second += 1) await all.next(isStats);
+    assert.equal(changes.messages.filter(isStats).length, 1);
+    await startAll(lab);
+    await ping(lab, 2);
+    await changes.next((message) => {
+      const { action, event } = JSON.parse(String(message)) as { action: string; event: LinkStats };
+      return action === 'link.stats' && event.directions.every(({ frames }) => frames >= 2);
+    });
+    for (const socket of [all, changes]) socket.close();
+  });
+
   test('of the plain stream can ask too; nonsense is refused', async () => {
     const { project } = await makeLab();
     const path = `${project.path}/notifications`;

@@ -46,26 +46,41 @@ describe('the version', () => {
   });
 });
 
-describe('POST /v2/reload', () => {
-  test('finds projects that came and forgets those whose folder has gone; a project that is being made is left alone', async () => {
-    const stays = await createProject(client);
-    const goes = await createProject(client);
-    await client.send(`POST ${goes.path}/close`);
-    const { path, filename } = await client.get<{ path: string; filename: string }>(stays.path);
-    const id = crypto.randomUUID();
-    const copy = join(server.dataDir, 'projects', id);
-    await cp(path, copy, { recursive: true });
-    const file = join(copy, filename);
-    const text = await readFile(file, 'utf8');
-    await writeFile(file, text.replaceAll(stays.id, id).replace(/"name": "[^"]*"/, '"name": "came"'));
-    await rm(join(server.dataDir, 'projects', goes.id), { recursive: true });
-    const making = Array.from({ length: 8 }, () => createProject(client));
-    assert.equal(expectStatus(await client.send('POST /v2/reload'), 200).bytes.length, 0);
-    const made = await Promise.all(making);
-    await waitFor(async () => (await client.send(`GET ${goes.path}`)).status === 404, { what: 'the end of the lost project' });
-    assert.equal((await client.get<{ name: string }>(`/v2/projects/${id}`)).name, 'came');
-    for (const project of [stays, ...made]) await createNode(client, project);
-  });
+describe('reloading', () => {
+  const ways: Record<string, () => Promise<unknown>> = {
+    'POST /v2/reload': async () => {
+      assert.equal(expectStatus(await client.send('POST /v2/reload'), 200).bytes.length, 0);
+    },
+    SIGHUP: async () => process.kill(server.pid, 'SIGHUP'),
+  };
+  for (const [how, reload] of Object.entries(ways)) {
+    test(`${how} finds projects that came and forgets those whose folder has gone; one that is being made is left alone`, async () => {
+      const stays = await createProject(client);
+      const goes = await createProject(client);
+      await client.send(`POST ${goes.path}/close`);
+      const { path, filename } = await client.get<{ path: string; filename: string }>(stays.path);
+      const id = crypto.randomUUID();
+      const copy = join(server.dataDir, 'projects', id);
+      await cp(path, copy, { recursive: true });
+      const file = join(copy, filename);
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, text.replaceAll(stays.id, id).replace(/"name": "[^"]*"/, `"name": "came by ${how.slice(0, 4)}"`));
+      await rm(join(server.dataDir, 'projects', goes.id), { recursive: true });
+      const making = Array.from({ length: 8 }, () => createProject(client));
+      await reload();
+      const made = await Promise.all(making);
+      await waitFor(async () => (await client.send(`GET ${goes.path}`)).status === 404, { what: 'the end of the lost project' });
+      const came = await waitFor(
+        async () => {
+          const reply = await client.send(`GET /v2/projects/${id}`);
+          return reply.status === 200 && reply;
+        },
+        { what: 'the project that came' },
+      );
+      assert.equal(came.json().name, `came by ${how.slice(0, 4)}`);
+      for (const project of [stays, ...made]) await createNode(client, project);
+    });
+  }
 });
 
 test('GET /v2/compute/debug tells of the host and of ports that are taken', async () => {

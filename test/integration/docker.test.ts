@@ -149,6 +149,49 @@ describe('containers', { skip }, () => {
     await act(project, node, 'stop');
   });
 
+  test('the project’s variables, addresses and names of adapters, and the network file that was edited before the start', async () => {
+    const variables = [{ name: 'SITE', value: 'north' }];
+    const project = await createProject(client, { variables });
+    const custom_adapters = [{ adapter_number: 1, port_name: 'uplink', mac_address: '02:00:00:00:00:09' }];
+    const node = await createNode(client, project, 'docker', {
+      properties: { image: 'pb-test', adapters: 2, mac_address: '02:aa:00:00:00:00', environment: `AT=\${SITE}-lab` },
+      custom_adapters,
+      console_type: 'telnet',
+    });
+    const ports = (node.ports as { name: string; mac_address: string }[]).map(({ name, mac_address }) => [name, mac_address]);
+    assert.deepEqual(ports, [
+      ['eth0', '02:aa:00:00:00:00'],
+      ['uplink', '02:00:00:00:00:09'],
+    ]);
+    const file = `${nodePath(project, node)}/files/etc/network/interfaces`;
+    const sample = expectStatus(await client.send(`GET ${file}`), 200).text();
+    assert.match(sample, /^#iface eth1 inet dhcp$/m);
+    const raw = 'auto eth0\niface eth0 inet static\n\taddress 10.9.8.7\n\tnetmask 255.255.255.0\n';
+    expectStatus(await client.send(`POST ${file}`, { raw }), 201);
+    const console = await shell(await act(project, node, 'start'));
+    await ask(console, 'ip addr show eth0', /link\/ether 02:aa:00:00:00:00.*inet 10\.9\.8\.7\/24/s);
+    await ask(console, 'ip link show eth1', /link\/ether 02:00:00:00:00:09/);
+    await ask(console, 'echo "$SITE, $AT"', /north, north-lab/);
+    await act(project, node, 'stop');
+    await client.put(project.path, { variables: [{ name: 'SITE', value: 'south' }] });
+    const again = await shell(await act(project, node, 'start'));
+    await ask(again, 'echo "$SITE, $AT"', /south, south-lab/);
+    for (const open of [console, again]) open.close();
+    await client.delete(project.path);
+  });
+
+  test('a stop asks first: what runs inside may end as it should', async () => {
+    await engine?.makeImage('pb-polite:1', []);
+    const project = await createProject(client);
+    const start_command = `sh -c 'trap "echo bye > /etc/network/said; exit 0" TERM; echo li""ving; while :; do sleep 0.1; done'`;
+    const node = await started(project, { image: 'pb-polite:1', start_command, adapters: 0 });
+    const console = await openTelnet(node.console as number);
+    await console.expect(/living/, 15_000);
+    console.close();
+    await act(project, node, 'stop');
+    assert.equal(await readFile(join(String(node.node_directory), 'etc/network/said'), 'utf8'), 'bye\n');
+  });
+
   test('a page inside is reached at the console port', async () => {
     const project = await createProject(client);
     const node = await started(

@@ -21,7 +21,11 @@ export interface Action {
   readonly icon?: IconName;
   /** As `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
   readonly keys?: readonly string[];
+  /** Its keys are left to the browser, which makes an event of them that does it. */
+  readonly byBrowser?: boolean;
   readonly places?: readonly ActionPlace[];
+  /** Its keys work also while something is typed; in a console only those with `Mod`. */
+  readonly everywhere?: boolean;
   /** It destroys something. */
   readonly danger?: boolean;
   /** False: it is not shown at all, because this server cannot do it. */

@@ -11,7 +11,7 @@ import { nudgeActions } from './nudge.ts';
 import { pageActions } from './page.tsx';
 import { powerActions } from './power.ts';
 import { projectActions } from './project.tsx';
-import { leave, selectAll, selectNext, selectPrevious } from './selection.ts';
+import { leave, openMenu, selectAll, selectLinks, selectNext, selectPrevious } from './selection.ts';
 import { toolActions } from './tools.ts';
 import { viewActions } from './view.tsx';
 
@@ -28,6 +28,8 @@ export const actions: readonly Action[] = [
   selectAll,
   selectNext,
   selectPrevious,
+  ...selectLinks,
+  openMenu,
   leave,
   ...toolActions,
   ...arrangeActions,

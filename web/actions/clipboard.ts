@@ -1,26 +1,24 @@
-/** Copy and paste within a project: nodes with their disks, the links between them, drawings. */
-import type { Drawing } from '../../src/schema/drawing.ts';
-import type { Link } from '../../src/schema/link.ts';
-import type { Node } from '../../src/schema/node.ts';
-import type { Api } from '../api.ts';
-import type { ProjectState } from '../state/project.ts';
+/** Copy and paste, within a project, between projects, and between windows. */
+import { clipOf, readClip } from '../scene/clip.ts';
+import { duplicate, paste as pasteClip } from '../scene/paste.ts';
+import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { type Action, inProject } from './action.ts';
-
-/** Beside the original. */
-const offsetPx = 40;
+import { type Action, type ActionContext, contextOf, inProject } from './action.ts';
+import { isTyping } from './keys.ts';
 
 export const copy: Action = {
   id: 'copy',
   label: texts.actions.copy,
   group: 'edit',
   keys: ['Mod+C'],
+  byBrowser: true,
   places: ['node', 'drawing'],
   enabled: ({ project }) => (project?.selection.nodes.value.length ?? 0) + (project?.selection.drawings.value.length ?? 0) > 0,
   run: ({ app, project }) => {
     if (!project) return;
-    app.clipboard.value = { projectId: project.id, ids: [...project.selection.ids.peek()] };
-    app.toasts.show('info', texts.copied(project.selection.ids.peek().size));
+    const clip = clipOf(project, project.selection.ids.peek());
+    app.clipboard.put(JSON.stringify(clip));
+    app.toasts.show('info', texts.copied(clip.nodes.length + clip.drawings.length));
   },
 };
 
@@ -29,9 +27,10 @@ export const paste: Action = {
   label: texts.actions.paste,
   group: 'edit',
   keys: ['Mod+V'],
+  byBrowser: true,
   places: ['canvas', 'node'],
-  enabled: (context) => inProject(context) && context.app.clipboard.value?.projectId === context.project?.id,
-  run: ({ app, project }) => project && pasteInto(app.api, project, app.clipboard.peek()?.ids ?? []),
+  enabled: (context) => inProject(context) && context.app.clipboard.text.value !== '',
+  run: (context) => pasteText(context, context.app.clipboard.text.peek()),
 };
 
 export const duplicateSelected: Action = {
@@ -42,34 +41,31 @@ export const duplicateSelected: Action = {
   keys: ['Mod+D'],
   places: ['node', 'drawing'],
   enabled: copy.enabled,
-  run: ({ app, project }) => project && pasteInto(app.api, project, [...project.selection.ids.peek()]),
+  run: ({ app, project }) => project && duplicate(app, project, clipOf(project, project.selection.ids.peek())),
 };
 
-/** @throws ApiError the first refusal, after everything else was made */
-async function pasteInto(api: Api, project: ProjectState, ids: readonly string[]): Promise<void> {
-  const nodes = ids.flatMap((id) => project.nodes.peek(id) ?? []);
-  const drawings = ids.flatMap((id) => project.drawings.peek(id) ?? []);
-  const copies = new Map<string, Node>();
-  const made = await Promise.allSettled([
-    ...nodes.map(async (node) => {
-      const place = { x: node.x + offsetPx, y: node.y + offsetPx, z: node.z };
-      copies.set(node.node_id, await api.post<Node>(`${project.path}/nodes/${node.node_id}/duplicate`, place));
-    }),
-    ...drawings.map(({ svg, x, y, z, rotation }) =>
-      api.post<Drawing>(`${project.path}/drawings`, { svg, x: x + offsetPx, y: y + offsetPx, z, rotation }),
-    ),
-  ]);
-  const linked = await Promise.allSettled(linksAmong(project, copies).map((body) => api.post(`${project.path}/links`, body)));
-  project.selection.set([...copies.values()].map(({ node_id }) => node_id));
-  const refused = [...made, ...linked].find((answer) => answer.status === 'rejected');
-  if (refused) throw refused.reason;
+async function pasteText({ app, project }: ActionContext, text: string): Promise<void> {
+  const clip = readClip(text);
+  if (!clip) app.toasts.show('info', texts.nothingToPaste);
+  else if (project) await pasteClip(app, project, clip);
 }
 
-/** Bodies of the links that join the copies as their originals are joined. */
-function linksAmong(project: ProjectState, copies: ReadonlyMap<string, Node>): object[] {
-  const inner = project.links.all.peek().filter(({ nodes }) => nodes.every(({ node_id }) => copies.has(node_id)));
-  return inner.map(({ nodes, filters, suspend, link_style }: Link) => ({
-    nodes: nodes.map((end) => ({ ...end, node_id: copies.get(end.node_id)?.node_id })),
-    ...{ filters, suspend, link_style },
-  }));
+/** The keys for copying and pasting come as events of the browser: only these reach the system's clipboard everywhere. */
+export function listenToClipboard(app: App): void {
+  const isOurs = (event: Event) => !event.defaultPrevented && !isTyping(event.target) && !app.dialogs.isAny;
+  addEventListener('copy', (event) => {
+    const context = contextOf(app);
+    // Text that was selected on the page is meant first.
+    if (!isOurs(event) || getSelection()?.toString() || !copy.enabled(context)) return;
+    event.preventDefault();
+    copy.run(context);
+    event.clipboardData?.setData('text/plain', app.clipboard.text.peek());
+  });
+  addEventListener('paste', (event) => {
+    const context = contextOf(app);
+    if (!isOurs(event) || !inProject(context)) return;
+    event.preventDefault();
+    const text = event.clipboardData?.getData('text/plain') || app.clipboard.text.peek();
+    if (text !== '') void app.toasts.attempt(() => pasteText(context, text));
+  });
 }

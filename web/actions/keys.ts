@@ -32,22 +32,37 @@ export function shownChord(chord: string): string {
 }
 
 /** Keys that are typed somewhere belong there. */
-function isTyping(target: EventTarget | null): boolean {
+export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || target.closest('input, textarea, select, .terminal, .screen') !== null)
   );
 }
 
+const isConsole = (target: EventTarget | null) => target instanceof HTMLElement && target.closest('.terminal, .screen') !== null;
+
 export function listenToKeys(app: App, actions: readonly Action[]): void {
   const byChord = new Map(actions.flatMap((action) => (action.keys ?? []).map((chord) => [chord, action] as const)));
+  // Before a console takes them.
+  addEventListener(
+    'keydown',
+    (event) => {
+      const chord = chordOf(event);
+      const action = byChord.get(chord);
+      if (!action?.everywhere || app.dialogs.isAny || (isConsole(event.target) && !chord.startsWith('Mod+'))) return;
+      event.preventDefault();
+      event.stopPropagation();
+      runAction(action, app);
+    },
+    { capture: true },
+  );
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || isTyping(event.target) || app.dialogs.isAny) return;
     // Enter and the space bar work the button that has the focus.
     const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null;
     if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
     const action = byChord.get(chordOf(event));
-    if (!action) return;
+    if (!action || action.byBrowser) return;
     event.preventDefault();
     runAction(action, app);
   });

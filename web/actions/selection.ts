@@ -1,3 +1,4 @@
+import { centreOf } from '../scene/geometry.ts';
 import { idOfItem } from '../scene/gestures.ts';
 import { texts } from '../texts.ts';
 import { type Action, inProject } from './action.ts';
@@ -41,6 +42,21 @@ const inOrder = (step: 1 | -1): Action['run'] => {
   };
 };
 
+/** Links one after the other, beginning with those of the selected node. */
+const linkInOrder = (step: 1 | -1): Action['run'] => {
+  return ({ project }) => {
+    if (!project) return;
+    const { selection, links, linksOf } = project;
+    const [node] = selection.nodes.peek();
+    const [current] = selection.links.peek();
+    const all = links.ids.peek();
+    const ofNode = node && linksOf.peek().get(node.node_id)?.[0]?.link_id;
+    const after = all[(all.indexOf(current?.link_id ?? '') + step + all.length) % all.length];
+    const next = ofNode ?? after;
+    if (next !== undefined) selection.set([next]);
+  };
+};
+
 export const selectNext: Action = {
   id: 'select-next',
   label: texts.actions.selectNext,
@@ -56,4 +72,28 @@ export const selectPrevious: Action = {
   keys: ['Shift+N'],
   enabled: inProject,
   run: inOrder(-1),
+};
+export const selectLinks: readonly Action[] = ([1, -1] as const).map((step) => ({
+  id: step === 1 ? 'select-next-link' : 'select-previous-link',
+  label: step === 1 ? texts.actions.selectNextLink : texts.actions.selectPreviousLink,
+  group: 'edit',
+  keys: [step === 1 ? 'E' : 'Shift+E'],
+  enabled: (context) => inProject(context) && (context.project?.links.ids.value.length ?? 0) > 0,
+  run: linkInOrder(step),
+}));
+
+/** The menu that the right button of a pointer opens. */
+export const openMenu: Action = {
+  id: 'menu',
+  label: texts.actions.menu,
+  group: 'edit',
+  keys: ['M', 'ContextMenu'],
+  enabled: inProject,
+  run: ({ app, project }) => {
+    if (!project) return;
+    const [id = ''] = project.selection.ids.peek();
+    const [end] = project.links.peek(id)?.nodes ?? [];
+    const item = project.findItem(end?.node_id ?? id);
+    app.tools.menu.value = app.viewport.windowPlace(item ? centreOf(project.boxOf(item)) : app.viewport.centre());
+  },
 };

@@ -1,4 +1,5 @@
 /** What the pointer makes: links and drawings. */
+import { pickPort } from '../scene/wiring.ts';
 import type { DrawingShape } from '../state/tools.ts';
 import { texts } from '../texts.ts';
 import type { IconName } from '../ui/icon.tsx';
@@ -14,13 +15,15 @@ const wire: Action = {
   enabled: inProject,
   on: ({ app }) => app.tools.tool.value.name === 'wire',
   run: ({ app, project }) => {
-    const isOn = app.tools.tool.peek().name === 'wire';
-    app.tools.tool.value = { name: isOn ? 'select' : 'wire' };
+    const tool = app.tools.tool.peek();
+    // With a node selected the keyboard alone can make a link: from this node, then to the next one that is selected. Who presses the
+    // button of the toolbar is about to point at nodes.
+    const [node] = document.activeElement?.closest('.toolbar') ? [] : (project?.selection.nodes.peek() ?? []);
+    const isDone = tool.name === 'wire' && (!node || tool.from?.node_id === node.node_id);
+    app.tools.tool.value = isDone ? { name: 'select' } : tool.name === 'wire' ? tool : { name: 'wire' };
     app.sketch.value = {};
     app.portMenu.value = undefined;
-    // With a node selected the keyboard alone can make a link.
-    const [node] = project?.selection.nodes.peek() ?? [];
-    if (!isOn && node) app.portMenu.value = { nodeId: node.node_id, ...app.viewport.windowPlace(node) };
+    if (project && node && !isDone) pickPort(app, project, { nodeId: node.node_id, ...app.viewport.windowPlace(node) });
   },
 };
 

@@ -1,10 +1,41 @@
 /** How the project is looked at. */
 import { texts } from '../texts.ts';
+import { focusCanvas, focusNextRegion } from '../ui/focus.ts';
 import { type Action, inProject } from './action.ts';
 
 const zoomStep = 1.25;
 
 export const viewActions: readonly Action[] = [
+  {
+    id: 'next-region',
+    label: texts.actions.nextRegion,
+    group: 'view',
+    keys: ['F6'],
+    everywhere: true,
+    enabled: () => true,
+    run: focusNextRegion,
+  },
+  {
+    id: 'to-canvas',
+    label: texts.actions.toCanvas,
+    group: 'view',
+    keys: ['Mod+F6'],
+    everywhere: true,
+    enabled: inProject,
+    run: focusCanvas,
+  },
+  {
+    id: 'find-template',
+    label: texts.searchTemplates,
+    group: 'view',
+    keys: ['/'],
+    enabled: ({ project }) => project !== undefined,
+    run: ({ app }) => {
+      app.tools.paletteOpen.value = true;
+      // Drawn by then.
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('.palette input')?.focus());
+    },
+  },
   {
     id: 'zoom-in',
     label: texts.actions.zoomIn,

@@ -10,6 +10,8 @@ import { historyMs, type LinkSample, roundTop, type WaySample, withSample } from
 
 const widthPx = 276;
 const heightPx = 44;
+/** The server counts once a second. */
+const sampleMs = 1000;
 
 interface Measure {
   readonly label: string;
@@ -42,23 +44,29 @@ export function LinkGraph({ link }: { readonly link: Link }) {
   );
 }
 
+/** Asks for this link only, once a second. */
 function useLinkStats(linkId: string) {
   const { api } = useApp();
-  const { path, traffic } = useProject();
+  const { path } = useProject();
   const last = useSignal<{ readonly stats: LinkStats; readonly atMs: number } | undefined>(undefined);
   const history = useSignal<readonly LinkSample[]>([]);
   useEffect(() => {
-    const heard = (stats: LinkStats) => {
-      if (stats.link_id !== linkId) return;
+    let isAsking = false;
+    const ask = async () => {
+      if (isAsking) return;
+      isAsking = true;
+      // Without an answer there is a gap; that the server is lost is said elsewhere.
+      const stats = await api.get<LinkStats>(`${path}/links/${linkId}/stats`).catch(() => undefined);
+      isAsking = false;
+      if (!stats) return;
       const now = { stats, atMs: Date.now() };
       history.value = withSample(history.peek(), now, last.peek());
       last.value = now;
     };
-    const stop = traffic.listen(heard);
-    // The first figures come at once; of a link that is gone the panel goes, too.
-    void api.get<LinkStats>(`${path}/links/${linkId}/stats`).then(heard, () => undefined);
-    return stop;
-  }, [api, path, traffic, linkId, history, last]);
+    void ask();
+    const timer = setInterval(() => void ask(), sampleMs);
+    return () => clearInterval(timer);
+  }, [api, path, linkId, history, last]);
   return { stats: last.value?.stats, history: history.value };
 }
 

@@ -58,7 +58,7 @@ function CaptureDialog({ close, start }: CaptureDialogProps) {
   const footer = (
     <>
       <Button onClick={close}>{texts.cancel}</Button>
-      <Button kind="primary" submit>
+      <Button kind="primary" submit focused>
         {texts.capture.start}
       </Button>
     </>

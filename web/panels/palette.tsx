@@ -6,10 +6,14 @@ import { templateType } from '../scene/drop.ts';
 import { symbolAddress } from '../scene/node-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { moveFocus } from '../ui/action-button.tsx';
+import { focusCanvas } from '../ui/focus.ts';
 import { Icon } from '../ui/icon.tsx';
 
 export function Palette() {
-  const { server } = useApp();
+  const app = useApp();
+  const project = useProject();
+  const { server } = app;
   const search = useSignal('');
   const wanted = search.value.trim().toLowerCase();
   const usable = server.nodeTypes;
@@ -29,9 +33,18 @@ export function Palette() {
           onInput={({ currentTarget }) => {
             search.value = currentTarget.value;
           }}
+          onKeyDown={(event) => {
+            const [first] = [...own, ...builtIn];
+            if (event.key === 'Enter' && first) void addNode(app, project, first.template_id);
+            else if (event.key === 'Escape') focusCanvas();
+            else if (event.key === 'ArrowDown')
+              event.currentTarget.closest('.palette')?.querySelector<HTMLElement>('.template')?.focus();
+            else return;
+            event.preventDefault();
+          }}
         />
       </label>
-      <div class="palette-list">
+      <div class="palette-list" role="toolbar" aria-orientation="vertical" aria-label={texts.palette} onKeyDown={moveFocus}>
         <PaletteGroup title={texts.ownTemplates} templates={own} />
         <PaletteGroup title={texts.builtInTemplates} templates={builtIn} />
         {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}

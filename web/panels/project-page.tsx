@@ -2,12 +2,14 @@
 import { useEffect } from 'preact/hooks';
 import { actionsAt, getAction } from '../actions/actions.ts';
 import { ConsoleArea } from '../console/console-area.tsx';
+import { endNames } from '../scene/link-view.tsx';
 import { PortMenu } from '../scene/port-menu.tsx';
 import { Scene } from '../scene/scene.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ActionButton, ActionMenu } from '../ui/action-button.tsx';
 import { Button } from '../ui/button.tsx';
+import { focusCanvas } from '../ui/focus.ts';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { Popup } from '../ui/popup.tsx';
 import { Inspector } from './inspector.tsx';
@@ -20,6 +22,10 @@ export function ProjectPage() {
   const project = useProject();
   const phase = project.phase.value;
   const said = project.said.value;
+  useEffect(() => {
+    // Who came by a key finds the canvas under the next ones.
+    if (navigator.userActivation.hasBeenActive && document.activeElement === document.body) focusCanvas();
+  }, []);
   useEffect(() => {
     if (said) toasts.show(said.level === 'error' ? 'error' : 'info', said.message);
   }, [said, toasts]);
@@ -47,6 +53,7 @@ export function ProjectPage() {
       </div>
       <ContextMenu />
       <PortMenu />
+      <SelectionStatus />
     </div>
   );
 }
@@ -92,6 +99,21 @@ function ZoomBar() {
       <ActionButton action={getAction('zoom-in')} />
       <ActionButton action={getAction('fit')} />
     </div>
+  );
+}
+
+/** For those who hear the page: what is selected. */
+function SelectionStatus() {
+  const project = useProject();
+  const { nodes, links } = project.selection;
+  const [node] = nodes.value;
+  const [link] = links.value;
+  const one = node ? `${node.name}, ${texts.status[node.status]}` : link ? endNames(project, link).join(' – ') : '';
+  const count = project.selection.ids.value.size;
+  return (
+    <p class="unseen" role="status">
+      {count > 1 ? texts.selected(nodes.value.length, links.value.length, count - nodes.value.length - links.value.length) : one}
+    </p>
   );
 }
 

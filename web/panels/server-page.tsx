@@ -6,6 +6,7 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { ComputeDialog } from './compute-dialog.tsx';
 import { ComputeList } from './compute-list.tsx';
+import { DoctorDetails } from './doctor.tsx';
 import { RunningNodes } from './running-nodes.tsx';
 import { TopBar } from './top-bar.tsx';
 
@@ -23,6 +24,9 @@ export function ServerPage() {
         </div>
         <h2>{texts.serverPage.computes}</h2>
         <ComputeList />
+        {app.server.computes.all.value.map(({ compute_id, name }) => (
+          <DoctorDetails key={compute_id} computeId={compute_id} name={name} />
+        ))}
         <h2>{texts.serverPage.running}</h2>
         <RunningNodes />
         <h2>{texts.serverPage.versions}</h2>

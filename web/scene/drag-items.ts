@@ -50,7 +50,7 @@ export class DragItems implements Drag {
   cancel(): void {
     cancelAnimationFrame(this.#frame);
     for (const { id, box } of this.#dragged) {
-      this.#project.hold(id, box);
+      this.#project.hold(id, { x: box.x, y: box.y });
       this.#project.release(id);
     }
   }

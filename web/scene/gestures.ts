@@ -59,11 +59,14 @@ export class Gestures {
 
   end(): void {
     this.#ended.abort();
+    this.#app.tools.pressing.value = false;
   }
 
   #down(event: PointerEvent): void {
     this.#app.tools.menu.value = undefined;
     this.#svg.focus({ preventScroll: true });
+    // The menu that opens may take its release.
+    if (event.button === 2) return;
     this.#pointers.set(event.pointerId, event);
     this.#app.tools.pressing.value = true;
     if (this.#pointers.size === 2) {
@@ -71,7 +74,7 @@ export class Gestures {
       this.#press = undefined;
       return;
     }
-    if (event.button === 2 || this.#pointers.size > 2) return;
+    if (this.#pointers.size > 2) return;
     const id = idUnder(event.target);
     this.#clicked = id;
     this.#press = {
@@ -93,7 +96,8 @@ export class Gestures {
     const { selection } = this.#project;
     const adds = event.shiftKey || event.ctrlKey || event.metaKey;
     if (id === undefined) {
-      if (!adds) selection.clear();
+      // A finger may be about to look around, or be the first of two.
+      if (!adds && event.pointerType !== 'touch') selection.clear();
     } else if (adds) selection.toggle(id);
     else if (!selection.has(id)) selection.set([id]);
   }
@@ -143,8 +147,9 @@ export class Gestures {
     const tool = this.#app.tools.tool.peek();
     if (tool.name === 'wire') pickPort(this.#app, this.#project, { nodeId: id, x: event.clientX, y: event.clientY });
     else if (tool.name === 'draw') drawShape(this.#app, this.#project, tool.shape, event).end();
-    else if (id !== undefined && !handle && !event.shiftKey && !event.ctrlKey && !event.metaKey)
-      this.#project.selection.set([id], label);
+    else if (id === undefined) {
+      if (event.pointerType === 'touch') this.#project.selection.clear();
+    } else if (!handle && !event.shiftKey && !event.ctrlKey && !event.metaKey) this.#project.selection.set([id], label);
   }
 
   #cancel(event: PointerEvent): void {

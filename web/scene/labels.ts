@@ -19,7 +19,8 @@ interface Movable {
   /** Of its upper left corner, relative to its node. */
   readonly place: Point;
   readonly from: Held;
-  readonly changeTo: (place: Point) => Change;
+  /** Undefined once its node or link is gone. */
+  readonly changeTo: (place: Point) => Change | undefined;
 }
 
 /** Undefined while it is not drawn, or its node is locked. */
@@ -31,22 +32,26 @@ function movable(project: ProjectState, { id, part }: LabelRef): Movable | undef
   const label = part === 'name' ? node.label : project.links.peek(id)?.nodes[part]?.label;
   const origin = part === 'name' ? { x: 0, y: 0 } : node;
   const [x, y] = [Number(text.getAttribute('x')), Number(text.getAttribute('y'))];
-  const { from } = relabelled(project, { id, part }, {});
+  const from = relabelled(project, { id, part }, {})?.from ?? {};
   const left = text.getAttribute('text-anchor') === 'middle' ? x - width / 2 : x;
   return {
     place: { x: left - origin.x, y: y - labelLook(label?.style).sizePx - origin.y },
     from,
-    changeTo: (to) => ({ ...relabelled(project, { id, part }, { x: Math.round(to.x), y: Math.round(to.y) }), from }),
+    changeTo: (to) => {
+      const change = relabelled(project, { id, part }, { x: Math.round(to.x), y: Math.round(to.y) });
+      return change && { ...change, from };
+    },
   };
 }
 
 /** Of the end of a link the place is forgotten first: there no place is no key. */
-function relabelled(project: ProjectState, { id, part }: LabelRef, update: Partial<Label>): Change {
+function relabelled(project: ProjectState, { id, part }: LabelRef, update: Partial<Label>): Change | undefined {
   if (part === 'name') {
-    const { label } = project.nodes.peek(id) as Node;
-    return { id, from: { label }, to: { label: { ...label, ...update } } };
+    const label = project.nodes.peek(id)?.label;
+    return label && { id, from: { label }, to: { label: { ...label, ...update } } };
   }
-  const { nodes } = project.links.peek(id) as Link;
+  const nodes = project.links.peek(id)?.nodes;
+  if (!nodes) return undefined;
   const ends = nodes.map((end, place) => {
     if (place !== part) return end;
     const { x, y, ...kept } = end.label ?? { text: `${end.adapter_number}/${end.port_number}` };
@@ -81,7 +86,8 @@ export function dragLabel(app: App, project: ProjectState, ref: LabelRef, start:
 /** Does nothing with a label that cannot be moved. @throws ApiError */
 export async function nudgeLabel(app: App, project: ProjectState, ref: LabelRef, { x, y }: Point): Promise<void> {
   const label = movable(project, ref);
-  if (label) await changeItems(app.api, project, [label.changeTo({ x: label.place.x + x, y: label.place.y + y })]);
+  const change = label?.changeTo({ x: label.place.x + x, y: label.place.y + y });
+  if (change) await changeItems(app.api, project, [change]);
 }
 
 /** Labels of these nodes and links that somebody has put elsewhere. */
@@ -101,7 +107,8 @@ export function placedLabels(nodes: readonly Node[], links: readonly Link[]): La
 export async function resetLabels(app: App, project: ProjectState, labels: readonly LabelRef[]): Promise<void> {
   for (const ref of labels) {
     const node = project.nodes.peek(ref.id);
-    await changeItems(app.api, project, [relabelled(project, ref, node ? { x: null, y: standardTop(node) } : {})]);
+    const change = relabelled(project, ref, node ? { x: null, y: standardTop(node) } : {});
+    if (change) await changeItems(app.api, project, [change]);
   }
 }
 

@@ -5,6 +5,7 @@ import { useContext } from 'preact/hooks';
 import { type Api, api } from '../api.ts';
 import { createRouter, type Router } from '../router.ts';
 import { Viewport } from '../scene/viewport.ts';
+import { Clipboard } from './clipboard.ts';
 import { ConsoleDock } from './console-dock.ts';
 import { Dialogs } from './dialogs.ts';
 import { ProjectState } from './project.ts';
@@ -24,8 +25,7 @@ export class App {
   readonly tools = new Tools();
   readonly viewport = new Viewport();
   readonly consoles = new ConsoleDock();
-  /** What was copied. */
-  readonly clipboard = signal<{ readonly projectId: string; readonly ids: readonly string[] } | undefined>(undefined);
+  readonly clipboard = new Clipboard();
   readonly sketch = signal<Sketch>({});
   /** Which port is being asked for, and where in the window. */
   readonly portMenu = signal<{ readonly nodeId: string; readonly x: number; readonly y: number } | undefined>(undefined);

@@ -1,7 +1,4 @@
-/**
- * What links carry now, for the canvas and for the graph of a link. The server tells of every link every second, so it is asked only
- * while a node runs and somebody looks.
- */
+/** What links carry now. The server is asked only while a node runs and somebody looks, and tells of links whose figures change. */
 import { computed, effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import type { Api } from '../api.ts';
@@ -25,7 +22,6 @@ export class Traffic {
   readonly busy = signal(0);
   readonly #options: TrafficOptions;
   readonly #rates = new Map<string, Signal<LinkRate>>();
-  readonly #listeners = signal<ReadonlySet<(stats: LinkStats) => void>>(new Set());
 
   constructor(options: TrafficOptions) {
     this.#options = options;
@@ -35,14 +31,6 @@ export class Traffic {
     return this.#signalOf(linkId);
   }
 
-  /** Tells of every link, running or not. Returns what ends it. */
-  listen(listener: (stats: LinkStats) => void): () => void {
-    this.#listeners.value = new Set([...this.#listeners.peek(), listener]);
-    return () => {
-      this.#listeners.value = new Set([...this.#listeners.peek()].filter((other) => other !== listener));
-    };
-  }
-
   /** While the canvas is shown. Returns what ends it. */
   watch(): () => void {
     const isVisible = signal(!document.hidden);
@@ -50,7 +38,7 @@ export class Traffic {
       isVisible.value = !document.hidden;
     };
     document.addEventListener('visibilitychange', look);
-    const isWanted = computed(() => this.#listeners.value.size > 0 || (isVisible.value && this.#options.isRunning()));
+    const isWanted = computed(() => isVisible.value && this.#options.isRunning());
     const stop = effect(() => (isWanted.value ? untracked(() => this.#connect()) : undefined));
     return () => {
       document.removeEventListener('visibilitychange', look);
@@ -67,7 +55,7 @@ export class Traffic {
   #connect(): () => void {
     const { api, path } = this.#options;
     const live = new Live({
-      address: () => api.socket(`${path}/notifications/ws?link_stats=true`),
+      address: () => api.socket(`${path}/notifications/ws?link_stats_changed=true`),
       read: async () => undefined,
       heard: ({ action, event }) => {
         if (action === 'link.stats') this.#heard(event as LinkStats);
@@ -84,7 +72,6 @@ export class Traffic {
   }
 
   #heard(stats: LinkStats): void {
-    for (const listener of this.#listeners.peek()) listener(stats);
     const [there, back] = stats.directions.map(({ last_second }) => Number(last_second.bits_per_second.toPrecision(2)));
     this.#set(this.#signalOf(stats.link_id), [there ?? 0, back ?? 0]);
   }

@@ -24,7 +24,7 @@ export function ask(app: App, { title, text, yes, danger }: Question): Promise<b
       const footer = (
         <>
           <Button onClick={() => answer(false)}>{texts.cancel}</Button>
-          <Button kind={danger ? 'danger' : 'primary'} submit>
+          <Button kind={danger ? 'danger' : 'primary'} submit focused>
             {yes}
           </Button>
         </>

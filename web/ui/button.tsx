@@ -11,10 +11,12 @@ interface ButtonProps {
   readonly disabled?: boolean;
   readonly pressed?: boolean | undefined;
   readonly submit?: boolean;
+  /** Has the focus when its dialog opens. */
+  readonly focused?: boolean;
   readonly children?: ComponentChildren;
 }
 
-export function Button({ kind = 'plain', icon, label, title, pressed, submit, children, ...rest }: ButtonProps) {
+export function Button({ kind = 'plain', icon, label, title, pressed, submit, focused, children, ...rest }: ButtonProps) {
   return (
     <button
       type={submit ? 'submit' : 'button'}
@@ -22,6 +24,7 @@ export function Button({ kind = 'plain', icon, label, title, pressed, submit, ch
       aria-label={label}
       aria-pressed={pressed}
       title={title ?? label}
+      data-focus={focused}
       {...rest}
     >
       {icon && <Icon name={icon} />}

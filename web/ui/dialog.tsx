@@ -1,8 +1,9 @@
 /** A dialog: the browser's own, which keeps the focus inside and closes with Escape. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { Button } from './button.tsx';
+import { keepFocus } from './focus.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -14,11 +15,18 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
+/** Not the button in the corner, although it comes first. */
+const firstControl = '.dialog-body :is(input, select, textarea), footer [type=submit]:not(:disabled)';
+
 export function Dialog({ title, close, wide, onSubmit, footer, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
+    const giveBack = keepFocus();
     element.current?.showModal();
+    element.current?.querySelector<HTMLElement>('[data-focus]')?.focus();
+    if (document.activeElement?.closest('header')) element.current?.querySelector<HTMLElement>(firstControl)?.focus();
+    return giveBack;
   }, []);
   return (
     <dialog ref={element} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={titleId} onClose={close}>

@@ -60,10 +60,6 @@ export function TextField({
     },
     onChange: (event: { currentTarget: { value: string } }) => onChange?.(event.currentTarget.value),
   };
-  const focus = (element: HTMLElement | null) => {
-    if (element && element !== document.activeElement && !element.dataset.seen) element.focus();
-    if (element) element.dataset.seen = 'yes';
-  };
   return (
     <Field id={id} {...field}>
       {lines ? (
@@ -71,7 +67,7 @@ export function TextField({
       ) : (
         <input
           {...(secret ? { type: 'password' as const } : { type: 'text' as const, list: options && `${id}-list` })}
-          ref={focused ? focus : null}
+          data-focus={focused}
           {...common}
         />
       )}

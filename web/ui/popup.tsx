@@ -1,6 +1,7 @@
 /** Something small at a place of the window: it closes when anything else is pressed, and stays inside the window. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { keepFocus } from './focus.ts';
 
 interface PopupProps {
   readonly x: number;
@@ -14,6 +15,7 @@ const marginPx = 8;
 
 export function Popup({ x, y, close, label, children }: PopupProps) {
   const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(keepFocus, []);
   useLayoutEffect(() => {
     const popup = element.current;
     if (!popup) return;

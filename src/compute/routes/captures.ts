@@ -1,7 +1,7 @@
 /** Captures on the ports of nodes, of every kind that can be made here. */
 import { type Route, route } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
-import { CaptureEntry, CaptureStart, CaptureStarted } from '../../schema/capture.ts';
+import { CaptureEntry, CaptureStart, CaptureStarted, FurtherCaptureStart } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
 import { streamCapture } from '../capture-stream.ts';
 import type { ComputeNode } from '../node.ts';
@@ -45,6 +45,40 @@ function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] 
       { summary: 'The capture of a port as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
       ({ path }) => {
         const { capture, isOver } = nodeOf(path).captures.get(at(path));
+        return streamCapture({ path: capture.path, isOver, signal: context.captures.closed });
+      },
+    ),
+    route(
+      `POST ${place}/captures`,
+      {
+        summary: 'Write the frames of a port to a further pcap file',
+        body: FurtherCaptureStart,
+        status: 201,
+        reply: CaptureEntry,
+        own: true,
+      },
+      ({ path, body }) => {
+        const node = nodeOf(path);
+        return node.exclusively(() => node.captures.add(at(path), body));
+      },
+    ),
+    route(
+      `DELETE ${place}/captures/{capture_id}`,
+      { summary: 'End a further capture of a port', status: 204, own: true },
+      ({ path }) => {
+        const node = nodeOf(path);
+        return node.exclusively(() => node.captures.remove(at(path), path.capture_id));
+      },
+    ),
+    route(
+      `GET ${place}/captures/{capture_id}/pcap`,
+      {
+        summary: 'A further capture of a port as a stream, to its end',
+        replyType: 'application/vnd.tcpdump.pcap',
+        own: true,
+      },
+      ({ path }) => {
+        const { capture, isOver } = nodeOf(path).captures.get(at(path), path.capture_id);
         return streamCapture({ path: capture.path, isOver, signal: context.captures.closed });
       },
     ),

@@ -9,6 +9,8 @@ import { storageFailed } from '../history/project-log.ts';
 
 export interface KeptCapture extends CaptureOptions {
   readonly link_id: string;
+  /** Absent or null: the link's own. */
+  readonly capture_id?: string | null;
   readonly capture_file_name: string;
 }
 

@@ -6,20 +6,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { Stream } from '../../api/route.ts';
-import { wrongWithBaseName } from '../../lib/base-name.ts';
-import type { CaptureEntry, CaptureSide, LinkCaptureStart } from '../../schema/capture.ts';
+import type { RawAnswer } from '../../api/transport.ts';
+import type { CaptureEntry, LinkCaptureStart, LinkCapture as ShownCapture } from '../../schema/capture.ts';
 import { concurrency, forEachBounded } from '../bounded.ts';
 import type { Compute } from '../computes/compute.ts';
-import { findKind } from '../nodes/node.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectHost } from '../projects/project-host.ts';
-import { endOf, type LinkCapture, type LinkObject, type OpenLink, type Two } from './link.ts';
+import { captureBegin } from './capture-begin.ts';
+import { FurtherCaptures, type LinksWithFurther } from './further-captures.ts';
+import type { KeptCapture } from './kept-captures.ts';
+import { endOf, type LinkCapture, type LinkObject, type OpenLink } from './link.ts';
 import { isOver, startOf, WaitingCaptures } from './waiting-captures.ts';
 
 /** The project's links, as far as their captures are concerned. */
-export interface CapturedLinks {
+export interface CapturedLinks extends LinksWithFurther {
   all(): Iterable<OpenLink>;
-  find(linkId: string): OpenLink | undefined;
   /** @throws `link_not_found` */
   open(linkId: string): OpenLink;
   /** Nothing else is done with the link meanwhile. */
@@ -35,18 +36,17 @@ interface FoundEnd {
 
 const listKey = 'GET /v2/compute/projects/{project_id}/captures';
 
-/** Of a node's name, in the name of a file that was not given one. */
-const maxNameLength = 100;
-
 export class LinkCaptures {
   readonly #host: ProjectHost;
   readonly #links: CapturedLinks;
   readonly #waiting: WaitingCaptures;
+  readonly #further: FurtherCaptures;
 
   constructor(host: ProjectHost, links: CapturedLinks) {
     this.#host = host;
     this.#links = links;
     this.#waiting = new WaitingCaptures(host.keptCaptures);
+    this.#further = new FurtherCaptures(host, links);
   }
 
   /** @throws `capture_link_active`, `capture_no_end`, `capture_file_invalid`, and what the compute says */
@@ -54,7 +54,7 @@ export class LinkCaptures {
     return this.#links.exclusively(linkId, async (link) => {
       if (link.capture?.isActive) throw fault('capture_link_active', { link_id: linkId });
       const object = await this.#start(link, body);
-      await this.#waiting.forget(linkId);
+      await this.#waiting.forget(linkId, null);
       return object;
     });
   }
@@ -62,7 +62,7 @@ export class LinkCaptures {
   /** One that is not there is no error. */
   async stop(linkId: string): Promise<LinkObject> {
     return this.#links.exclusively(linkId, async (link) => {
-      await this.#waiting.forget(linkId);
+      await this.#waiting.forget(linkId, null);
       return this.#stop(link);
     });
   }
@@ -71,42 +71,65 @@ export class LinkCaptures {
   async stream(linkId: string): Promise<Stream> {
     const { entry, nodes, capture } = this.#links.open(linkId);
     if (!capture?.isActive) throw fault('capture_link_missing', { link_id: linkId });
-    const answer = await nodes[capture.end].portStream('pcap', endOf(entry, capture.end));
-    return new Stream(answer.headers['content-type'] ?? 'application/octet-stream', answer.body);
+    return streamOf(await nodes[capture.end].portStream('pcap', endOf(entry, capture.end)));
+  }
+
+  /** Those beside the link's own. */
+  list(linkId: string): ShownCapture[] {
+    const link = this.#links.open(linkId);
+    return (link.further ?? []).map((capture) => this.#further.show(link, capture));
+  }
+
+  /** One more. @throws `capture_no_end`, `capture_file_invalid`, and what the compute says */
+  add(linkId: string, body: LinkCaptureStart): Promise<ShownCapture> {
+    return this.#links.exclusively(linkId, async (link) =>
+      this.#further.show(link, await this.#further.start(link, crypto.randomUUID(), body)),
+    );
+  }
+
+  /** @throws `capture_not_found` */
+  remove(linkId: string, captureId: string): Promise<void> {
+    return this.#links.exclusively(linkId, async (link) => {
+      const capture = this.#further.get(link, captureId);
+      await this.#waiting.forget(linkId, captureId);
+      await this.#further.stop(link, capture);
+    });
+  }
+
+  /** As `stream`, of one beside the link's own. @throws `capture_not_found`, `capture_link_missing` while it waits */
+  async streamFurther(linkId: string, captureId: string): Promise<Stream> {
+    const link = this.#links.open(linkId);
+    const { end, isActive } = this.#further.get(link, captureId);
+    if (!isActive) throw fault('capture_link_missing', { link_id: linkId });
+    return streamOf(await link.nodes[end].portStream(`captures/${captureId}/pcap`, endOf(link.entry, end)));
   }
 
   /** The node's status changed. */
-  nodeChanged({ id, live, entry }: OpenNode): void {
-    for (const linkId of this.#links.idsOn(id)) {
-      if (live.status === 'started') {
-        if (this.#waiting.find(linkId)) this.#goOn(linkId);
-        continue;
-      }
-      const { capture } = this.#links.open(linkId);
-      if (!capture?.isActive || !this.#isEnd(linkId, capture, id)) continue;
-      const stop = (link: OpenLink) => (link.capture === capture ? this.#stop(link) : Promise.resolve(link.object));
-      this.#links.exclusively(linkId, stop).catch((error: Error) => {
-        this.#host.notify('log.warning', { message: `The capture on ${entry.name} could not be ended: ${error.message}` });
-      });
+  nodeChanged(node: OpenNode): void {
+    for (const linkId of this.#links.idsOn(node.id)) {
+      if (node.live.status !== 'started') this.#endAt(node, linkId);
+      else for (const { capture_id = null } of this.#waiting.of(linkId)) this.#goOn(linkId, capture_id);
     }
   }
 
   /** A compute tells that a capture has ended by itself. */
   ended(event: Partial<CaptureEntry>): void {
     const found = this.#findEnd(event);
-    if (found?.link.capture?.isActive) this.#show(found.link, { ...found.link.capture, isActive: false });
+    if (found && event.capture_id) this.#further.drop(found.link.entry.link_id, event.capture_id);
+    else if (found?.link.capture?.isActive) this.#show(found.link, { ...found.link.capture, isActive: false });
   }
 
   /** The project was opened: captures that an earlier run of this server left going are shown, those that closing ended wait. */
   async restore(computes: readonly Compute[]): Promise<void> {
     for (const { found, entry } of await this.#list(computes)) {
-      this.#show(found.link, { end: found.end, fileName: entry.capture_file_name, isActive: true });
+      this.#showFound(found, entry);
       this.nodeChanged(found.link.nodes[found.end]);
     }
-    for (const { link_id, capture_file_name: fileName } of this.#waiting.all()) {
-      const link = this.#links.find(link_id);
-      if (!link || link.capture?.isActive) continue;
-      this.#links.setCapture(link, { end: 0, fileName, isActive: false });
+    for (const kept of this.#waiting.all()) {
+      const link = this.#links.find(kept.link_id);
+      if (!link) continue;
+      if (kept.capture_id) this.#further.waits(kept.link_id, kept);
+      else if (!link.capture?.isActive) this.#links.setCapture(link, { end: 0, fileName: kept.capture_file_name, isActive: false });
       for (const node of link.nodes) this.nodeChanged(node);
     }
   }
@@ -119,17 +142,21 @@ export class LinkCaptures {
     for (const entry of body) {
       const found = this.#findEnd(entry);
       if (!found) continue;
-      going.add(found.link.entry.link_id);
-      const capture = { end: found.end, fileName: entry.capture_file_name, isActive: true };
-      if (!isDeepStrictEqual(found.link.capture, capture)) this.#show(found.link, capture);
+      going.add(`${found.link.entry.link_id} ${entry.capture_id ?? null}`);
+      this.#showFound(found, entry);
     }
-    for (const link of [...this.#links.all()]) {
-      const { capture, entry, nodes } = link;
-      if (!capture?.isActive || nodes[capture.end].compute !== compute || going.has(entry.link_id)) continue;
-      this.#host.notify('log.warning', {
-        message: `The capture ${capture.fileName} has ended: its compute does not know it any more`,
-      });
-      this.#show(link, { ...capture, isActive: false });
+    for (const { capture, further = [], entry, nodes } of [...this.#links.all()]) {
+      const isLost = (one: LinkCapture, id: string | null) =>
+        one.isActive && nodes[one.end].compute === compute && !going.has(`${entry.link_id} ${id}`);
+      if (capture && isLost(capture, null)) {
+        this.#warnOfLost(capture);
+        this.#show(this.#links.open(entry.link_id), { ...capture, isActive: false });
+      }
+      for (const one of further) {
+        if (!isLost(one, one.id)) continue;
+        this.#warnOfLost(one);
+        this.#further.drop(entry.link_id, one.id);
+      }
     }
   }
 
@@ -160,28 +187,48 @@ export class LinkCaptures {
     });
   }
 
-  async #start(link: OpenLink, { capture_file_name, ...options }: LinkCaptureStart): Promise<LinkObject> {
-    const fileName = capture_file_name || defaultFileName(link, options.side);
-    const reason = wrongWithBaseName(fileName);
-    if (reason !== undefined) throw fault('capture_file_invalid', { file: fileName.slice(0, 100), reason });
-    const end = capturingEnd(link.nodes);
-    const body = { data_link_type: 'DLT_EN10MB', ...options, capture_file_name: fileName };
+  async #start(link: OpenLink, asked: LinkCaptureStart): Promise<LinkObject> {
+    const { end, fileName, body } = captureBegin(link, asked);
     await link.nodes[end].portCall('POST', 'start_capture', endOf(link.entry, end), body);
     return this.#show(link, { end, fileName, isActive: true });
   }
 
   /** A capture that waited goes on, now that a node is started. */
-  #goOn(linkId: string): void {
+  #goOn(linkId: string, captureId: string | null): void {
     const resume = async (link: OpenLink) => {
-      const kept = this.#waiting.find(linkId);
+      const kept = this.#waiting.find(linkId, captureId);
       if (!kept) return;
-      if (!link.capture?.isActive && !isOver(kept)) await this.#start(link, startOf(kept));
-      await this.#waiting.forget(linkId);
+      await this.#resume(link, kept);
+      await this.#waiting.forget(linkId, captureId);
     };
     this.#links.exclusively(linkId, resume).catch(async (error: Error) => {
       this.#host.notify('log.warning', { message: `The capture on link ${linkId} could not go on: ${error.message}` });
-      await this.#waiting.forget(linkId).catch(() => undefined);
+      if (captureId !== null) this.#further.drop(linkId, captureId);
+      await this.#waiting.forget(linkId, captureId).catch(() => undefined);
     });
+  }
+
+  async #resume(link: OpenLink, kept: KeptCapture): Promise<void> {
+    const { capture_id: id, link_id } = kept;
+    const present = id ? link.further?.find((one) => one.id === id) : link.capture;
+    if (present?.isActive) return;
+    if (!isOver(kept)) await (id ? this.#further.start(link, id, startOf(kept)) : this.#start(link, startOf(kept)));
+    else if (id) this.#further.drop(link_id, id);
+  }
+
+  /** The node is not started any more: what is captured there ends. */
+  #endAt({ id, entry }: OpenNode, linkId: string): void {
+    const { capture, further = [], nodes } = this.#links.open(linkId);
+    const isHere = (one: LinkCapture) => one.isActive && nodes[one.end].id === id;
+    const end = (fn: (link: OpenLink) => Promise<unknown>) => {
+      this.#links.exclusively(linkId, fn).catch((error: Error) => {
+        this.#host.notify('log.warning', { message: `The capture on ${entry.name} could not be ended: ${error.message}` });
+      });
+    };
+    if (capture && isHere(capture)) end(async (link) => link.capture === capture && this.#stop(link));
+    for (const one of further) {
+      if (isHere(one)) end(async (link) => link.further?.includes(one) && this.#further.stop(link, one));
+    }
   }
 
   async #stop(link: OpenLink): Promise<LinkObject> {
@@ -197,8 +244,17 @@ export class LinkCaptures {
     return object;
   }
 
-  #isEnd(linkId: string, capture: LinkCapture, nodeId: string): boolean {
-    return this.#links.open(linkId).nodes[capture.end].id === nodeId;
+  #showFound({ link, end }: FoundEnd, entry: CaptureEntry): void {
+    if (entry.capture_id) {
+      this.#further.found(link.entry.link_id, end, { ...entry, capture_id: entry.capture_id });
+      return;
+    }
+    const capture = { end, fileName: entry.capture_file_name, isActive: true };
+    if (!isDeepStrictEqual(link.capture, capture)) this.#show(link, capture);
+  }
+
+  #warnOfLost({ fileName }: LinkCapture): void {
+    this.#host.notify('log.warning', { message: `The capture ${fileName} has ended: its compute does not know it any more` });
   }
 
   #findEnd({ node_id = '', adapter_number, port_number }: Partial<CaptureEntry>): FoundEnd | undefined {
@@ -212,30 +268,6 @@ export class LinkCaptures {
   }
 }
 
-/** On this machine rather than elsewhere, and at a node that is always there rather than at one that may be stopped. */
-function capturingEnd(nodes: Two<OpenNode>): 0 | 1 {
-  const isStarted = (node: OpenNode) => node.live.status === 'started';
-  const isLasting = (node: OpenNode) => isStarted(node) && findKind(node.entry.node_type)?.alwaysRunning === true;
-  const isLocal = (node: OpenNode) => node.compute?.isLocal === true;
-  const rules = [
-    (node: OpenNode) => isLocal(node) && isLasting(node),
-    isLasting,
-    (node: OpenNode) => isLocal(node) && isStarted(node),
-    isStarted,
-  ];
-  for (const rule of rules) {
-    if (rule(nodes[0])) return 0;
-    if (rule(nodes[1])) return 1;
-  }
-  throw fault('capture_no_end', { one: nodes[0].entry.name, other: nodes[1].entry.name });
-}
-
-/** Captures of the two sides of the filters do not take each other's file. */
-function defaultFileName({ entry, nodes }: OpenLink, captured: CaptureSide = 'after'): string {
-  const side = (end: 0 | 1) => {
-    const { adapter, port } = endOf(entry, end);
-    return `${nodes[end].entry.name.slice(0, maxNameLength)}_${adapter}-${port}`;
-  };
-  const name = `${side(0)}_to_${side(1)}`.replace(/[^0-9A-Za-z_-]/g, '');
-  return captured === 'after' ? `${name}.pcap` : `${name}_${captured}.pcap`;
+function streamOf({ headers, body }: RawAnswer): Stream {
+  return new Stream(headers['content-type'] ?? 'application/octet-stream', body);
 }

@@ -47,3 +47,15 @@ export class LinkStatsFeed {
     }
   }
 }
+
+/** Passes on what differs from what was passed on last of the same link. */
+export function changedOnly(listener: (notice: Notice) => void): (notice: Notice) => void {
+  const told = new Map<string, string>();
+  return (notice) => {
+    const { link_id } = notice.event as LinkStats;
+    const text = JSON.stringify(notice.event);
+    if (told.get(link_id) === text) return;
+    told.set(link_id, text);
+    listener(notice);
+  };
+}

@@ -93,7 +93,7 @@ export class LinkStatsReader {
         direction(nodes[0], nodes[1], isOne && one ? one.from_node : joined(one?.from_node, other?.to_node)),
         direction(nodes[1], nodes[0], isOne && one ? one.to_node : joined(other?.from_node, one?.to_node)),
       ],
-      captures: [one?.capture, other?.capture].flatMap((capture) => capture ?? []),
+      captures: [one, other].flatMap((port) => port?.captures ?? []),
     };
   }
 }

@@ -1,6 +1,7 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are told. Nothing here does I/O. */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import type { CaptureOptions } from '../../schema/capture.ts';
 import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../schema/nio.ts';
@@ -123,11 +124,17 @@ export function availableFilters({ entry, nodes }: OpenLink): readonly object[] 
   return offeredFilters(entry.filters, [nodes[0].entry.name, nodes[1].entry.name]);
 }
 
-/** A capture, running or the last that ran. */
+/** The link's own capture, which the established API knows: running, or the last that ran. */
 export interface LinkCapture {
   readonly end: 0 | 1;
   readonly fileName: string;
   readonly isActive: boolean;
+}
+
+/** One beside it; not active while it waits for a node to be started. */
+export interface FurtherCapture extends LinkCapture {
+  readonly id: string;
+  readonly options: CaptureOptions;
 }
 
 /** A link of an open project. */
@@ -138,6 +145,8 @@ export interface OpenLink {
   /** Undefined while the link does not exist on its computes. */
   readonly udpPorts?: UdpPorts;
   readonly capture?: LinkCapture;
+  /** In the order in which they began. */
+  readonly further?: readonly FurtherCapture[];
   /** Why it is not there, for people. */
   readonly problem?: string;
 }
@@ -152,12 +161,16 @@ export function linkObject({ entry, nodes, capture, linkType, project }: LinkPar
     ...entry,
     capture_compute_id: capture?.isActive ? nodes[capture.end].entry.compute_id : null,
     capture_file_name: capture?.fileName ?? null,
-    capture_file_path: capture ? join(project.folder, 'project-files', 'captures', capture.fileName) : null,
+    capture_file_path: capture ? captureFile(project.folder, capture) : null,
     capturing: capture?.isActive ?? false,
     link_type: linkType,
     nodes: entry.nodes as LinkEnd[],
     project_id: project.projectId,
   });
+}
+
+export function captureFile(projectFolder: string, { fileName }: LinkCapture): string {
+  return join(projectFolder, 'project-files', 'captures', fileName);
 }
 
 /** Numbers of the port at one end. */

@@ -13,6 +13,7 @@ import type { LinkEntry } from '../projects/topology.ts';
 import {
   availableFilters,
   checkFilters,
+  type FurtherCapture,
   type LinkCapture,
   type LinkObject,
   linkObject,
@@ -225,9 +226,14 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
   }
 
   setCapture(link: OpenLink, capture: LinkCapture): LinkObject {
-    const object = this.#objectOf({ ...link, capture });
-    this.#put({ ...link, capture, object });
+    const present = { ...this.open(link.entry.link_id), capture };
+    const object = this.#objectOf(present);
+    this.#put({ ...present, object });
     return object;
+  }
+
+  setFurther(linkId: string, further: readonly FurtherCapture[]): void {
+    this.#put({ ...this.open(linkId), further });
   }
 
   isTaken(end: LinkEnd): boolean {

@@ -15,18 +15,25 @@ export class WaitingCaptures {
     return this.#isClosing ? [] : this.#store.read();
   }
 
-  find(linkId: string): KeptCapture | undefined {
-    return this.all().find(({ link_id }) => link_id === linkId);
+  /** Those of a link. */
+  of(linkId: string): readonly KeptCapture[] {
+    return this.all().filter(({ link_id }) => link_id === linkId);
+  }
+
+  find(linkId: string, captureId: string | null): KeptCapture | undefined {
+    return this.of(linkId).find(({ capture_id = null }) => capture_id === captureId);
   }
 
   /** @throws `storage_failed`; it waits on then */
-  async forget(linkId: string): Promise<void> {
-    if (this.find(linkId)) await this.#store.write(this.all().filter(({ link_id }) => link_id !== linkId));
+  async forget(linkId: string, captureId: string | null): Promise<void> {
+    const kept = this.find(linkId, captureId);
+    if (kept) await this.#store.write(this.all().filter((other) => other !== kept));
   }
 
   /** The project is closed: those that go on now wait for its next opening, with those that wait still. @throws `storage_failed` */
   async keep(going: readonly KeptCapture[], isThere: (linkId: string) => boolean): Promise<void> {
-    const kept = new Map([...this.all(), ...going].map((capture) => [capture.link_id, capture]));
+    const keyOf = ({ link_id, capture_id = null }: KeptCapture) => `${link_id} ${capture_id}`;
+    const kept = new Map([...this.all(), ...going].map((capture) => [keyOf(capture), capture]));
     this.#isClosing = true;
     await this.#store.write([...kept.values()].filter(({ link_id }) => isThere(link_id)));
   }
@@ -37,7 +44,7 @@ export function isOver({ ends_at }: KeptCapture): boolean {
 }
 
 /** What begins it again, behind what its file holds, with the rest of its time. */
-export function startOf({ ends_at, max_bytes, link_id: _link, ...capture }: KeptCapture): LinkCaptureStart {
+export function startOf({ ends_at, max_bytes, link_id: _link, capture_id: _id, ...capture }: KeptCapture): LinkCaptureStart {
   const seconds = ends_at === null ? undefined : Math.ceil((Date.parse(ends_at) - Date.now()) / 1000);
   return {
     ...capture,

@@ -156,15 +156,16 @@ export class OpenNode {
   }
 
   /** A request about one of its ports. */
-  async portCall(
+  async portCall<T>(
     method: 'POST' | 'PUT' | 'DELETE',
     verb: string,
-    end: { adapter: number; port: number },
+    end: { adapter: number; port: number; capture_id?: string },
     body: unknown = {},
-  ): Promise<void> {
+  ): Promise<T> {
     const way = `/adapters/{adapter_number}/ports/{port_number}/${verb}`;
-    const path = { ...this.#path(), adapter_number: end.adapter, port_number: end.port };
-    await this.#transport().call(`${method} ${this.#base()}${way}`, { path, body });
+    const { adapter: adapter_number, port: port_number, ...more } = end;
+    const path = { ...this.#path(), adapter_number, port_number, ...more };
+    return (await this.#transport().call<T>(`${method} ${this.#base()}${way}`, { path, body })).body;
   }
 
   /** What one of its ports sends without end. */

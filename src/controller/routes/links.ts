@@ -1,11 +1,12 @@
 import { type Route, route } from '../../api/route.ts';
-import { LinkCaptureStart } from '../../schema/capture.ts';
+import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
 import { FilterFacts } from '../../schema/filter-table.ts';
 import { Link, LinkInput } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { closedLinks } from '../links/closed-links.ts';
+import type { Project } from '../projects/project.ts';
 
 export function linkRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
@@ -71,6 +72,45 @@ export function linkRoutes({ projects }: Controller): Route[] {
       async ({ path }) => {
         const live = await project(path).live();
         return live.links.captures.stream(path.link_id);
+      },
+    ),
+    ...furtherCaptureRoutes(project),
+  ];
+}
+
+/** Captures of a link beside the one that the established API knows. */
+function furtherCaptureRoutes(project: (path: { project_id: string }) => Project): Route[] {
+  return [
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/captures',
+      { summary: "List the captures beside the link's own", reply: Type.Array(LinkCapture), own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.links.captures.list(path.link_id);
+      },
+    ),
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/captures',
+      {
+        summary: 'Write the frames of a link to a further file',
+        body: LinkCaptureStart,
+        status: 201,
+        reply: LinkCapture,
+        own: true,
+      },
+      ({ path, body }) => project(path).change((live) => live.links.captures.add(path.link_id, body)),
+    ),
+    route(
+      'DELETE /v2/projects/{project_id}/links/{link_id}/captures/{capture_id}',
+      { summary: 'End a further capture', status: 204, own: true },
+      ({ path }) => project(path).change((live) => live.links.captures.remove(path.link_id, path.capture_id)),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/captures/{capture_id}/pcap',
+      { summary: 'A further capture as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap', own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.links.captures.streamFurther(path.link_id, path.capture_id);
       },
     ),
   ];

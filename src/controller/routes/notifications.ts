@@ -1,13 +1,14 @@
 import { fault } from '../../api/faults.ts';
 import { type Call, type Route, route, socketRoute } from '../../api/route.ts';
-import { linkStats, Notification, since } from '../../schema/notification.ts';
+import { linkStats, linkStatsChanged, Notification, since } from '../../schema/notification.ts';
 import type { Controller } from '../controller.ts';
 import type { Source } from '../feed.ts';
 import { resume } from '../history/resume.ts';
+import { changedOnly } from '../links/link-stats-feed.ts';
 
 const reply = Notification;
 /** Existing clients are not sent what they do not know. */
-const parameters = { since, link_stats: linkStats };
+const parameters = { since, link_stats: linkStats, link_stats_changed: linkStatsChanged };
 
 export function notificationRoutes({ feeds, notices, projects, log }: Controller): Route[] {
   const ofServer: Source = { listen: (listener) => notices.subscribe(listener) };
@@ -16,10 +17,11 @@ export function notificationRoutes({ feeds, notices, projects, log }: Controller
     const token = tokenOf(query.since);
     const changes = token === undefined ? project.listen.bind(project) : resume(project, token, log);
     const seq = () => project.liveNow?.seq;
-    if (!isOn(query, 'link_stats')) return { listen: changes, seq };
+    const isAll = isOn(query, 'link_stats');
+    if (!isOn(query, 'link_stats_changed') && !isAll) return { listen: changes, seq };
     const listen: Source['listen'] = (listener) => {
       const leave = changes(listener);
-      const stop = project.linkStats.listen(listener);
+      const stop = project.linkStats.listen(isAll ? listener : changedOnly(listener));
       return () => {
         stop();
         leave();

@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { Mutex } from '../../lib/mutex.ts';
 import { adoptChild, type Child, type ChildRecord } from '../../process/child.ts';
 import { isRunning } from '../../process/proc.ts';
 import type { Driver, NodePlace, NodeView } from '../driver.ts';
@@ -15,7 +16,8 @@ import { missingCapabilities } from './capabilities.ts';
 import { type ContainerBody, containerBody, ensureContainer, findContainer, foldersOf, removeContainer } from './container.ts';
 import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
 import { Engine } from './engine.ts';
-import { requireImage } from './images.ts';
+import { Images } from './images.ts';
+import { writeInterfacesSample } from './interfaces-sample.ts';
 import { dockerKind } from './kind.ts';
 import { asDocker, changedDocker, newDocker } from './properties.ts';
 import { installResources, isPrepared } from './resources.ts';
@@ -39,6 +41,7 @@ interface Known {
 
 export function dockerDriver(host: Host): Driver {
   const engine = new Engine(host.settings.Docker.socket_path);
+  const facilities = { host, engine, images: new Images(engine), installing: new Mutex() };
   const known = new Map<string, Known>();
   const learn = (nodeId: string, facts: Partial<Known>) =>
     known.set(nodeId, { containerId: null, aux: null, ...known.get(nodeId), ...facts });
@@ -46,8 +49,9 @@ export function dockerDriver(host: Host): Driver {
     kind: dockerKind,
     async create(input, place) {
       const properties = newDocker(input, place.nodeId);
-      const body = await bodyOf({ host, engine }, properties, place);
+      const body = await bodyOf(facilities, properties, place);
       await makeFolders(body);
+      await writeInterfacesSample(directoryOf(place), properties.adapters);
       learn(place.nodeId, { containerId: await ensureContainer(engine, body) });
       return { ...properties };
     },
@@ -57,12 +61,12 @@ export function dockerDriver(host: Host): Driver {
       return { ...properties, container_id: containerId, aux: aux ?? properties.aux };
     },
     async start(node) {
-      const body = await bodyOf({ host, engine }, asDocker(node.properties), placeOf(node));
+      const body = await bodyOf(facilities, asDocker(node.properties), placeOf(node));
       await makeFolders(body);
       const screen = await startScreen(host, node);
       try {
         const containerId = await ensureContainer(engine, body);
-        const emulator = await startContainer({ host, engine }, node, { containerId, screen });
+        const emulator = await startContainer(facilities, node, { containerId, screen });
         learn(node.nodeId, { containerId, aux: emulator.auxiliary()?.port ?? null });
         return emulator;
       } catch (error) {
@@ -71,7 +75,7 @@ export function dockerDriver(host: Host): Driver {
       }
     },
     async adopt(node, record) {
-      const emulator = await adoptContainer({ host, engine }, node, record as unknown as DockerRecord);
+      const emulator = await adoptContainer(facilities, node, record as unknown as DockerRecord);
       if (emulator)
         learn(node.nodeId, { containerId: String(emulator.record.container_id), aux: emulator.auxiliary()?.port ?? null });
       return emulator;
@@ -87,25 +91,37 @@ export function dockerDriver(host: Host): Driver {
 interface Facilities {
   readonly host: Host;
   readonly engine: Engine;
+  readonly images: Images;
+  /** The folder of resources is one for all. */
+  readonly installing: Mutex;
 }
 
 type Place = NodePlace & { readonly directory?: string; readonly screen?: string | undefined };
 
-async function bodyOf({ host, engine }: Facilities, properties: ReturnType<typeof asDocker>, place: Place): Promise<ContainerBody> {
-  const { nodeId, projectDirectory, name = nodeId, projectId = '', inform = () => undefined } = place;
-  const image = await requireImage(engine, properties.image, inform);
+async function bodyOf(
+  { host, images, installing }: Facilities,
+  properties: ReturnType<typeof asDocker>,
+  place: Place,
+): Promise<ContainerBody> {
+  const { nodeId, projectDirectory, variables = [], name = nodeId, projectId = '', inform = () => undefined } = place;
+  const image = await images.require(properties.image, inform);
   const [resources, missing] = await Promise.all([
-    installResources(join(host.settings.Server.resources_path, 'docker')),
+    installing.run(() => installResources(join(host.settings.Server.resources_path, 'docker'))),
     missingCapabilities(),
   ]);
-  const directory = place.directory ?? join(projectDirectory, 'project-files', dockerKind.folder, nodeId);
-  const { screen } = place;
-  return containerBody(properties, image, { name, nodeId, projectId, projectDirectory, directory, resources, missing, screen });
+  const directory = directoryOf(place);
+  const names = { name, nodeId, projectId, projectDirectory, variables };
+  return containerBody(properties, image, { ...names, directory, resources, missing, screen: place.screen });
+}
+
+/** The node's folder, which may not be there yet. */
+function directoryOf({ directory, projectDirectory, nodeId }: Place): string {
+  return directory ?? join(projectDirectory, 'project-files', dockerKind.folder, nodeId);
 }
 
 function placeOf(node: NodeView): Place {
-  const { nodeId, projectId, projectDirectory, name, directory, warn } = node;
-  return { nodeId, projectId, projectDirectory, name, directory, inform: warn, screen: screenSockets(node) };
+  const { nodeId, projectId, projectDirectory, variables = [], name, directory, warn } = node;
+  return { nodeId, projectId, projectDirectory, variables, name, directory, inform: warn, screen: screenSockets(node) };
 }
 
 async function makeFolders(body: ContainerBody): Promise<void> {

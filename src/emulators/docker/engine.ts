@@ -1,6 +1,5 @@
 /** The Engine's HTTP API over its Unix socket. @see docs.docker.com/engine/api, 1.40 and later */
 import { request } from 'node:http';
-import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import { fault } from '../../api/faults.ts';
@@ -49,10 +48,9 @@ export class Engine {
 
   /** Undefined when there is no such thing. */
   async find<T>(path: string): Promise<T | undefined> {
-    const { statusCode, body } = await this.#request('GET', path);
-    const text = await body.text();
-    if (statusCode === 404) return undefined;
-    if (statusCode >= 400) throw said(text);
+    const { status, text } = await this.#ask('GET', path);
+    if (status === 404) return undefined;
+    if (status >= 400) throw refused(text);
     return JSON.parse(text) as T;
   }
 
@@ -64,16 +62,24 @@ export class Engine {
 
   /** That there is no such thing is success. */
   async delete(path: string): Promise<void> {
-    const { statusCode, body } = await this.#request('DELETE', path);
-    const text = await body.text();
-    if (statusCode >= 400 && statusCode !== 404) throw said(text);
+    const { status, text } = await this.#ask('DELETE', path);
+    if (status >= 400 && status !== 404) throw refused(text);
   }
 
-  /** Each JSON line of an answer as it comes. */
+  /** Each JSON line of an answer as it comes. A refusal is one, too, with the key `error`. @throws docker_engine_missing, also half-way */
   async follow(path: string, heard: (line: Record<string, unknown>) => void): Promise<void> {
     const { statusCode, body } = await this.#request('POST', path);
-    if (statusCode >= 400) throw said(await body.text());
-    for await (const line of createInterface({ input: body })) if (line !== '') heard(JSON.parse(line) as Record<string, unknown>);
+    if (statusCode >= 400) return heard({ error: wordsOf(await body.text()) });
+    let rest = '';
+    try {
+      for await (const text of body.setEncoding('utf8')) {
+        const lines = `${rest}${text}`.split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) if (line.trim() !== '') heard(JSON.parse(line) as Record<string, unknown>);
+      }
+    } catch (error) {
+      throw this.#unreachable(error as Error);
+    }
   }
 
   /** The two directions of a container's terminal, or of a command in it. */
@@ -93,7 +99,7 @@ export class Engine {
       });
       asked.once('response', (answer) => {
         answer.resume();
-        reject(said(`status ${answer.statusCode}`));
+        reject(refused(`status ${answer.statusCode}`));
       });
       asked.once('error', (error) => reject(this.#unreachable(error)));
       asked.end(text);
@@ -109,10 +115,24 @@ export class Engine {
   }
 
   async #text(method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal): Promise<string> {
+    const answer = await this.#ask(method, path, body, signal);
+    if (answer.status >= 400) throw refused(answer.text);
+    return answer.text;
+  }
+
+  /** The whole answer. */
+  async #ask(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: object,
+    signal?: AbortSignal,
+  ): Promise<{ status: number; text: string }> {
     const answer = await this.#request(method, path, body, signal);
-    const text = await answer.body.text();
-    if (answer.statusCode >= 400) throw said(text);
-    return text;
+    try {
+      return { status: answer.statusCode, text: await answer.body.text() };
+    } catch (error) {
+      throw this.#unreachable(error as Error);
+    }
   }
 
   async #request(
@@ -142,13 +162,16 @@ export class Engine {
   }
 }
 
+function refused(text: string): Error {
+  return fault('docker_failed', { reason: `The Docker engine refused: ${wordsOf(text)}` });
+}
+
 /** The engine's own words. */
-function said(text: string): Error {
-  let reason = text.trim();
+function wordsOf(text: string): string {
   try {
-    reason = (JSON.parse(text) as { message?: string }).message ?? reason;
+    return (JSON.parse(text) as { message?: string }).message ?? text.trim();
   } catch {
     // Not JSON: as it is.
+    return text.trim();
   }
-  return fault('docker_failed', { reason: `The Docker engine refused: ${reason}` });
 }

@@ -1,5 +1,6 @@
 /** Images of the engine: which there are, and bringing one that is not there. */
 import { fault } from '../../api/faults.ts';
+import { KeyedMutex } from '../../lib/mutex.ts';
 import type { Engine, ImageFacts } from './engine.ts';
 
 interface Listed {
@@ -14,25 +15,43 @@ export async function listImages(engine: Engine): Promise<{ image: string }[]> {
   return names.sort().map((image) => ({ image }));
 }
 
-/** What the image says of itself; brought first when it is not there, which may take minutes: `inform` is told how far it is. */
-export async function requireImage(engine: Engine, image: string, inform: (message: string) => void): Promise<ImageFacts> {
-  await engine.check();
-  const known = await engine.find<ImageFacts>(`/images/${encodeURIComponent(image)}/json`);
-  if (known) return known;
-  await pull(engine, image, inform);
-  return engine.get<ImageFacts>(`/images/${encodeURIComponent(image)}/json`);
-}
+type Inform = (message: string) => void;
 
-async function pull(engine: Engine, image: string, inform: (message: string) => void): Promise<void> {
-  const progress = new Progress(image, inform);
-  let failure: string | undefined;
-  inform(`Pulling image ${image}`);
-  await engine.follow(`/images/create?fromImage=${encodeURIComponent(image)}`, (line) => {
-    if (typeof line.error === 'string') failure = line.error;
-    else progress.heard(line);
-  });
-  if (failure !== undefined) throw fault('docker_failed', { reason: `The image ${image} could not be pulled: ${failure}` });
-  inform(`Image ${image} is here`);
+export class Images {
+  readonly #engine: Engine;
+  /** Nodes that lack the same image wait for one pull. */
+  readonly #pulls = new KeyedMutex();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** What the image says of itself; brought first when it is not there, which may take minutes: `inform` is told how far it is. */
+  async require(image: string, inform: Inform): Promise<ImageFacts> {
+    await this.#engine.check();
+    return (await this.#find(image)) ?? this.#pulls.run(image, async () => (await this.#find(image)) ?? this.#pull(image, inform));
+  }
+
+  #find(image: string): Promise<ImageFacts | undefined> {
+    return this.#engine.find<ImageFacts>(`/images/${encodeURIComponent(image)}/json`);
+  }
+
+  async #pull(image: string, inform: Inform): Promise<ImageFacts> {
+    const progress = new Progress(image, inform);
+    let failure: string | undefined;
+    inform(`Pulling image ${image}`);
+    await this.#engine.follow(`/images/create?fromImage=${encodeURIComponent(image)}`, (line) => {
+      if (typeof line.error === 'string') failure = line.error;
+      else progress.heard(line);
+    });
+    const pulled = failure === undefined ? await this.#find(image) : undefined;
+    if (!pulled) {
+      const reason = failure ?? 'the engine does not have it afterwards';
+      throw fault('docker_failed', { reason: `The image ${image} could not be pulled: ${reason}` });
+    }
+    inform(`Image ${image} is here`);
+    return pulled;
+  }
 }
 
 /** Sums up the progress of an image's layers, and says it at most once a second. */

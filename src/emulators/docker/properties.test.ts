@@ -11,7 +11,7 @@ import { isStatic } from './resources.ts';
 import { screenArguments } from './screen.ts';
 
 const nodeId = '01a2b3c4-0000-4000-8000-000000000000';
-const names = { name: 'R 1', nodeId, projectId: 'p', projectDirectory: '/projects/p' };
+const names = { name: 'R 1', nodeId, projectId: 'p', projectDirectory: '/projects/p', variables: [] };
 const refused = (words: RegExp) => (error: unknown) => isFault(error, 'docker_failed') && words.test(error.message);
 
 test('properties: defaults, addresses from the id, blanks as none; the image stays', () => {
@@ -47,6 +47,9 @@ test('hosts and environment: one a line, names filled in, our own variables left
   assert.throws(() => hostLines('a 10.0.0.1'), refused(/host:address/));
   const text = 'A=1\nW=%vm-name% %project-path%\n=x\nnonsense\nPATCHBAY_USER=me\nGNS3_USER=me\nB=a=b';
   assert.deepEqual(environmentLines(text, names), ['A=1', 'W=R 1 /projects/p', 'B=a=b']);
+  const variables = [{ name: 'SITE', value: 'north' }, { name: 'EMPTY' }, { name: 'not a name', value: 'x' }];
+  const lines = environmentLines(`AT=\${SITE}-\${EMPTY}-\${OTHER}`, { ...names, variables });
+  assert.deepEqual(lines, ['SITE=north', 'EMPTY=', `AT=north--\${OTHER}`]);
 });
 
 test('what the engine is told: entry before command, volumes once, no lacking capability, another label for another thing', () => {

@@ -1,7 +1,7 @@
 /** The properties of a container, and what their texts mean. */
 import { fault } from '../../api/faults.ts';
 import type { CustomAdapters } from '../../schema/node.ts';
-import type { Properties } from '../driver.ts';
+import type { ProjectVariable, Properties } from '../driver.ts';
 import { macPlus } from '../mac-address.ts';
 
 export interface DockerProperties {
@@ -124,19 +124,25 @@ export interface Names {
   readonly nodeId: string;
   readonly projectId: string;
   readonly projectDirectory: string;
+  readonly variables: readonly ProjectVariable[];
 }
 
-/** Lines `KEY=VALUE` with names filled in; lines without a key are left out. */
+/**
+ * The project's variables, and lines `KEY=VALUE`, in which `${NAME}` stands for a variable of the project and `%vm-name%` and the like for
+ * the node's own; lines without a key are left out.
+ */
 export function environmentLines(text: string | null, names: Names): string[] {
   const values: Record<string, string> = {
     '%vm-name%': names.name,
     '%vm-id%': names.nodeId,
     '%project-id%': names.projectId,
     '%project-path%': names.projectDirectory,
+    ...Object.fromEntries(names.variables.map(({ name, value = '' }) => [`\${${name}}`, value])),
   };
   const lines = (text ?? '').split('\n').map((line) => line.trim());
-  const kept = lines.filter((line) => /^[^=\s]+=/.test(line) && !/^(GNS3|PATCHBAY)_/.test(line));
-  return kept.map((line) => line.replace(/%(?:vm-name|vm-id|project-id|project-path)%/g, (key) => values[key] ?? key));
+  const filled = lines.map((line) => line.replace(/%[a-z-]+%|\$\{[^}]+\}/g, (key) => values[key] ?? key));
+  const ofProject = names.variables.map(({ name, value = '' }) => `${name}=${value}`);
+  return [...ofProject, ...filled].filter((line) => /^[^=\s]+=/.test(line) && !/^(GNS3|PATCHBAY)_/.test(line));
 }
 
 function refused(reason: string): Error {

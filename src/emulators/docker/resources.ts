@@ -23,7 +23,7 @@ for volume in $PATCHBAY_VOLUMES; do
   kept="${volumesInside}$volume"
   if [ ! -e "$kept/.patchbay" ]; then
     $b mkdir -p "$volume"
-    $b cp -a "$volume/." "$kept/"
+    $b cp -au "$volume/." "$kept/"
     : > "$kept/.patchbay"
   fi
   $b mkdir -p "$volume"

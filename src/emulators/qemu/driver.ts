@@ -1,5 +1,6 @@
 /** The driver of the kind "qemu": checks, starts and takes over virtual machines. */
 import { fault } from '../../api/faults.ts';
+import { Mutex } from '../../lib/mutex.ts';
 import type { Driver, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host.ts';
 import { Acceleration } from './acceleration.ts';
@@ -53,6 +54,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       binaries,
       acceleration,
       sandboxes: new Sandboxes(),
+      spawning: new Mutex(),
       datagrams: options.datagrams ?? false,
       firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
     },

@@ -58,7 +58,7 @@ export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEm
     const runDirectory = facilities.host.settings.runtimeDirectory;
     if (runAs) await giveFiles(runAs, node, preparation, runDirectory);
     if (preparation.swtpm !== undefined) tpm = await startTpm(preparation.swtpm, node, { runDirectory, runAs });
-    const { child, record } = await spawn(node, program, preparation, { runDirectory, runAs });
+    const { child, record } = await facilities.spawning.run(() => spawn(node, program, preparation, { runDirectory, runAs }));
     started = {
       ...preparation,
       child,

@@ -4,6 +4,7 @@ import { copyFile, stat } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import type { Mutex } from '../../lib/mutex.ts';
 import type { NodeView } from '../driver.ts';
 import type { Host } from '../host.ts';
 import type { ImageFolder } from '../images.ts';
@@ -23,6 +24,8 @@ import { findTpm, tpmSocket } from './tpm.ts';
 import { atLeast, type Version } from './version.ts';
 
 export interface Facilities {
+  /** Forking a large process holds up the event loop: one after the other, and requests in between. */
+  readonly spawning: Mutex;
   readonly host: Host;
   readonly binaries: Binaries;
   readonly acceleration: Acceleration;

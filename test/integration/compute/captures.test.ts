@@ -120,6 +120,7 @@ describe('a capture on a compute', () => {
         (list as { capture_file_name: string }[]).filter(({ capture_file_name }) => capture_file_name === 'mine.pcap'),
       );
     assert.deepEqual(entry, {
+      capture_id: null,
       node_id: second.one.node_id,
       adapter_number: 0,
       port_number: 0,

@@ -1,0 +1,208 @@
+/** A lab from the first page to the last packet without a mouse: nothing here points, clicks or sets the focus by itself. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Link } from '../../src/schema/link.ts';
+import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type NodeBody, withServer } from '../support/with-server.ts';
+import { canvas, consoleText, type } from './page-parts.ts';
+
+const { server, client } = await withServer();
+const { page, problems } = await openTab(server.url);
+const { keyboard } = page;
+const nameOfFocused =
+  "(({ ariaLabel, labels, textContent }) => (ariaLabel ?? labels?.[0]?.textContent ?? textContent ?? '').trim())(document.activeElement)";
+const selectedName = "document.querySelector('.node.selected')?.getAttribute('aria-label') ?? ''";
+const press = async (...keys: string[]) => {
+  for (const key of keys) await keyboard.press(key);
+};
+let path = '';
+const nodes = () => client.get<NodeBody[]>(`${path}/nodes`);
+const links = () => client.get<Link[]>(`${path}/links`);
+
+describe('a lab by keyboard alone', () => {
+  it('begins with a project', async () => {
+    await tabTo('New project');
+    await press('Enter');
+    await type(page, 'Keys');
+    await page.waitForURL(/\/projects\/[\w-]{36}$/);
+    path = `/v2${new URL(page.url()).pathname}`;
+    await page.getByText('0 nodes').waitFor();
+    await focusIsOn('svg.canvas');
+  });
+
+  it('gets two PCs and a switch from the palette', async () => {
+    await press('/');
+    await focusIsOn('.palette input');
+    await keyboard.type('vpcs');
+    await press('Enter');
+    await canvas(page).node('PC1').waitFor();
+    await press('Enter');
+    await canvas(page).node('PC2').waitFor();
+    await press('Control+a');
+    await keyboard.type('ethernet sw');
+    await press('ArrowDown');
+    await focusIsOn('.template');
+    await press('Enter');
+    await waitFor(async () => (await nodes()).length === 3, { what: 'three nodes' });
+    await page.locator('.node').nth(2).waitFor();
+    await press('Control+F6');
+    await focusIsOn('svg.canvas');
+  });
+
+  it('is wired: a node, L, the next node, L', async () => {
+    for (const name of ['PC1', 'PC2']) {
+      await select(name);
+      await press('l');
+      await page.getByText(`${name} Ethernet0 →`).waitFor();
+      await select('Switch1');
+      await press('l');
+      await focusIsOn('.ports button');
+      await press('Enter');
+      await waitFor(async () => (await links()).some((link) => hasEnd(link, name)), { what: `the link of ${name}` });
+    }
+    await press('Escape');
+    await page.locator('.tool-hint').waitFor({ state: 'detached' });
+    await page.locator('.link').nth(1).waitFor({ state: 'attached' });
+    await focusIsOn('svg.canvas');
+  });
+
+  it('is started, and pings from a console, which can be left', async () => {
+    await press('Shift+S');
+    await page.locator('.node.started').nth(2).waitFor();
+    for (const number of [2, 1]) {
+      await select(`PC${number}`);
+      await press('Enter');
+      await focusIsOn('.console:not([hidden]) textarea');
+      await type(page, `ip 10.0.0.${number}/24`);
+      await consoleText(page, new RegExp(`PC\\d : 10\\.0\\.0\\.${number}`));
+      if (number === 2) await press('Control+F6');
+    }
+    await type(page, 'ping 10.0.0.2 -c 2 -w 20000');
+    await consoleText(page, /icmp_seq=2 ttl=64/);
+    await press('Control+F6');
+    await focusIsOn('svg.canvas');
+  });
+
+  it('has a delay on a link, and shows it', async () => {
+    await select('PC1');
+    await press('e', 'F6');
+    await focusIsOn('.inspector *');
+    await tabTo('Latency');
+    await keyboard.type('150');
+    await waitFor(async () => (await links()).some(({ filters }) => String(filters.delay) === '150'), { what: 'the delay' });
+    await page.locator('.link.impaired').waitFor({ state: 'attached' });
+    await press('F6');
+    await focusIsOn('.console:not([hidden]) textarea');
+    await type(page, 'ping 10.0.0.2 -c 2 -w 20000');
+    // 150 ms there and as much back, and what a busy machine adds.
+    await consoleText(page, /icmp_seq=2 ttl=64 time=([3-9]\d\d|\d{4,})\./);
+    await press('Control+F6');
+  });
+
+  it('is captured, and the packets are walked through', async () => {
+    await press('w');
+    await focusIsOn('dialog [type=submit]');
+    await press('Enter');
+    await page.getByText('Live:').waitFor();
+    await press('Control+F6');
+    await select('PC1');
+    await press('c');
+    await focusIsOn('.console:not([hidden]) textarea');
+    await type(page, 'ping 10.0.0.2 -c 3 -w 20000');
+    await consoleText(page, /icmp_seq=3 ttl=64/);
+    await press('Control+F6', 'e', 'w');
+    await page.getByRole('row').filter({ hasText: 'Echo reply' }).first().waitFor();
+    await tabTo('Packets');
+    await press('End', 'Home');
+    await page.getByRole('region', { name: 'Packet 1', exact: true }).waitFor();
+    await press('Control+F6', 'Shift+W');
+    await page.getByText('Ended:').waitFor();
+    await picture(page, 'keyboard');
+  });
+
+  it('is deleted, undone and redone', async () => {
+    await select('PC2');
+    await press('Delete');
+    await focusIsOn('dialog [type=submit]');
+    await press('Enter');
+    await canvas(page).node('PC2').waitFor({ state: 'detached' });
+    await focusIsOn('svg.canvas');
+    await press('Control+z');
+    await canvas(page).node('PC2').waitFor();
+    await page.locator('.link').nth(1).waitFor({ state: 'attached' });
+    await press('Control+Shift+Z');
+    await canvas(page).node('PC2').waitFor({ state: 'detached' });
+  });
+
+  it('has a menu for what is selected, and gives the focus back', async () => {
+    await select('PC1');
+    await press('m');
+    await focusIsOn('.menu button');
+    await press('ArrowDown', 'Escape');
+    await focusIsOn('svg.canvas');
+    await press('?');
+    await page.getByRole('dialog', { name: 'Keys and help' }).waitFor();
+    await press('Escape');
+    await focusIsOn('svg.canvas');
+  });
+
+  it('lists all its keys', async () => {
+    await press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keys and help' });
+    for (const key of ['F6', 'Ctrl F6', 'E', 'M', '/', 'L', 'N', 'W', 'Del', '?', 'Shift S', 'Ctrl Z'])
+      assert.equal(await dialog.locator('kbd').getByText(key, { exact: true }).count(), 1, key);
+    await press('Escape');
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});
+
+const names = new Map<string, string>();
+const hasEnd = ({ nodes: ends }: Link, name: string) => ends.some(({ node_id }) => names.get(node_id) === name);
+
+/** Goes through the items until this one is selected. */
+async function select(name: string): Promise<void> {
+  for (const node of await nodes()) names.set(node.node_id, node.name);
+  await waitFor(
+    async () => {
+      if ((await page.evaluate<string>(selectedName)).startsWith(name)) return true;
+      await press('n');
+      return false;
+    },
+    { what: `the selection of ${name}`, everyMs: 50 },
+  );
+}
+
+/** By Tab, as far as it takes; each stop shows that it has the focus. */
+async function tabTo(name: string): Promise<void> {
+  const said: string[] = [];
+  for (let stop = 0; stop < 80; stop += 1) {
+    await press('Tab');
+    const label = await page.evaluate<string>(nameOfFocused);
+    said.push(label);
+    assert.ok(await isSeen(), `the focus is seen on “${label}”`);
+    if (label === name) return;
+  }
+  assert.fail(`${name} cannot be reached: ${said.join(', ')}`);
+}
+
+async function focusIsOn(selector: string): Promise<void> {
+  const is = () => page.evaluate<boolean>(`document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`);
+  await waitFor(is, { what: `the focus on ${selector}`, limitMs: 10_000 }).catch(async (cause: unknown) => {
+    throw new Error(`the focus is on ${await page.evaluate<string>('document.activeElement?.outerHTML.slice(0, 300)')}`, { cause });
+  });
+  assert.ok(await isSeen(), `the focus is seen on ${selector}`);
+}
+
+/** A cursor in a console is the mark of its focus. */
+function isSeen(): Promise<boolean> {
+  return page.evaluate<boolean>(`(() => {
+    const element = document.activeElement;
+    if (element === document.body) return true;
+    if (element.closest('.terminal')) return element.closest('.terminal').classList.contains('focus');
+    // A table's mark is on what scrolls it.
+    const marked = [element, element.parentElement].some((one) => getComputedStyle(one).outlineStyle !== 'none');
+    return element.matches(':focus-visible') && marked;
+  })()`);
+}

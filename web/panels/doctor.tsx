@@ -1,0 +1,62 @@
+/** What a compute's doctor says: which programs it has, which are missing and which package brings them, and whether KVM works. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Finding } from '../../src/schema/finding.ts';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+
+/** Empty while it is not known, and for computes of another make, which have none. Asking takes a few seconds. */
+function useFindings(computeId: string, isWanted: boolean): Signal<readonly Finding[] | undefined> {
+  const { api } = useApp();
+  const findings = useSignal<readonly Finding[] | undefined>(undefined);
+  useEffect(() => {
+    if (!isWanted) return;
+    api.get<Finding[]>(`/v2/computes/${encodeURIComponent(computeId)}/doctor`).then(
+      (found) => (findings.value = found),
+      () => (findings.value = []),
+    );
+  }, [api, computeId, isWanted, findings]);
+  return findings;
+}
+
+/** Everything, for the server's page: asked for when it is opened. */
+export function DoctorDetails({ computeId, name }: { readonly computeId: string; readonly name: string }) {
+  const isOpen = useSignal(false);
+  const findings = useFindings(computeId, isOpen.value);
+  return (
+    <details class="doctor" onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+      <summary>{texts.serverPage.doctor(name)}</summary>
+      {findings.value === undefined && <p>{texts.loading}</p>}
+      {findings.value?.length === 0 && <p>{texts.serverPage.noDoctor}</p>}
+      <FindingList findings={findings.value ?? []} />
+    </details>
+  );
+}
+
+/** What is missing, for the panel of a node that cannot run. */
+export function MissingPrograms({ computeId }: { readonly computeId: string }) {
+  const findings = useFindings(computeId, true);
+  return <FindingList findings={(findings.value ?? []).filter((finding) => finding.package !== undefined)} />;
+}
+
+function FindingList({ findings }: { readonly findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
+  return (
+    <ul class="plain-list">
+      {findings.map(({ state, what, found, package: packages }) => (
+        <li key={what}>
+          <span class={`dot ${dots[state]}`} />
+          <span>
+            <strong>{what}</strong>
+            <small>
+              {texts.serverPage.findings[state]}: {found}
+            </small>
+            {packages && <small class="code">apt-get install {packages}</small>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const dots = { good: 'started', note: 'suspended', missing: 'failed' } as const;
