@@ -40,6 +40,7 @@ const commands = {
   demo: { script: ['demo/main.ts'], packages: emulators, page: 'build' },
   test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
   conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },
+  fuzz: { script: ['scripts/fuzz.mjs'], packages: emulators },
   check: { script: ['scripts/check.mjs'], packages: [] },
   doctor: { script: ['src/main.ts', 'doctor'], packages: [], production: true },
   bench: { script: ['bench/main.ts'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },

@@ -1,6 +1,6 @@
 /** Files of a folder as answers, and what went wrong with them as faults; alike in controller and compute. */
 import type { Readable } from 'node:stream';
-import { type Fault, fault } from './faults.ts';
+import { type Fault, fault, isFault } from './faults.ts';
 import { Stream } from './route.ts';
 
 interface OpenFile {
@@ -18,8 +18,9 @@ export function fileAnswer({ contentType, modified, sizeBytes, source }: OpenFil
   return new Stream(contentType, source, headers);
 }
 
-/** `path` as the client gave it. */
+/** `path` as the client gave it. A fault stays what it is. */
 export function fileFault(path: string, cause: NodeJS.ErrnoException): Fault {
+  if (isFault(cause)) return cause;
   if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return fault('file_not_found', { path }, { cause });
   const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT' || cause.code === 'EIO';
   if (full) return fault('storage_failed', { reason: cause.message }, { cause });

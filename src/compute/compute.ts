@@ -32,7 +32,7 @@ import type { ComputeNode } from './node.ts';
 import { Ports } from './ports.ts';
 import { Projects } from './projects.ts';
 import { computeRoutes } from './routes/routes.ts';
-import { type LoadedNode, Store } from './store.ts';
+import { type LoadedNode, type RunRecord, Store } from './store.ts';
 import { Wiring } from './wiring.ts';
 
 /** The server's log, as pino has it. */
@@ -178,7 +178,7 @@ class Opening {
     await Promise.all([
       removeHalfCopies(this.#context, copies),
       ...[...loaded].map(([node, { run }]) => {
-        if (run) return node.adopt(run).catch((error) => this.#adoptionFailed(node, error));
+        if (run) return node.adopt(run).catch((error) => this.#adoptionFailed(node, run, error));
         return node.begin().catch((error) => log('error', `node ${node.name}: ${error}`));
       }),
     ]);
@@ -209,9 +209,9 @@ class Opening {
   }
 
   /** It is not ours any more: what is left of it is ended with the other processes that nobody owns. */
-  async #adoptionFailed(node: ComputeNode, error: unknown): Promise<void> {
+  async #adoptionFailed(node: ComputeNode, { command_line }: RunRecord, error: unknown): Promise<void> {
     this.#context.log('error', `node ${node.name} could not be taken over: ${error}`);
-    await this.#context.store.deleteRun(node.id);
+    await this.#context.store.endRun(node.id, command_line);
   }
 
   async endUnowned(leftovers: readonly Marked[], owned: readonly number[]): Promise<void> {

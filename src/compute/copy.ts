@@ -6,7 +6,7 @@
  * store first, so that a server that dies in between removes it when it starts again.
  */
 import { randomBytes } from 'node:crypto';
-import { access, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../api/faults.ts';
 import { syncFolder } from '../lib/atomic-file.ts';
@@ -16,11 +16,12 @@ import type { Context } from './context.ts';
 import { type Hold, holdNode } from './hold.ts';
 import type { ComputeNode } from './node.ts';
 import type { ComputeProject } from './project.ts';
-import { makeFolder, placeFor } from './project-folder.ts';
+import { placeFor } from './project-folder.ts';
+import type { Projects } from './projects.ts';
 
 export interface ProjectCopy {
   readonly destination_project_id: string;
-  /** Absolute; absent: the usual place of that project. */
+  /** A folder that is there, absolute; absent: the folder of that project, which must be known. */
   readonly destination_path?: string;
   /** Id of a node to the id of its copy. Folders of other nodes are not copied. */
   readonly nodes: Readonly<Record<string, string>>;
@@ -28,13 +29,29 @@ export interface ProjectCopy {
   readonly leave_out?: readonly string[];
 }
 
-/** Copies `project-files` of a project to where another project will be; all of it except `tmp` and what is to be left out. */
-export async function copyProject(context: Context, project: ComputeProject, wanted: ProjectCopy): Promise<void> {
+/**
+ * Copies `project-files` of a project to another one or to a folder that somebody made; all of it except `tmp` and what is to be left
+ * out. No folder is made beside `project-files`: who is to remove it must have been there before.
+ * @throws project_not_found, project_path_taken, path_forbidden, project_copy_failed
+ */
+export async function copyProject(context: Context, projects: Projects, projectId: string, wanted: ProjectCopy): Promise<void> {
+  const project = projects.get(projectId);
+  if (wanted.destination_path === undefined) {
+    const other = projects.get(wanted.destination_project_id);
+    return other.whileThere(() => copyTo(context, project, other.path, wanted));
+  }
   const destination = await placeFor(context.settings, wanted.destination_project_id, wanted.destination_path);
+  if (!(await exists(destination)))
+    throw fault('path_forbidden', {
+      path: wanted.destination_path,
+      reason: 'it is not there: make it before files are copied to it',
+    });
+  return copyTo(context, project, destination, wanted);
+}
+
+async function copyTo(context: Context, project: ComputeProject, destination: string, wanted: ProjectCopy): Promise<void> {
   const target = join(destination, 'project-files');
   if (destination === project.path || (await exists(target))) throw fault('project_path_taken', { path: destination });
-  const isNew = !(await exists(destination));
-  await makeFolder(destination);
   try {
     await grow(context, target, async (folder) => {
       await whileHeld([...project.nodes.values()], context, async () => {
@@ -46,7 +63,6 @@ export async function copyProject(context: Context, project: ComputeProject, wan
       await renameNodes(context, folder, new Map(Object.entries(wanted.nodes).map(([from, to]) => [from.toLowerCase(), to])));
     });
   } catch (error) {
-    if (isNew) await rm(destination, { recursive: true, force: true }).catch(() => undefined);
     throw isFault(error)
       ? error
       : fault('project_copy_failed', { name: project.name, reason: (error as Error).message }, { cause: error });
@@ -63,6 +79,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
   stopped();
   const copying = whileHeld([source, destination], context, async () => {
     stopped();
+    await makeFolders(dirname(destination.directory));
     await grow(context, destination.directory, async (folder) => {
       if (await exists(source.directory)) await copyTrees(context, source.directory, ['.'], folder);
     });
@@ -101,14 +118,14 @@ async function whileHeld(nodes: readonly ComputeNode[], context: Context, fn: ()
 }
 
 /**
- * Fills a folder beside the target and puts it in the target's place. Disks of gigabytes are not synced: like anything else that
+ * Fills a folder beside the target and puts it in the target's place; what both are in is there. Disks of gigabytes are not synced: like anything else that
  * machines write, they reach the disk when the kernel sees fit; what this protects from is the death of the server.
  */
 async function grow(context: Context, target: string, fill: (folder: string) => Promise<void>): Promise<void> {
   const growing = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}`);
   await context.store.beginCopy(growing);
   try {
-    await makeFolders(growing);
+    await mkdir(growing);
     await fill(growing);
     await rm(target, { recursive: true, force: true });
     await rename(growing, target);

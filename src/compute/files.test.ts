@@ -22,7 +22,8 @@ before(async () => {
 });
 after(() => rm(root, { recursive: true }));
 
-const write = (path: string, content: string) => writeProjectFile(project, path, Readable.from([Buffer.from(content)]));
+const place = () => ({ path: project, whileThere: <T>(fn: () => Promise<T>) => fn() });
+const write = (path: string, content: string) => writeProjectFile(place(), path, Readable.from([Buffer.from(content)]));
 const read = async (path: string) => text((await readProjectFile(project, path)).source as Readable);
 
 describe('files of a project', () => {
@@ -52,7 +53,7 @@ describe('files of a project', () => {
     await write('kept', 'old');
     const broken = new Readable({ read() {} });
     broken.push('half');
-    const writing = writeProjectFile(project, 'kept', broken);
+    const writing = writeProjectFile(place(), 'kept', broken);
     broken.destroy(new Error('gone'));
     await assert.rejects(writing);
     assert.equal(await read('kept'), 'old');

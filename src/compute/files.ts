@@ -29,9 +29,15 @@ export async function readProjectFile(folder: string, path: string): Promise<Str
   return fileAnswer(await readInside(folder, path).catch((cause) => Promise.reject(fileFault(path, cause))));
 }
 
-/** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed */
-export function writeProjectFile(folder: string, path: string, source: Readable): Promise<void> {
-  return writeInside(folder, path, source).catch((cause) => Promise.reject(fileFault(path, cause)));
+interface FilesPlace {
+  readonly path: string;
+  whileThere<T>(fn: () => Promise<T>): Promise<T>;
+}
+
+/** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed, project_not_found */
+export function writeProjectFile(project: FilesPlace, path: string, source: Readable): Promise<void> {
+  const whileThere: FilesPlace['whileThere'] = (fn) => project.whileThere(fn);
+  return writeInside(project.path, path, source, { whileThere }).catch((cause) => Promise.reject(fileFault(path, cause)));
 }
 
 /** Links to folders are not followed; memory images of other emulators are not files of the project. */

@@ -116,7 +116,7 @@ export class NodeRun {
       this.closeConsole(),
       context.wiring.down(nodeId),
       removeFolder(this.#view.runtimeDirectory),
-      context.store.deleteRun(nodeId),
+      context.store.endRun(nodeId, this.emulator.commandLine),
     ]);
     for (const part of tidied)
       if (part.status === 'rejected') context.log('error', `tidying up after node ${name}: ${part.reason}`);

@@ -5,7 +5,7 @@ import type { Driver, NodeView, Properties } from '../emulators/driver.ts';
 import type { NodeStatus } from '../schema/node.ts';
 import type { ComputeEvent, Context, ProjectView } from './context.ts';
 import { type ConsoleChange, nextConsole } from './node-console.ts';
-import type { NodeRecord } from './store.ts';
+import type { KnownNode, NodeRecord } from './store.ts';
 
 /** A change as a client asks for it: what is the compute's own, and the kind's properties. */
 export interface NodeChange extends ConsoleChange {
@@ -21,13 +21,14 @@ export class NodeState {
   record: NodeRecord;
   status: NodeStatus = 'stopped';
   /** Of the last start. */
-  commandLine = '';
+  commandLine: string;
 
-  constructor(context: Context, project: ProjectView, driver: Driver, record: NodeRecord) {
+  constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine }: KnownNode) {
     this.context = context;
     this.project = project;
     this.driver = driver;
     this.record = record;
+    this.commandLine = commandLine;
   }
 
   get id(): string {

@@ -19,7 +19,7 @@ import { NodeCaptures } from './node-captures.ts';
 import { NodeNios, type PortNumbers } from './node-nios.ts';
 import { NodeRun } from './node-run.ts';
 import { type NodeChange, NodeState } from './node-state.ts';
-import type { NioRecord, NodeRecord, RunRecord } from './store.ts';
+import type { KnownNode, NioRecord, RunRecord } from './store.ts';
 
 export class ComputeNode {
   readonly context: Context;
@@ -35,11 +35,11 @@ export class ComputeNode {
   /** Deleted, closed or released: verbs that waited for the lock find nothing to do. */
   #gone = false;
 
-  constructor(context: Context, project: ProjectView, driver: Driver, record: NodeRecord) {
+  constructor(context: Context, project: ProjectView, driver: Driver, known: KnownNode) {
     this.context = context;
     this.project = project;
     this.driver = driver;
-    this.#state = new NodeState(context, project, driver, record);
+    this.#state = new NodeState(context, project, driver, known);
     this.#nios = new NodeNios(context, this);
     this.captures = new NodeCaptures(context, this, this.#nios);
   }
@@ -200,7 +200,7 @@ export class ComputeNode {
     const run = await NodeRun.adopt(this, record);
     if (!run) {
       this.context.log('warning', `node ${this.name} ended while the server was away`);
-      return this.context.store.deleteRun(this.id);
+      return this.context.store.endRun(this.id, record.command_line);
     }
     this.#take(run);
     this.#stale = record.stale;

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../api/faults.ts';
+import { Gate } from '../lib/gate.ts';
 import type { Context, ProjectView } from './context.ts';
 import type { ComputeNode } from './node.ts';
 import { removeFolder } from './project-folder.ts';
@@ -12,10 +13,10 @@ export class ComputeProject implements ProjectView {
   readonly context: Context;
   readonly nodes = new Map<string, ComputeNode>();
   readonly udpPorts = new Set<number>();
-  /** Nodes that are being made. */
-  readonly #pending = new Set<Promise<unknown>>();
+  /** What changes the project, its nodes or its folder passes; who closes it holds. */
+  readonly #gate = new Gate();
   #record: ProjectRecord;
-  #closing = false;
+  #closed = false;
 
   constructor(context: Context, record: ProjectRecord) {
     this.context = context;
@@ -42,51 +43,47 @@ export class ComputeProject implements ProjectView {
   }
 
   /** Only the variables can be changed, and they always are: absent ones are none. */
-  async update(variables: ProjectRecord['variables']): Promise<void> {
-    if (isDeepStrictEqual(variables, this.#record.variables)) return;
-    const next = { ...this.#record, variables };
-    await this.context.store.setProject(next);
-    this.#record = next;
+  update(variables: ProjectRecord['variables']): Promise<void> {
+    return this.whileThere(async () => {
+      if (isDeepStrictEqual(variables, this.#record.variables)) return;
+      const next = { ...this.#record, variables };
+      await this.context.store.setProject(next);
+      this.#record = next;
+    });
   }
 
   /** Gives a UDP port to a client, for a NIO it is about to make. */
-  async takeUdpPort(): Promise<number> {
-    const port = await this.context.ports.takeUdp();
-    this.udpPorts.add(port);
-    return port;
+  takeUdpPort(): Promise<number> {
+    return this.whileThere(async () => {
+      const port = await this.context.ports.takeUdp();
+      this.udpPorts.add(port);
+      return port;
+    });
   }
 
-  /** Runs what adds to the project; a close waits for it, and nothing is added any more once it closes. */
-  async adding<T>(fn: () => Promise<T>): Promise<T> {
-    if (this.#closing) throw fault('project_not_found', { project_id: this.id });
-    const made = fn();
-    this.#pending.add(made);
-    try {
-      return await made;
-    } finally {
-      this.#pending.delete(made);
-    }
+  /** Runs what adds to the project or works in its folder: it is not closed or deleted meanwhile. @throws project_not_found */
+  whileThere<T>(fn: () => Promise<T>): Promise<T> {
+    return this.#gate.pass(() => {
+      if (this.#closed) throw fault('project_not_found', { project_id: this.id });
+      return fn();
+    });
   }
 
   /** Stops all nodes and gives their ports back; the files stay. A node that cannot be stopped does not keep the others. */
-  async close(options?: { now?: boolean }): Promise<void> {
-    this.#closing = true;
-    await Promise.allSettled(this.#pending);
-    const nodes = [...this.nodes.values()];
-    const closed = await Promise.allSettled(nodes.map((node) => node.close(options)));
-    for (const [index, result] of closed.entries()) {
-      if (result.status === 'rejected') this.context.log('error', `closing node ${nodes[index]?.name}: ${result.reason}`);
-    }
-    for (const port of this.udpPorts) this.context.ports.udp.release(port);
-    this.udpPorts.clear();
-    await rm(join(this.path, 'tmp'), { recursive: true, force: true });
-    try {
+  close(options?: { now?: boolean }): Promise<void> {
+    return this.#gate.hold(async () => {
+      const nodes = [...this.nodes.values()];
+      const closed = await Promise.allSettled(nodes.map((node) => node.close(options)));
+      for (const [index, result] of closed.entries()) {
+        if (result.status === 'rejected') this.context.log('error', `closing node ${nodes[index]?.name}: ${result.reason}`);
+      }
+      for (const port of this.udpPorts) this.context.ports.udp.release(port);
+      this.udpPorts.clear();
+      await rm(join(this.path, 'tmp'), { recursive: true, force: true });
       await this.context.store.deleteProject(this.id);
-    } catch (error) {
-      this.#closing = false;
-      throw error;
-    }
-    this.nodes.clear();
+      this.#closed = true;
+      this.nodes.clear();
+    });
   }
 
   async removeFiles(): Promise<void> {

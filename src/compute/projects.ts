@@ -107,7 +107,7 @@ export class Projects {
     const driver = this.#driver(type);
     const nodeId = typeof input.node_id === 'string' ? input.node_id : randomUUID();
     const key = idOf(nodeId, 'node_id');
-    return project.adding(() =>
+    return project.whileThere(() =>
       this.#locks.run(key, async () => {
         const known = this.#nodes.get(key);
         const make = () => this.#makeNode({ project, driver, nodeId, input });
@@ -121,13 +121,17 @@ export class Projects {
 
   deleteNode(node: ComputeNode, how: { keepFiles: boolean }): Promise<void> {
     const key = node.id.toLowerCase();
-    return this.#locks.run(key, async () => {
-      const known = this.#nodes.get(key);
-      if (known?.node !== node) throw fault('node_not_found', { node_id: node.id });
-      await node.delete(how);
-      this.#nodes.delete(key);
-      known.project.nodes.delete(key);
-    });
+    const gone = () => fault('node_not_found', { node_id: node.id });
+    const project = this.#nodes.get(key)?.project;
+    if (!project) return Promise.reject(gone());
+    return project.whileThere(() =>
+      this.#locks.run(key, async () => {
+        if (this.#nodes.get(key)?.node !== node) throw gone();
+        await node.delete(how);
+        this.#nodes.delete(key);
+        project.nodes.delete(key);
+      }),
+    );
   }
 
   /** Brings back what the store holds; nothing runs yet. */
@@ -142,7 +146,7 @@ export class Projects {
         this.#context.log('warning', `node ${record.name} of type ${record.node_type} cannot be made here and is left out`);
         continue;
       }
-      loaded.set(this.#add(project, new ComputeNode(this.#context, project, driver, record)), entry);
+      loaded.set(this.#add(project, new ComputeNode(this.#context, project, driver, entry)), entry);
     }
     return loaded;
   }
@@ -187,7 +191,7 @@ export class Projects {
       });
     const identity = { project_id: project.id, node_id: nodeId, node_type: driver.kind.type, name: input.name };
     const record: NodeRecord = Object.freeze({ ...identity, console, console_type, properties: Object.freeze(properties) });
-    const node = new ComputeNode(this.#context, project, driver, record);
+    const node = new ComputeNode(this.#context, project, driver, { record, commandLine: '' });
     try {
       await store.setNode(record);
       await driver.populate?.(node.directory, own(input), input.name);

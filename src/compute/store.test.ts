@@ -36,10 +36,13 @@ it('gives back what was stored', async () => {
   const again = await Store.open(path);
   const expected = {
     projects: [project],
-    nodes: [{ record: node, nios: [{ adapter: 3, port: 0, nio }], run }],
+    nodes: [{ record: node, commandLine: run.command_line, nios: [{ adapter: 3, port: 0, nio }], run }],
     copies: ['/p/.copy'],
   };
   assert.deepEqual(again.load(), expected);
+  await again.endRun(nodeId, 'vpcs -p 1');
+  const [ended] = again.load().nodes;
+  assert.deepEqual([ended?.commandLine, ended?.run], ['vpcs -p 1', undefined]);
   await again.deleteNode(nodeId, [{ adapter: 3, port: 0 }]);
   await again.endCopy('/p/.copy');
   assert.deepEqual(again.load(), { projects: [project], nodes: [], copies: [] });

@@ -83,8 +83,14 @@ export interface RunRecord {
   readonly stale: boolean;
 }
 
-export interface LoadedNode {
+/** A node as it is remembered. */
+export interface KnownNode {
   readonly record: NodeRecord;
+  /** Of its last run; empty when there was none. */
+  readonly commandLine: string;
+}
+
+export interface LoadedNode extends KnownNode {
   readonly nios: { readonly adapter: number; readonly port: number; readonly nio: NioRecord }[];
   readonly run?: RunRecord;
 }
@@ -105,12 +111,12 @@ export class Store {
   load(): { projects: ProjectRecord[]; nodes: LoadedNode[]; copies: string[] } {
     const projects: ProjectRecord[] = [];
     const copies: string[] = [];
-    const nodes = new Map<string, { record: NodeRecord; nios: LoadedNode['nios']; run?: RunRecord }>();
+    const nodes = new Map<string, { record: NodeRecord; commandLine: string; nios: LoadedNode['nios']; run?: RunRecord }>();
     for (const [key, value] of this.#map.entries()) {
       const [what, id = ''] = split(key);
       if (what === 'project') projects.push(value as ProjectRecord);
       else if (what === 'copy') copies.push(id);
-      else if (what === 'node') nodes.set(id, { record: value as NodeRecord, nios: [] });
+      else if (what === 'node') nodes.set(id, { record: value as NodeRecord, commandLine: '', nios: [] });
     }
     const known = new Set(projects.map((project) => project.project_id));
     for (const [id, { record }] of nodes) if (!known.has(record.project_id)) nodes.delete(id);
@@ -119,8 +125,10 @@ export class Store {
       if (what !== 'nio' && what !== 'run' && what !== 'node') continue;
       const node = nodes.get(id.slice(0, 36));
       if (!node) void this.#map.delete(key).catch(() => undefined);
-      else if (what === 'run') node.run = value as RunRecord;
-      else if (what === 'nio') {
+      else if (what === 'run') {
+        node.commandLine = (value as RunRecord).command_line;
+        if ('record' in (value as RunRecord)) node.run = value as RunRecord;
+      } else if (what === 'nio') {
         const [, adapter, port] = id.split('/');
         node.nios.push({ adapter: Number(adapter), port: Number(port), nio: value as NioRecord });
       }
@@ -157,8 +165,9 @@ export class Store {
     return this.#set(`run ${nodeId}`, run);
   }
 
-  deleteRun(nodeId: string): Promise<void> {
-    return this.#delete([`run ${nodeId}`]);
+  /** Of a run that has ended its command line is kept: people look at it to see why. */
+  endRun(nodeId: string, command_line: string): Promise<void> {
+    return command_line === '' ? this.#delete([`run ${nodeId}`]) : this.#set(`run ${nodeId}`, { command_line });
   }
 
   /** Notes a folder that must go if this server dies before the copy in it is complete. */

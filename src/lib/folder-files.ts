@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { Readable } from 'node:stream';
 import { isReallyBelow } from './inside.ts';
-import { writeStream } from './stream-file.ts';
+import { type WriteOptions, writeStream } from './stream-file.ts';
 
 /** The path is none of the folder's. `message` says why, to follow "the path is not allowed:". */
 export class OutsideError extends Error {
@@ -48,10 +48,10 @@ export async function readInside(folder: string, path: string): Promise<FoundFil
 }
 
 /** An upload that breaks off changes nothing; folders are made. @throws OutsideError, and errors of the system */
-export async function writeInside(folder: string, path: string, source: Readable): Promise<void> {
+export async function writeInside(folder: string, path: string, source: Readable, options?: WriteOptions): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
-  await writeStream(await pathInside(folder, path), source);
+  await writeStream(await pathInside(folder, path), source, options);
 }
 
 /** What nodes and projects keep; anything else is bytes. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { expectFault } from '../support/raw-http.ts';
-import { withServer } from '../support/with-server.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { createNode, createProject, withServer } from '../support/with-server.ts';
 import { allRoutes } from './all-routes.ts';
 import { withFixture, worldOf } from './fixture.ts';
 import { fill, type JsonRoute, withValue } from './json-route.ts';
@@ -83,4 +83,27 @@ describe('unpleasant values are taken or refused, and break nothing', () => {
       await worldOf(bench, fixture);
     });
   }
+});
+
+test('a project is exported whatever its name', async () => {
+  for (const raw of ['{"name": "half \\ud800"}', '{"name": "é \\" %s"}', '{"name": "\\ud83e\\udd80"}']) {
+    const { project_id } = expectStatus(await bench.client.send('POST /v2/projects', { raw }), 201).json();
+    const reply = expectStatus(await bench.client.send(`GET /v2/projects/${project_id}/export`), 200);
+    assert.match(
+      String(reply.headers['content-disposition']),
+      /^attachment; filename="[\x20-\x7e]+\.gns3project"; filename\*=UTF-8''/,
+    );
+    await bench.client.delete(`/v2/projects/${project_id}`);
+  }
+});
+
+test('a node keeps its console when a client says null', async () => {
+  const project = await createProject(bench.client);
+  const node = await createNode(bench.client, project);
+  const path = `${project.path}/nodes/${node.node_id}`;
+  assert.equal((await bench.client.put(path, { console: null, x: 5 })).console, node.console);
+  await bench.client.post(`${project.path}/close`, {}, 204);
+  await bench.client.post(`${project.path}/open`);
+  assert.equal((await bench.client.get(path)).console, node.console);
+  await bench.client.delete(project.path);
 });

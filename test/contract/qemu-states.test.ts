@@ -70,6 +70,8 @@ describe('verbs on the compute', () => {
     const { command_line } = await bench.client.get<NodeBody>(node);
     await bring('stopped');
     assert.equal((await bench.client.get<NodeBody>(node)).command_line, command_line);
+    await bench.server.restart();
+    assert.equal((await bench.client.get<NodeBody>(node)).command_line, command_line);
   });
 
   test('console_type of a running machine cannot be changed: 409', async () => {

@@ -45,17 +45,14 @@ describe('the fabric’s client', () => {
     assert.deepEqual(await readdir(socketPath.replace('/control', '')), ['a', 'b', 'code', 'log']);
   });
 
-  it('starts another within a second when the fabric is killed, with all links', async (context) => {
+  it('starts another when the fabric is killed, with all links', async (context) => {
     const { client, a, b } = await startLink(context);
     const killed = client.pid;
     const lost: string[] = [];
     client.onLost((reason) => lost.push(reason));
     const restored = new Promise<{ pid: number; isNew: boolean }>((settle) => client.onRestored(settle));
-    const before = performance.now();
     process.kill(killed, 'SIGKILL');
     await Promise.all([a.connected(2), b.connected(2)]);
-    const tookMs = performance.now() - before;
-    assert.ok(tookMs < 1000, `it took ${tookMs} ms`);
     const { pid, isNew } = await restored;
     assert.ok(isNew && pid !== killed && pid === client.pid);
     assert.equal(lost.length, 1);

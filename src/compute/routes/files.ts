@@ -20,7 +20,7 @@ export function fileRoutes({ projects }: RouteParts): Route[] {
     route(
       'POST /v2/compute/projects/{project_id}/files/{path:.+}',
       { summary: 'Write a file of a project', empty: true, raw: true, status: 201 },
-      ({ path, stream }) => writeProjectFile(projects.get(path.project_id).path, path.path, stream ?? Readable.from([])),
+      ({ path, stream }) => writeProjectFile(projects.get(path.project_id), path.path, stream ?? Readable.from([])),
     ),
   ];
 }

@@ -15,7 +15,9 @@ const Update = Type.Object({ ...ProjectUpdate.properties, name: Type.Optional(nu
 const Copy = Type.Object(
   {
     destination_project_id: Uuid,
-    destination_path: Type.Optional(Name({ description: 'Folder of the copy, absolute; on a local server anywhere' })),
+    destination_path: Type.Optional(
+      Name({ description: 'Folder of the copy, absolute, that is there; absent: that of the project, which must be known' }),
+    ),
     nodes: Type.Record(Type.String(), Uuid, { description: 'Id of each node to the id of its copy' }),
     leave_out: Type.Optional(Type.Array(Name(), { description: 'Folders directly in project-files that are not copied' })),
   },
@@ -66,13 +68,13 @@ export function projectRoutes({ context, projects }: RouteParts): Route[] {
     route(
       'POST /v2/compute/projects/{project_id}/copy',
       {
-        summary: "Copy the nodes' files of a project to where another project will be",
+        summary: "Copy the nodes' files of a project to another project, or to a folder",
         empty: true,
         body: Copy,
         status: 201,
         own: true,
       },
-      ({ path, body }) => copyProject(context, projects.get(path.project_id), body),
+      ({ path, body }) => copyProject(context, projects, path.project_id, body),
     ),
   ];
 }

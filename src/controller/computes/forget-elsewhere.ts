@@ -1,5 +1,4 @@
 /** Computes elsewhere have files of a project's nodes of their own. */
-
 import type { Project } from '../projects/project.ts';
 import type { Compute } from './compute.ts';
 import type { Computes } from './computes.ts';
@@ -12,12 +11,17 @@ export async function forgetElsewhere(project: Project, computes: Computes, also
     const compute = computes.find(node.compute_id);
     if (compute) used.add(compute);
   }
-  const path = { project_id: project.id };
-  for (const { isLocal, transport } of used) {
-    if (isLocal || !transport.state.connected) continue;
-    await transport
-      .call('POST /v2/compute/projects', { body: { name: project.name, ...path } })
-      .then(() => transport.call('DELETE /v2/compute/projects/{project_id}', { path }))
-      .catch(() => undefined);
-  }
+  for (const compute of used) await forgetOn(compute, project);
+}
+
+/** Has one compute elsewhere remove its files of a project. */
+export async function forgetOn(
+  { isLocal, transport }: Compute,
+  { id: project_id, name }: { readonly id: string; readonly name: string },
+): Promise<void> {
+  if (isLocal || !transport.state.connected) return;
+  await transport
+    .call('POST /v2/compute/projects', { body: { name, project_id } })
+    .then(() => transport.call('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }))
+    .catch(() => undefined);
 }

@@ -4,7 +4,7 @@ import type { Computes } from '../computes/computes.ts';
 import { copyOnCompute, copyOwnFiles, nodesByCompute } from '../projects/copy-files.ts';
 import type { Project } from '../projects/project.ts';
 import type { FrozenProject } from '../projects/project-environment.ts';
-import { copyRemote } from './remote-files.ts';
+import { copyRemote, type RemoteCopy } from './remote-files.ts';
 
 /** Captures are no part of a project: they are not kept in snapshots, nor exported. */
 const leaveOut = ['captures', 'snapshots'];
@@ -23,7 +23,7 @@ export interface Collecting {
 export async function collectFiles({ source, frozen, computes, withSnapshots }: Collecting, folder: string): Promise<void> {
   const { topology, live } = frozen;
   const isOpen = live !== undefined;
-  const remote: Promise<Awaited<ReturnType<typeof copyRemote>>>[] = [];
+  const remote: Promise<RemoteCopy>[] = [];
   const byCompute = nodesByCompute(topology);
   for (const [id, nodes] of byCompute) {
     const compute = computes.find(id);
@@ -32,10 +32,10 @@ export async function collectFiles({ source, frozen, computes, withSnapshots }: 
   const ids = Object.fromEntries((byCompute.get(localComputeId) ?? []).map((node) => [node, node]));
   const to = { projectId: source.id, folder, ids };
   const local = copyOnCompute({ source, compute: computes.local, isOpen, to, leaveOut });
-  const copies = await Promise.allSettled(remote);
+  // Whatever fails, nobody copies any more when this ends.
+  const [, ...copies] = await Promise.allSettled([local, ...remote]);
   try {
-    await local;
-    await Promise.all(remote);
+    await Promise.all([local, ...remote]);
     for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.fetch(folder);
   } finally {
     for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.discard().catch(() => undefined);

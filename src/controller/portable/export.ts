@@ -49,6 +49,7 @@ const notExportable: ReadonlySet<string> = new Set(['virtualbox', 'vmware']);
 
 /** @throws project_export_failed, and why a compute cannot be used; nothing is left behind then */
 export async function exportProject(source: Project, wanted: ExportWanted, options: ExportOptions): Promise<Stream> {
+  const headers = { 'content-disposition': disposition(`${source.name}.gns3project`) };
   const { promise, resolve, reject } = Promise.withResolvers<Archive>();
   const folder = join(options.settings.Server.projects_path, `${passingPrefix}export-${randomUUID()}`);
   options.passing
@@ -62,7 +63,7 @@ export async function exportProject(source: Project, wanted: ExportWanted, optio
     if (isFault(error)) throw error;
     throw fault('project_export_failed', { name: source.name, reason: (error as Error).message }, { cause: error });
   });
-  return new Stream('application/gns3project', output, { 'content-disposition': disposition(`${source.name}.gns3project`) });
+  return new Stream('application/gns3project', output, headers);
 }
 
 interface Making {
@@ -150,6 +151,9 @@ function isFile(path: string): Promise<boolean> {
 /** RFC 6266: names outside ASCII in a form of their own. */
 function disposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\]/g, '_');
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded}`}`;
 }

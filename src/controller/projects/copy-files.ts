@@ -1,6 +1,7 @@
 /** Files of a project that are copied: by the computes what is below `project-files`, here the rest of the folder. */
 import { constants, cp, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isFault } from '../../api/faults.ts';
 import { type Compute, localComputeId } from '../computes/compute.ts';
 import type { FreshIds } from './fresh-ids.ts';
 import type { Project } from './project.ts';
@@ -30,23 +31,41 @@ export interface CopyOnCompute {
   readonly leaveOut?: readonly string[];
 }
 
-/** Running machines are paused for the instant. A closed project is made known to the compute for as long as it takes. */
+/**
+ * Running machines are paused for the instant. A closed project is made known to the compute for as long as it takes, and so is that on
+ * a compute elsewhere which gets the files: it is deleted there when it does not get all.
+ */
 export async function copyOnCompute({ source, compute, isOpen, to, leaveOut }: CopyOnCompute): Promise<void> {
   const { transport, isLocal } = compute;
   const path = { project_id: source.id };
+  const copy = (destination: object) =>
+    transport.call('POST /v2/compute/projects/{project_id}/copy', {
+      path,
+      body: { destination_project_id: to.projectId, ...destination, nodes: to.ids, ...(leaveOut && { leave_out: leaveOut }) },
+      timeoutMs: 0,
+    });
   await transport.call('POST /v2/compute/projects', {
     body: { ...path, name: source.name, ...(isLocal && { path: source.path }) },
   });
   try {
-    const body = {
-      destination_project_id: to.projectId,
-      ...(isLocal && { destination_path: to.folder }),
-      nodes: to.ids,
-      ...(leaveOut && { leave_out: leaveOut }),
-    };
-    await transport.call('POST /v2/compute/projects/{project_id}/copy', { path, body, timeoutMs: 0 });
+    if (isLocal) await copy({ destination_path: to.folder });
+    else await asNewProject(compute, to.projectId, source.name, () => copy({}));
   } finally {
     if (!isOpen) await transport.call('POST /v2/compute/projects/{project_id}/close', { path });
+  }
+}
+
+async function asNewProject({ transport }: Compute, project_id: string, name: string, fill: () => Promise<unknown>): Promise<void> {
+  await transport.call('POST /v2/compute/projects', { body: { project_id, name } });
+  try {
+    await fill();
+    await transport.call('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
+  } catch (error) {
+    // Refused as there are files already: they are not of this copy.
+    const isOthers = isFault(error, 'compute_forbidden');
+    if (!isOthers)
+      await transport.call('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }).catch(() => undefined);
+    throw error;
   }
 }
 

@@ -15,6 +15,7 @@ import type { ProjectDuplicate } from '../../schema/project.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { canonical } from '../canonical.ts';
 import type { Computes } from '../computes/computes.ts';
+import { forgetOn } from '../computes/forget-elsewhere.ts';
 import { passingPrefix } from '../registry.ts';
 import { renewSnapshots } from '../snapshots/snapshot-archive.ts';
 import { copyOnCompute, copyOwnFiles, nodesByCompute } from './copy-files.ts';
@@ -92,21 +93,28 @@ async function placeOf(source: Project, wanted: ProjectDuplicate, projectId: str
   return path;
 }
 
-async function fill(copying: Copying, { topology, live }: FrozenProject, options: DuplicateOptions): Promise<ProjectEntry> {
-  const { source, identity, growing, filename } = copying;
+async function fill(wanted: Copying, { topology, live }: FrozenProject, options: DuplicateOptions): Promise<ProjectEntry> {
+  const { source, identity, growing, filename } = wanted;
   // The project file's ids come first: computes and snapshots are told the same ones.
-  const copy = renewed(topology, copying);
-  await Promise.all(
-    [...nodesByCompute(topology)].map(([id, nodes]) => {
-      const ids = Object.fromEntries(nodes.map((node) => [node, identity.ids.get(node)]));
-      const to = { projectId: identity.projectId, folder: growing, ids };
-      return copyOnCompute({ source, compute: options.computes.get(id), isOpen: live !== undefined, to });
-    }),
-  );
-  await copyOwnFiles(source.path, growing);
-  await renewSnapshots(join(growing, 'snapshots'), identity);
-  await writeFileAtomic(join(growing, filename), await topologyText(copy, options.version));
-  return copy.project;
+  const copy = renewed(topology, wanted);
+  const byCompute = [...nodesByCompute(topology)].map(([id, nodes]) => ({ compute: options.computes.get(id), nodes }));
+  const copying = byCompute.map(({ compute, nodes }) => {
+    const ids = Object.fromEntries(nodes.map((node) => [node, identity.ids.get(node)]));
+    const to = { projectId: identity.projectId, folder: growing, ids };
+    return copyOnCompute({ source, compute, isOpen: live !== undefined, to });
+  });
+  const copies = await Promise.allSettled(copying);
+  try {
+    await Promise.all(copying);
+    await copyOwnFiles(source.path, growing);
+    await renewSnapshots(join(growing, 'snapshots'), identity);
+    await writeFileAtomic(join(growing, filename), await topologyText(copy, options.version));
+    return copy.project;
+  } catch (error) {
+    const made = byCompute.filter((_, index) => copies[index]?.status === 'fulfilled');
+    for (const { compute } of made) await forgetOn(compute, { id: identity.projectId, name: identity.name });
+    throw error;
+  }
 }
 
 /** What the copy holds: the source's content under new ids, with the settings that were asked for. */

@@ -5,13 +5,12 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { isFault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
+import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { concurrency, forEachBounded } from '../bounded.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import { Gate } from '../gate.ts';
 import { noticesOf, Told } from '../history/missed-notices.ts';
 import { type Captured, type Change, ProjectLog } from '../history/project-log.ts';
 import { ProjectUndo } from '../history/project-undo.ts';
@@ -26,6 +25,7 @@ import { ProjectChanges } from './project-changes.ts';
 import { ProjectDrawings } from './project-drawings.ts';
 import type { Commit, Notice, ProjectHost } from './project-host.ts';
 import { type LogRecord, type ProjectState, toProjectEntry, topologyOf } from './project-state.ts';
+import { ToldComputes } from './told-computes.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from './topology.ts';
 
 export interface LiveProjectOptions {
@@ -67,7 +67,7 @@ export class LiveProject implements ProjectHost {
   /** Computes that the file names; those not registered here are kept in it. */
   readonly #namedComputes: readonly ComputeEntry[];
   readonly #told = new Told();
-  readonly #ensured = new Map<Compute, Promise<void>>();
+  readonly #toldComputes: ToldComputes;
   #entry: ProjectEntry;
   /** A clean end: where links' frames went is of no use to the next opening. */
   #forgetPorts = false;
@@ -85,6 +85,7 @@ export class LiveProject implements ProjectHost {
     this.#serverLog = options.log;
     this.#notices = options.notices;
     this.#entry = state.project;
+    this.#toldComputes = new ToldComputes({ ...options, entry: () => this.#entry });
     this.#namedComputes = state.computes;
     this.nodes = new ProjectNodes(this);
     this.links = new ProjectLinks(this, this.nodes);
@@ -171,18 +172,14 @@ export class LiveProject implements ProjectHost {
     return this.#log.records();
   }
 
+  /** @throws `project_closed`, and why the compute cannot be told */
   ensureOn(compute: Compute): Promise<void> {
-    const known = this.#ensured.get(compute);
-    if (known) return known;
-    const ensured = this.#createOn(compute);
-    this.#ensured.set(compute, ensured);
-    ensured.catch(() => this.#ensured.delete(compute));
-    return ensured;
+    return this.#toldComputes.tell(compute);
   }
 
   /** A compute may have lost what it knew. */
   forgetOn(compute: Compute): void {
-    this.#ensured.delete(compute);
+    this.#toldComputes.forget(compute);
   }
 
   /** Changes the project's own fields, if they are others; listeners of the controller are told by `onEntry`. */
@@ -214,16 +211,12 @@ export class LiveProject implements ProjectHost {
 
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(): Promise<void> {
+    this.#toldComputes.end();
     await this.links.captures.keep(this.usedComputes());
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
     );
-    const path = { project_id: this.projectId };
-    // Computes whose last node was deleted know the project still.
-    const computes = [...this.#ensured.keys()].filter((compute) => this.computes.find(compute.id) === compute);
-    await forEachBounded(computes, concurrency, (compute) =>
-      compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path }),
-    );
+    await this.#toldComputes.close();
     this.#forgetPorts = true;
     await this.#removeUnusedPictures().catch(() => undefined);
     await this.release();
@@ -279,21 +272,5 @@ export class LiveProject implements ProjectHost {
 
   #capture(): Captured {
     return { topology: this.topology(), udpPorts: this.#forgetPorts ? {} : this.links.udpPorts() };
-  }
-
-  async #createOn(compute: Compute): Promise<void> {
-    const { name, variables } = this.#entry;
-    const body = {
-      name,
-      project_id: this.projectId,
-      ...(compute.isLocal && { path: this.folder }),
-      ...(variables !== null && { variables }),
-    };
-    try {
-      await compute.transport.call('POST /v2/compute/projects', { body });
-    } catch (error) {
-      if (!isFault(error)) this.#serverLog.error({ err: error }, 'a compute failed');
-      throw error;
-    }
   }
 }

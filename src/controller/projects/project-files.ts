@@ -9,20 +9,23 @@ import { Stream } from '../../api/route.ts';
 import { pathInside, readInside, writeInside } from '../../lib/folder-files.ts';
 import { kindOf } from '../nodes/node.ts';
 import type { LiveProject } from './live-project.ts';
+import type { Project } from './project.ts';
 
 /** @throws path_forbidden, file_not_found */
 export async function readFile({ folder }: LiveProject, path: string): Promise<Stream> {
   return fileAnswer(await readInside(folder, path).catch((cause) => Promise.reject(fileFault(path, cause))));
 }
 
-/** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed */
-export async function writeFile({ folder }: LiveProject, path: string, source: Readable): Promise<void> {
+/** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed, project_closed, project_not_found */
+export async function writeFile(project: Project, path: string, source: Readable): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
+  const { folder } = await project.live();
+  const whileThere: Project['whileThere'] = (fn) => project.whileThere(fn);
   try {
     const file = await pathInside(folder, path);
     if (await isProjectFile(folder, file)) throw new Error('the server writes the project itself');
-    await writeInside(folder, path, source);
+    await writeInside(folder, path, source, { whileThere });
   } catch (cause) {
     throw fileFault(path, cause as NodeJS.ErrnoException);
   }

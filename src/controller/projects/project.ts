@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { EventStream } from '../../lib/event-stream.ts';
+import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
 import { assemble } from '../canonical.ts';
@@ -13,9 +14,10 @@ import type { ComputeNode } from '../nodes/node.ts';
 import { startAll } from '../nodes/node-batch.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
-import { LiveProject } from './live-project.ts';
+import type { LiveProject } from './live-project.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import type { Notice } from './project-host.ts';
+import { ProjectOpening } from './project-opening.ts';
 import { projectFileName } from './project-path.ts';
 import { type ProjectState, readProject, topologyOf } from './project-state.ts';
 import type { ProjectEntry } from './topology.ts';
@@ -30,10 +32,12 @@ export class Project {
   readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.links.stats.list() ?? []);
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
+  readonly #opening: ProjectOpening;
+  /** What works in its folder passes; who deletes it holds. */
+  readonly #folder = new Gate();
+  #isDeleted = false;
   #entry: ProjectEntry;
   #object: Readonly<ProjectObject> | undefined;
-  #live: LiveProject | undefined;
-  #opening: Promise<LiveProject> | undefined;
   readonly #autoClose: AutoClose;
 
   constructor(entry: ProjectEntry, place: ProjectPlace, environment: ProjectEnvironment) {
@@ -43,6 +47,9 @@ export class Project {
     this.#entry = entry;
     this.#environment = environment;
     this.#autoClose = new AutoClose(environment.autoClose.graceMs, () => this.#closeIfIdle());
+    const { id, notices } = this;
+    const onEntry = (next: ProjectEntry) => this.#updated(next);
+    this.#opening = new ProjectOpening({ ...place, id, environment, notices, onEntry, onChange: () => this.#changed() });
   }
 
   get name(): string {
@@ -58,7 +65,7 @@ export class Project {
   }
 
   get isOpen(): boolean {
-    return this.#live !== undefined || this.#opening !== undefined;
+    return this.#opening.isOpen;
   }
 
   /** The object of the API, frozen. */
@@ -74,12 +81,12 @@ export class Project {
 
   /** The open project; undefined also while it is being opened. */
   get liveNow(): LiveProject | undefined {
-    return this.#live;
+    return this.#opening.now;
   }
 
   /** The open project, once an opening that is under way has ended; undefined when it is closed. */
-  async findLive(): Promise<LiveProject | undefined> {
-    return this.#opening ? this.#opening.catch(() => undefined) : this.#live;
+  findLive(): Promise<LiveProject | undefined> {
+    return this.#opening.find();
   }
 
   /** @throws `project_closed` */
@@ -91,31 +98,31 @@ export class Project {
 
   /** Does something to the open project; it is not closed or copied meanwhile. @throws `project_closed` */
   change<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
-    return this.#enter('pass', fn);
+    return this.#opening.enter('pass', this.name, fn);
   }
 
   /** The same while nobody else changes anything. */
   changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
-    return this.#enter('hold', fn);
+    return this.#opening.enter('hold', this.name, fn);
   }
 
-  async #enter<T>(how: 'pass' | 'hold', fn: (live: LiveProject) => Promise<T>): Promise<T> {
-    const live = await this.live();
-    return live.gate[how](async () => {
-      if (this.#live !== live) throw fault('project_closed', { name: this.name });
-      return fn(live);
+  /** Runs what works in the project's folder: it is not deleted meanwhile. @throws `project_not_found` */
+  whileThere<T>(fn: () => Promise<T>): Promise<T> {
+    return this.#folder.pass(() => {
+      this.#requireThere();
+      return fn();
     });
   }
 
   /** A compute tells how a node is. Of no interest while the project is closed or being opened: opening asks. */
   report(node: ComputeNode): void {
-    this.#live?.nodes.report(node);
+    this.liveNow?.nodes.report(node);
   }
 
   /** Does something while nothing changes; the project file is complete meanwhile. */
   async freeze<T>(fn: (frozen: FrozenProject) => Promise<T>): Promise<T> {
-    return this.#life.run(async () => {
-      const live = this.#live;
+    return this.#inTurn(async () => {
+      const live = this.liveNow;
       if (!live) return fn({ topology: topologyOf(await readProject(this.file)), live });
       return live.gate.hold(async () => {
         await live.writeSnapshot();
@@ -134,8 +141,8 @@ export class Project {
    * @throws why it cannot be opened; it is closed then
    */
   open({ again = false, isNew = false } = {}): Promise<Readonly<ProjectObject>> {
-    return this.#life.run(async () => {
-      if (this.#live) return this.object;
+    return this.#inTurn(async () => {
+      if (this.liveNow) return this.object;
       await this.#openNow();
       if (isNew) return this.object;
       this.#environment.announce('project.opened', this);
@@ -158,7 +165,7 @@ export class Project {
         if (this.#entry.auto_start) startAll(this, this.#environment.log);
         return live;
       } catch (error) {
-        await this.#register(false).catch(() => undefined);
+        await this.#opening.note(false).catch(() => undefined);
         this.#environment.announce('project.closed', this);
         throw error;
       }
@@ -176,33 +183,21 @@ export class Project {
   release(): Promise<void> {
     return this.#life.run(async () => {
       this.#autoClose.cancel();
-      await this.#live?.release();
+      await this.liveNow?.release();
     });
   }
 
-  /** Closes it and has the files removed by `remove`. */
+  /** Closes it and has the files removed by `remove`, when nothing works in its folder any more. */
   delete(remove: () => Promise<void>): Promise<void> {
-    return this.#life.run(async () => {
-      const wasOpen = await this.#close();
-      try {
-        await remove();
-      } catch (error) {
-        if (wasOpen) this.#environment.announce('project.closed', this);
-        throw error;
-      }
-      const { announce, captures } = this.#environment;
-      // Left over, it says nothing about another project.
-      await captures.forget(this.id).catch(() => undefined);
-      announce('project.deleted', this);
-    });
+    return this.#folder.hold(() => this.#inTurn(() => this.#delete(remove)));
   }
 
   update(body: ProjectUpdate): Promise<Readonly<ProjectObject>> {
-    return this.#life.run(async () => {
+    return this.#inTurn(async () => {
       const { path, ...fields } = body;
       if (path && path !== this.path) throw fault('path_forbidden', { path, reason: 'the folder of a project cannot be changed' });
       if (fields.name !== undefined) projectFileName(fields.name);
-      if (this.#live) await this.#live.update(fields);
+      if (this.liveNow) await this.liveNow.update(fields);
       else await updateClosed(this.file, fields, this.#environment).then((entry) => entry && this.#updated(entry));
       return this.object;
     });
@@ -229,64 +224,58 @@ export class Project {
     this.#environment.onChange();
   }
 
-  async #openNow(): Promise<LiveProject> {
-    this.#opening = this.#open();
-    this.#changed();
-    try {
-      const live = await this.#opening;
-      this.#live = live;
-      this.#entry = live.entry;
-      return live;
-    } finally {
-      this.#opening = undefined;
-      this.#changed();
-    }
+  #requireThere(): void {
+    if (this.#isDeleted) throw fault('project_not_found', { project_id: this.id });
   }
 
-  async #open(): Promise<LiveProject> {
-    await this.#environment.restores.settle(this.path);
-    const { registry: _registry, ...environment } = this.#environment;
-    const onEntry = (entry: ProjectEntry) => this.#updated(entry);
-    const options = { ...environment, folder: this.path, filename: this.filename, notices: this.notices, onEntry };
-    const live = await environment.openings.run(() => LiveProject.open(options));
-    try {
-      await this.#register(true);
-    } catch (error) {
-      await live.shutDown();
-      throw error;
-    }
+  /** Opening, closing, copying, deleting: one after the other. @throws `project_not_found` once it is deleted */
+  #inTurn<T>(fn: () => Promise<T>): Promise<T> {
+    return this.#life.run(() => {
+      this.#requireThere();
+      return fn();
+    });
+  }
+
+  async #openNow(): Promise<LiveProject> {
+    const live = await this.#opening.open();
+    this.#entry = live.entry;
+    this.#changed();
     return live;
   }
 
-  async #shutDown(): Promise<boolean> {
+  #shutDown(): Promise<boolean> {
     this.#autoClose.cancel();
-    const live = this.#live;
-    if (!live) return false;
-    await live.gate.hold(async () => {
-      await live.shutDown();
-      this.#live = undefined;
-    });
-    this.#changed();
-    return true;
+    return this.#opening.shutDown();
   }
 
   async #close(): Promise<boolean> {
     if (!(await this.#shutDown())) return false;
     // Without it the project would be opened again at the next start, which loses nothing.
-    await this.#register(false).catch((error: unknown) =>
-      this.#environment.log.warn({ err: error }, 'the end of a project was not noted'),
-    );
+    await this.#opening
+      .note(false)
+      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end of a project was not noted'));
     return true;
   }
 
-  #register(opened: boolean): Promise<void> {
-    return this.#environment.registry.note(this.id, { path: this.path, filename: this.filename, opened });
+  async #delete(remove: () => Promise<void>): Promise<void> {
+    const wasOpen = await this.#close();
+    const { announce, captures } = this.#environment;
+    try {
+      await remove();
+    } catch (error) {
+      if (wasOpen) announce('project.closed', this);
+      throw error;
+    }
+    this.#isDeleted = true;
+    // Left over, it says nothing about another project.
+    await captures.forget(this.id).catch(() => undefined);
+    announce('project.deleted', this);
   }
 
   /** Running nodes are not stopped because a page was closed, unless that is wanted. Returns whether it is worth looking again. */
   #closeIfIdle(): boolean {
-    if (!this.#entry.auto_close || !this.#live) return false;
-    if (this.#live.nodes.isRunning && !this.#environment.autoClose.evenRunning) return true;
+    if (!this.#entry.auto_close || !this.liveNow) return false;
+    if (this.liveNow.nodes.isRunning && !this.#environment.autoClose.evenRunning) return true;
     this.close().catch((error: unknown) => this.#environment.log.error({ err: error }, 'auto_close failed'));
     return false;
   }

@@ -15,7 +15,7 @@ export function fileRoutes({ projects }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/files/{path:.+}',
       { summary: 'Write a file of a project; folders are made', empty: true, raw: true, status: 201 },
-      async ({ path, stream }) => writeFile(await live(path), path.path, stream ?? none()),
+      ({ path, stream }) => writeFile(projects.get(path.project_id), path.path, stream ?? none()),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',

@@ -48,13 +48,13 @@ export class Snapshots {
 
   /** Of open and closed projects. @throws snapshots_damaged */
   list(project: Project): Promise<Snapshot[]> {
-    return this.#locks.run(project.id, () => readSnapshots(project.path, project.id));
+    return this.#alone(project, () => readSnapshots(project.path, project.id));
   }
 
   /** @throws project_closed, snapshot_name_invalid, snapshot_name_taken, snapshot_failed */
   create(project: Project, { name, description }: SnapshotCreate): Promise<Snapshot> {
     const filename = snapshotFileName(name);
-    return this.#locks.run(project.id, async () => {
+    return this.#alone(project, async () => {
       await project.live();
       const others = await readSnapshots(project.path, project.id);
       const folder = join(snapshotsFolder(project.path), filename);
@@ -80,7 +80,7 @@ export class Snapshots {
 
   /** @throws project_closed, snapshot_not_found */
   delete(project: Project, snapshotId: string): Promise<void> {
-    return this.#locks.run(project.id, async () => {
+    return this.#alone(project, async () => {
       await project.live();
       const all = await readSnapshots(project.path, project.id);
       const { filename, name } = find(all, snapshotId);
@@ -103,7 +103,7 @@ export class Snapshots {
    * @throws project_closed, snapshot_not_found, snapshot_failed; nothing has changed then
    */
   restore(project: Project, snapshotId: string): Promise<Readonly<ProjectObject>> {
-    return this.#locks.run(project.id, async () => {
+    return this.#alone(project, async () => {
       const live = await project.live();
       const snapshot = find(await readSnapshots(project.path, project.id), snapshotId);
       const { restores, computes } = this.#options;
@@ -124,6 +124,11 @@ export class Snapshots {
       project.notices.emit({ action: 'snapshot.restored', event: snapshot });
       return project.object;
     });
+  }
+
+  /** Runs what works with the snapshots of a project, which stays there meanwhile. */
+  #alone<T>(project: Project, fn: () => Promise<T>): Promise<T> {
+    return this.#locks.run(project.id, () => project.whileThere(fn));
   }
 
   /** Seconds since 1970 of the instant that it shows. */

@@ -5,9 +5,9 @@ import type { RawClient } from '../../support/raw-http.ts';
 import type { RunningServer } from '../../support/server.ts';
 
 type Item = Readonly<Record<string, unknown>>;
-const parts = ['', '/nodes', '/links', '/drawings', '/snapshots'];
-/** Of the last run or capture, while that server lives; and what the compute decides when it was left to it (`null`). */
-const passing = new Set(['command_line', 'console_type', 'capture_file_name', 'capture_file_path', 'capture_compute_id']);
+const parts = ['', '/nodes', '/links', '/drawings', '/snapshots', '/history'];
+/** Of the last capture, while that server lives; and the interfaces of this host, where others work too. */
+const passing = new Set(['capture_file_name', 'capture_file_path', 'capture_compute_id', 'interfaces']);
 
 /** All that must be the same after a restart: address of the list to what it says. */
 export async function stateOf(client: RawClient): Promise<Record<string, unknown>> {
@@ -26,11 +26,8 @@ export async function stateOf(client: RawClient): Promise<Record<string, unknown
   // Changes of what is built in last as long as the server runs.
   const templates = await client.get<Item[]>('/v2/templates');
   state['/v2/templates'] = templates.filter(({ builtin }) => !builtin);
-  // So does the name of the local compute.
   const computes = await client.get<Item[]>('/v2/computes');
-  state['/v2/computes'] = computes.map(({ compute_id, name, host, port }) =>
-    compute_id === 'local' ? {} : { compute_id, name, host, port },
-  );
+  state['/v2/computes'] = computes.map(({ compute_id, name, host, port }) => ({ compute_id, name, host, port }));
   return state;
 }
 

@@ -203,6 +203,11 @@ export class World implements ValueSource {
         return [1];
       case 'startup_script':
         return ['ip 10.0.0.1/24\n', 'set pcname X\n', 'quit\n', '\n', 'x'.repeat(3000)];
+      // A capture that ends by itself is another one after a restart.
+      case 'max_seconds':
+        return [86_400];
+      case 'max_bytes':
+        return [1_000_000_000];
       case 'step':
         return [1, 2, 5, 20, 2 ** 40];
       default:

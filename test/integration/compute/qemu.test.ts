@@ -90,11 +90,13 @@ describe('virtual machines on a compute', () => {
   it('are copied while they run, and nobody is told', async () => {
     compute.events.length = 0;
     const copied = randomUUID();
-    const body = { destination_project_id: randomUUID(), nodes: { [vm.node_id]: copied } };
+    const to = await makeProject(compute);
+    const body = { destination_project_id: to.project_id, nodes: { [vm.node_id]: copied } };
     await compute.call('POST /v2/compute/projects/{project_id}/copy', project, body);
     assert.deepEqual(compute.events, []);
     assert.deepEqual(await readdir(join(folder, 'projects', body.destination_project_id, 'project-files', 'qemu')), [copied]);
     assert.equal((await get(vm)).status, 'started');
+    await compute.call('DELETE /v2/compute/projects/{project_id}', to);
   });
 
   it('take changes at once or at the next start', async () => {

@@ -1,7 +1,7 @@
 /** The life of nodes on a real compute with a real fabric, with the lightest emulator there is. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -175,14 +175,26 @@ describe('nodes on a compute', () => {
     await writeFile(join(folder, 'projects', project.project_id, 'project-files', 'captures', 'a.pcap'), 'x');
     await compute.call(`POST ${node}/start`, { ...pc });
     const key = 'POST /v2/compute/projects/{project_id}/copy';
-    const body = { destination_project_id: randomUUID(), nodes: { [pc.node_id]: randomUUID() } };
+    const to = await makeProject(compute);
+    const body = { destination_project_id: to.project_id, nodes: { [pc.node_id]: randomUUID() } };
     await compute.call(key, project, body);
     const files = join(folder, 'projects', body.destination_project_id, 'project-files');
     assert.match(await readFile(join(files, 'vpcs', body.nodes[pc.node_id] ?? '', 'startup.vpc'), 'utf8'), /10\.9\.9\.9/);
     await access(join(files, 'captures', 'a.pcap'));
     await assert.rejects(compute.call(key, project, body), { code: 'project_path_taken' });
     await assert.rejects(compute.call(key, project, { ...body, destination_path: '/' }), { code: 'path_forbidden' });
+    await compute.call('DELETE /v2/compute/projects/{project_id}', to);
     await compute.call(`DELETE ${node}`, { ...pc });
+  });
+
+  it('copies nothing to where nobody is, who would remove it', async () => {
+    const before = await readdir(join(folder, 'projects'));
+    const key = 'POST /v2/compute/projects/{project_id}/copy';
+    const body = { destination_project_id: randomUUID(), nodes: {} };
+    await assert.rejects(compute.call(key, project, body), { code: 'project_not_found' });
+    const destination_path = join(folder, 'projects', 'none');
+    await assert.rejects(compute.call(key, project, { ...body, destination_path }), { code: 'path_forbidden' });
+    assert.deepEqual(await readdir(join(folder, 'projects')), before);
   });
 
   it('closes and deletes a project with all that runs in it', async () => {
