@@ -232,6 +232,8 @@ export const texts = {
   dismissFailures: (count: number) => `Dismiss ${plural(count, 'failure', 'failures')}`,
   computeUnknown: (id: string) => `Its compute ${id} is not known to this server.`,
   computeAway: (name: string, error: string) => `The compute ${name} does not answer. ${error}`,
+  lacks: (what: string, found: string, packages: string) =>
+    `Its nodes may not run here. ${what}: ${found}. Get it with: apt-get install ${packages}`,
   kindMissing: (what: string, compute: string) =>
     `${compute} cannot run a ${what}: its emulator is missing. “npm run doctor” says how to get it.`,
 

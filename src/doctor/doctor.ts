@@ -67,6 +67,7 @@ async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
       what: program.name,
       found: `not found: needed for ${program.for}`,
       package: program.package,
+      ...(program.nodeTypes && { node_types: [...program.nodeTypes] }),
     };
   }
   const { stdout, stderr } = await runTool(path, program.versionArgs, { timeoutMs: versionTimeoutMs });
@@ -79,6 +80,7 @@ async function lookAtKvm(binaries: Binaries): Promise<Finding> {
   const notUsable = (reason: string): Finding => ({
     state: 'note',
     what: 'KVM',
+    node_types: ['qemu'],
     found: `not usable, guests run without it (TCG): ${reason}`,
   });
   const denied = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(

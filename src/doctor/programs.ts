@@ -1,5 +1,7 @@
 /** The programs that Patchbay works with: what for, how they tell their version, and which Debian package has them. */
 
+import type { NodeType } from '../schema/node.ts';
+
 export interface Program {
   readonly name: string;
   readonly package: string;
@@ -8,6 +10,8 @@ export interface Program {
   readonly versionArgs: readonly string[];
   /** Finds the version in what the program prints. */
   readonly version: RegExp;
+  /** Nodes of these types need it. */
+  readonly nodeTypes?: readonly NodeType[];
   /** Most projects do without it. */
   readonly optional?: boolean;
 }
@@ -17,12 +21,13 @@ export const programs: readonly Program[] = [
   {
     name: 'qemu-system-x86_64',
     package: 'qemu-system-x86',
+    nodeTypes: ['qemu'],
     for: 'virtual machines (other architectures have packages of their own: qemu-system-arm, -mips, -ppc, …)',
     versionArgs: ['--version'],
     version: /version (\S+)/,
   },
   { name: 'qemu-img', package: 'qemu-utils', for: 'disks and linked clones', versionArgs: ['--version'], version: /version (\S+)/ },
-  { name: 'vpcs', package: 'vpcs', for: 'VPCS nodes', versionArgs: ['-v'], version: /version (\S+)/ },
+  { name: 'vpcs', package: 'vpcs', nodeTypes: ['vpcs'], for: 'VPCS nodes', versionArgs: ['-v'], version: /version (\S+)/ },
   {
     name: 'tcpdump',
     package: 'tcpdump',
@@ -49,6 +54,7 @@ export const programs: readonly Program[] = [
   {
     name: 'dockerd',
     package: 'docker.io',
+    nodeTypes: ['docker'],
     for: 'Docker nodes',
     versionArgs: ['--version'],
     version: /version ([^\s,]+)/,

@@ -1,4 +1,5 @@
 import { named, oneOf } from './common.ts';
+import { nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
 
 /** What `patchbay doctor` says of one program, or of KVM. */
@@ -7,6 +8,9 @@ export const Finding = Type.Object(
     state: oneOf(['good', 'note', 'missing'], { description: 'note: works, but something is worth knowing' }),
     what: Type.String(),
     found: Type.String({ description: 'Version and place, or what is wrong' }),
+    node_types: Type.Optional(
+      Type.Array(oneOf(nodeTypes), { description: 'Nodes that need it; of KVM, those that run slower without it' }),
+    ),
     package: Type.Optional(Type.String({ description: 'Debian packages that bring it' })),
   },
   named('Finding'),

@@ -6,7 +6,7 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 
 /** Empty while it is not known, and for computes of another make, which have none. Asking takes a few seconds. */
-function useFindings(computeId: string, isWanted: boolean): Signal<readonly Finding[] | undefined> {
+export function useFindings(computeId: string, isWanted: boolean): Signal<readonly Finding[] | undefined> {
   const { api } = useApp();
   const findings = useSignal<readonly Finding[] | undefined>(undefined);
   useEffect(() => {
@@ -33,10 +33,14 @@ export function DoctorDetails({ computeId, name }: { readonly computeId: string;
   );
 }
 
-/** What is missing, for the panel of a node that cannot run. */
-export function MissingPrograms({ computeId }: { readonly computeId: string }) {
+/** What of these findings a node of a type lacks, or does worse without. */
+export const findingsOf = (findings: readonly Finding[] | undefined, nodeType: string): readonly Finding[] =>
+  (findings ?? []).filter(({ state, node_types }) => state !== 'good' && node_types?.some((type) => type === nodeType));
+
+/** What is missing for a node of this type, or makes it slower, for its panel. */
+export function NodeFindings({ computeId, nodeType }: { readonly computeId: string; readonly nodeType: string }) {
   const findings = useFindings(computeId, true);
-  return <FindingList findings={(findings.value ?? []).filter((finding) => finding.package !== undefined)} />;
+  return <FindingList findings={findingsOf(findings.value, nodeType)} />;
 }
 
 function FindingList({ findings }: { readonly findings: readonly Finding[] }) {

@@ -4,18 +4,18 @@ import type { Node } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Notice } from '../ui/notice.tsx';
-import { MissingPrograms } from './doctor.tsx';
+import { NodeFindings } from './doctor.tsx';
 
 export function findingsFor(app: App, node: Node): ComponentChildren {
   const compute = app.server.computes.find(node.compute_id);
   if (!compute) return <Notice level="warning">{texts.computeUnknown(node.compute_id)}</Notice>;
   if (!compute.connected) return <Notice level="warning">{texts.computeAway(compute.name, compute.last_error ?? '')}</Notice>;
-  if (!compute.capabilities.node_types.includes(node.node_type))
-    return (
-      <>
+  return (
+    <>
+      {!compute.capabilities.node_types.includes(node.node_type) && (
         <Notice level="warning">{texts.kindMissing(texts.kind[node.node_type], compute.name)}</Notice>
-        <MissingPrograms computeId={compute.compute_id} />
-      </>
-    );
-  return null;
+      )}
+      <NodeFindings computeId={compute.compute_id} nodeType={node.node_type} />
+    </>
+  );
 }

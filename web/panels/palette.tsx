@@ -9,6 +9,7 @@ import { texts } from '../texts.ts';
 import { moveFocus } from '../ui/action-button.tsx';
 import { focusCanvas } from '../ui/focus.ts';
 import { Icon } from '../ui/icon.tsx';
+import { findingsOf, useFindings } from './doctor.tsx';
 
 export function Palette() {
   const app = useApp();
@@ -16,13 +17,30 @@ export function Palette() {
   const { server } = app;
   const search = useSignal('');
   const wanted = search.value.trim().toLowerCase();
-  const usable = server.nodeTypes;
-  const all = server.templates.all.value.filter(({ template_type }) => usable.has(template_type));
-  const shown = all.filter(({ name, template_type }) => `${name} ${template_type}`.toLowerCase().includes(wanted));
+  const isUsed = useSignal(false);
+  const findings = useFindings('local', isUsed.value);
+  /** Why nodes of a template cannot run, as far as it is known. */
+  const lackOf = ({ template_type, compute_id }: Template): string | undefined => {
+    const compute = server.computes.find(compute_id ?? 'local');
+    if (compute?.connected && !compute.capabilities.node_types.includes(template_type))
+      return texts.kindMissing(texts.kind[template_type], compute.name);
+    if (compute?.compute_id !== 'local') return undefined;
+    const [lack] = findingsOf(findings.value, template_type).filter((finding) => finding.package !== undefined);
+    return lack && texts.lacks(lack.what, lack.found, lack.package ?? '');
+  };
+  const shown = server.templates.all.value.filter(({ name, template_type }) =>
+    `${name} ${template_type}`.toLowerCase().includes(wanted),
+  );
   const own = shown.filter(({ builtin }) => !builtin);
   const builtIn = shown.filter(({ builtin }) => builtin);
   return (
-    <aside class="palette" aria-label={texts.palette}>
+    <aside
+      class="palette"
+      aria-label={texts.palette}
+      // Looking takes the compute a moment, so it is asked for when somebody comes here.
+      onPointerEnter={() => (isUsed.value = true)}
+      onFocusCapture={() => (isUsed.value = true)}
+    >
       <label class="search">
         <Icon name="search" />
         <input
@@ -45,8 +63,8 @@ export function Palette() {
         />
       </label>
       <div class="palette-list" role="toolbar" aria-orientation="vertical" aria-label={texts.palette} onKeyDown={moveFocus}>
-        <PaletteGroup title={texts.ownTemplates} templates={own} />
-        <PaletteGroup title={texts.builtInTemplates} templates={builtIn} />
+        <PaletteGroup title={texts.ownTemplates} templates={own} lackOf={lackOf} />
+        <PaletteGroup title={texts.builtInTemplates} templates={builtIn} lackOf={lackOf} />
         {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
       </div>
       <a class="palette-foot" href="/templates">
@@ -56,21 +74,32 @@ export function Palette() {
   );
 }
 
-function PaletteGroup({ title, templates }: { readonly title: string; readonly templates: readonly Template[] }) {
+interface PaletteGroupProps {
+  readonly title: string;
+  readonly templates: readonly Template[];
+  readonly lackOf: (template: Template) => string | undefined;
+}
+
+function PaletteGroup({ title, templates, lackOf }: PaletteGroupProps) {
   if (templates.length === 0) return null;
   return (
     <section>
       <h2>{title}</h2>
       <ul>
         {templates.map((template) => (
-          <PaletteEntry key={template.template_id} template={template} />
+          <PaletteEntry key={template.template_id} template={template} lack={lackOf(template)} />
         ))}
       </ul>
     </section>
   );
 }
 
-function PaletteEntry({ template: { template_id, name, symbol } }: { readonly template: Template }) {
+interface PaletteEntryProps {
+  readonly template: Template;
+  readonly lack: string | undefined;
+}
+
+function PaletteEntry({ template: { template_id, name, symbol }, lack }: PaletteEntryProps) {
   const app = useApp();
   const project = useProject();
   return (
@@ -79,12 +108,13 @@ function PaletteEntry({ template: { template_id, name, symbol } }: { readonly te
         type="button"
         class="template"
         draggable
-        title={texts.addTemplate(name)}
+        title={lack ?? texts.addTemplate(name)}
         onDragStart={({ dataTransfer }) => dataTransfer?.setData(templateType, template_id)}
         onClick={() => addNode(app, project, template_id)}
       >
         <img src={symbolAddress(symbol)} alt="" draggable={false} />
         <span>{name}</span>
+        {lack && <Icon name="warning" />}
       </button>
     </li>
   );

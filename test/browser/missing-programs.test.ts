@@ -1,0 +1,47 @@
+/** A compute without the emulators: the palette marks what cannot run, and the panel of a node lists what is missing. */
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import type { Finding } from '../../src/schema/finding.ts';
+import { openTab } from '../support/browser.ts';
+import { createNode, createProject, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const empty = await mkdtemp(join(tmpdir(), 'pb-no-programs-'));
+after(() => rm(empty, { recursive: true }));
+const { server, client } = await withServer({ env: { PATH: empty } });
+const project = await createProject(client, { auto_close: false });
+await createNode(client, project, 'ethernet_switch', { name: 'Switch', x: 0, y: 0 });
+await createNode(client, project, 'vpcs', { name: 'PC', x: 150, y: 0 });
+const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
+const panel = page.locator('aside.inspector');
+
+describe('a compute without emulators, in the browser', () => {
+  it('says which nodes each missing program is for', async () => {
+    const findings = await client.get<Finding[]>('/v2/computes/local/doctor');
+    const typesOf = (name: string) => findings.find(({ what }) => what === name)?.node_types;
+    assert.deepEqual([typesOf('vpcs'), typesOf('qemu-system-x86_64'), typesOf('KVM')], [['vpcs'], ['qemu'], ['qemu']]);
+    assert.equal(typesOf('tcpdump'), undefined);
+  });
+
+  it('has what is missing and its package in the panel of a node, and nothing at one that runs', async () => {
+    await canvas(page).node('PC').click();
+    await panel.getByText('apt-get install vpcs', { exact: true }).waitFor();
+    assert.deepEqual(await panel.locator('.plain-list strong').allTextContents(), ['vpcs']);
+    await canvas(page).node('Switch').click();
+    await panel.getByRole('heading', { name: 'Switch', exact: true }).waitFor();
+    assert.equal(await panel.locator('.plain-list strong').count(), 0);
+  });
+
+  it('marks in the palette what cannot run, with the reason and the remedy, and does not hide it', async () => {
+    const entry = (name: string) => page.locator('button.template').filter({ hasText: name });
+    await page.getByRole('searchbox').hover();
+    await entry('VPCS').locator('.icon').waitFor();
+    assert.match((await entry('VPCS').getAttribute('title')) ?? '', /not found.*apt-get install vpcs$/);
+    assert.equal(await entry('Ethernet switch').locator('.icon').count(), 0);
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});
