@@ -7,6 +7,7 @@ import { createProject, withServer } from '../support/with-server.ts';
 import { canvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
+const remote = await withServer();
 const project = await createProject(client, { auto_close: false });
 const { page, problems } = await openTab(`${server.url}/templates`);
 
@@ -66,6 +67,33 @@ describe('templates in the browser', () => {
       limitMs: 30_000,
     });
     await picture(page, 'screen');
+  });
+
+  it('have images of each kind, on the compute that is chosen', async () => {
+    await client.post('/v2/computes', { name: 'Elsewhere', protocol: 'http', host: '127.0.0.1', port: remote.server.port });
+    await page.goto(`${server.url}/templates`);
+    const images = page.locator('section.images');
+    await images.getByText('disk one.img').waitFor();
+    const kinds = await images.getByLabel('Images for').locator('option').allTextContents();
+    assert.deepEqual(kinds, ['Docker container', 'Dynamips router', 'IOU device', 'QEMU VM']);
+    await images.getByLabel('Compute').selectOption('Elsewhere');
+    await images.getByText('No images for “QEMU VM” yet').waitFor();
+    await images.getByLabel('Images for').selectOption('iou');
+    await images.getByText('No images for “IOU device” yet').waitFor();
+    // The first bytes of a program for Linux, as every such image is one.
+    const buffer = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 1, 1, 1, 0]), Buffer.alloc(4096)]);
+    await images.locator('input[type=file]').setInputFiles({ name: 'l3.bin', mimeType: 'application/octet-stream', buffer });
+    await images.getByText('l3.bin', { exact: true }).waitFor();
+    const there = await remote.client.get<{ filename: string }[]>('/v2/compute/iou/images');
+    assert.deepEqual(
+      there.map(({ filename }) => filename),
+      ['l3.bin'],
+    );
+    assert.deepEqual(await client.get('/v2/compute/iou/images'), []);
+    await images.getByLabel('Images for').selectOption('docker');
+    await images.getByText('l3.bin', { exact: true }).waitFor({ state: 'detached' });
+    assert.equal(await images.locator('input[type=file]').count(), 0);
+    await picture(page, 'images');
   });
 
   it('had no trouble of its own', () => assert.deepEqual(problems, []));

@@ -6,8 +6,15 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Progress } from '../ui/progress.tsx';
+import { imagesPath } from './images.ts';
 
-export function ImageUpload({ nodeType, uploaded }: { readonly nodeType: string; readonly uploaded: (name: string) => unknown }) {
+interface ImageUploadProps {
+  readonly nodeType: string;
+  readonly computeId?: string;
+  readonly uploaded: (name: string) => unknown;
+}
+
+export function ImageUpload({ nodeType, computeId = 'local', uploaded }: ImageUploadProps) {
   const { api, toasts } = useApp();
   const file = useSignal<File | undefined>(undefined);
   const part = useSignal<number | undefined>(undefined);
@@ -16,7 +23,7 @@ export function ImageUpload({ nodeType, uploaded }: { readonly nodeType: string;
     file.value = picked;
     part.value = 0;
     sending.current = new AbortController();
-    const path = `/v2/computes/local/${nodeType}/images/${encodeURIComponent(picked.name)}`;
+    const path = `${imagesPath(computeId, nodeType)}/${encodeURIComponent(picked.name)}`;
     const onProgress = (done: number) => (part.value = done);
     await toasts.attempt(async () => {
       await api.upload(path, { body: picked, onProgress, signal: sending.current.signal });

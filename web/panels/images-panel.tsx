@@ -1,33 +1,76 @@
-/** The images of virtual machines on the local compute. */
+/** The images of a compute, by the kind of nodes that are made of them. */
+import { useSignal } from '@preact/signals';
+import type { NodeType } from '../../src/schema/node.ts';
 import { useApp } from '../state/app.ts';
+import type { ServerState } from '../state/server.ts';
 import { texts } from '../texts.ts';
+import { ChoiceField } from '../ui/field.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { sizeText } from '../ui/progress.tsx';
 import { ImageUpload } from './image-upload.tsx';
 import { useImages } from './images.ts';
 
-const nodeType = 'qemu';
+const listRoute = /^GET \/v2\/compute\/(\w+)\/images$/;
+
+/** Types that have a list of images. */
+function imageTypes(server: ServerState): NodeType[] {
+  const types = [...server.routes.value].flatMap((route) => listRoute.exec(route)?.[1] ?? []);
+  return (types.length > 0 ? types : ['qemu']).sort() as NodeType[];
+}
 
 export function ImagesPanel() {
-  const app = useApp();
-  const { files, read } = useImages(app, nodeType);
+  const { server } = useApp();
+  const computeId = useSignal('local');
+  const nodeType = useSignal<NodeType>('qemu');
+  const computes = server.computes.all.value.map(({ compute_id, name }) => [compute_id, name] as const);
   return (
     <section class="images">
       <h2>{texts.images}</h2>
+      <div class="form-grid">
+        <ChoiceField
+          label={texts.imagesFor}
+          value={nodeType.value}
+          options={imageTypes(server).map((type) => [type, texts.kind[type]] as const)}
+          onChange={(type) => (nodeType.value = type as NodeType)}
+        />
+        {computes.length > 1 && (
+          <ChoiceField label={texts.compute} value={computeId.value} options={computes} onChange={(id) => (computeId.value = id)} />
+        )}
+      </div>
+      <ImageList
+        key={`${computeId.value}/${nodeType.value}`}
+        computeId={server.computes.find(computeId.value) ? computeId.value : 'local'}
+        nodeType={nodeType.value}
+      />
+    </section>
+  );
+}
+
+function ImageList({ computeId, nodeType }: { readonly computeId: string; readonly nodeType: NodeType }) {
+  const app = useApp();
+  const { files, failure, read } = useImages(app, nodeType, computeId);
+  // An engine that keeps its images itself takes none.
+  const isTaken = app.server.kinds.value.get(nodeType)?.images !== false;
+  return (
+    <>
+      {failure.value && <Notice level="warning">{failure.value}</Notice>}
       <ul class="plain-list">
         {files.value.map(({ filename, filesize, md5sum }) => (
           <li key={filename}>
             <span>
               <strong>{filename}</strong>
               <small>
-                {sizeText(filesize)}
+                {filesize !== undefined && sizeText(filesize)}
                 {md5sum && ` · MD5 ${md5sum}`}
               </small>
             </span>
           </li>
         ))}
       </ul>
-      {files.value.length === 0 && <p class="empty">{texts.noImages}</p>}
-      <ImageUpload nodeType={nodeType} uploaded={read} />
-    </section>
+      {files.value.length === 0 && !failure.value && (
+        <p class="empty">{isTaken ? texts.noImages(texts.kind[nodeType]) : texts.noEngineImages}</p>
+      )}
+      {isTaken && <ImageUpload nodeType={nodeType} computeId={computeId} uploaded={read} />}
+    </>
   );
 }
