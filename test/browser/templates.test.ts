@@ -75,6 +75,8 @@ describe('templates in the browser', () => {
     await page.goto(`${server.url}/templates`);
     const images = page.locator('section.images');
     await images.getByText('disk one.img').waitFor();
+    // The server's description of itself comes after the page.
+    await images.locator('option').getByText('IOU device').waitFor({ state: 'attached' });
     const kinds = await images.getByLabel('Images for').locator('option').allTextContents();
     assert.deepEqual(kinds, ['Docker container', 'Dynamips router', 'IOU device', 'QEMU VM']);
     await images.getByLabel('Compute').selectOption('Elsewhere');
