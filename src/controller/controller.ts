@@ -68,7 +68,7 @@ interface Parts {
 
 /** Clients ask for the computes every second unless they hear of them. */
 const usageMs = 3_000;
-/** The end of the server waits this long for project files; what is in the logs is safe anyway. */
+/** The end of the server waits this long for computes elsewhere, for which projects may be waiting. */
 const closeMs = 1_000;
 
 export class Controller {
@@ -188,7 +188,7 @@ export class Controller {
     this.computes.changed(local);
   }
 
-  /** Lets go of everything and leaves nodes running. */
+  /** Lets go of everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.feeds.close();
@@ -198,6 +198,7 @@ export class Controller {
     await Promise.race([released, enough]);
     clearTimeout(timer);
     await this.computes.close();
+    await released;
     const { registry, passing, captures, restores } = this.#parts;
     await Promise.all([registry, passing, captures, restores, this.kept].map((part) => part.close()));
   }

@@ -51,6 +51,8 @@ function checkPort(given: unknown, end: string): void {
       throw invalid(`the path of port ${end} has 1 to ${maxPathBytes} bytes`);
     }
     if (port.admits !== undefined && !Array.isArray(port.admits)) throw invalid(`admits of port ${end} is a program`);
+    if (port.directsLeases !== undefined && typeof port.directsLeases !== 'boolean')
+      throw invalid(`directsLeases of port ${end} is true or false`);
     return;
   }
   if (port.type === 'switch') {

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { LinkDirection } from '../schema/filter.ts';
 import { admission } from './admission.ts';
 import { type Program, translateBpf } from './bpf.ts';
+import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { buildChains, type ChainSpec, type Chains, noChains } from './filter.ts';
 import { type CaptureFiles, LinkCaptures } from './link-captures.ts';
@@ -58,8 +59,8 @@ export class Link {
     const [intoA, intoB] = [admission(spec.a), admission(spec.b)];
     const programsText = JSON.stringify([bpf, bpf_ab, bpf_ba]);
     this.#chains = buildChains({ filters, seed, programs, programsText }, this.#chains);
-    this.#ab.setFilters([...this.#chains.ab, ...intoB]);
-    this.#ba.setFilters([...this.#chains.ba, ...intoA]);
+    this.#ab.setFilters([...directLeases(spec.a), ...this.#chains.ab, ...intoB]);
+    this.#ba.setFilters([...directLeases(spec.b), ...this.#chains.ba, ...intoA]);
     this.#rules.suspend = spec.suspend;
     this.unplugChanged(spec);
     this.#captures.apply(spec.captures ?? []);

@@ -13,9 +13,10 @@ export type PortSpec =
   /**
    * A Unix stream socket on which somebody listens (QEMU `-netdev stream,server=on`, passt): each frame is 4 bytes of length,
    * big-endian, then the frame. The fabric connects, and connects again for as long as the port exists. It is sent
-   * only frames that match the program `admits`, if there is one; others are dropped as `not_admitted`.
+   * only frames that match the program `admits`, if there is one; others are dropped as `not_admitted`. `directsLeases`: answers of a
+   * DHCP server there go to their client, not to everybody.
    */
-  | { type: 'stream'; path: string; admits?: BpfInstruction[] }
+  | { type: 'stream'; path: string; admits?: BpfInstruction[]; directsLeases?: boolean }
   /**
    * One frame per datagram. `bind` is the local address, default 0.0.0.0; only datagrams from `rhost:rport` are taken when `strict`.
    * `mtu`: a network device is behind the other side, and what is no frame for it (shorter than a header, longer than its MTU with

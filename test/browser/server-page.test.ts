@@ -60,7 +60,7 @@ describe('the server’s page', () => {
   it('removes one after having asked', async () => {
     await page.getByRole('button', { name: 'Remove Elsewhere' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('Elsewhere').waitFor({ state: 'detached' });
+    await page.getByText('Elsewhere', { exact: true }).waitFor({ state: 'detached' });
     await waitFor(async () => (await computes()).length === 1, { what: 'the one compute that is left' });
   });
 

@@ -135,9 +135,9 @@ describe('an Ethernet switch', () => {
     const change = (path: string, fields: object) => client.put(path, fields, 201);
     for (const path of [toPc, between]) {
       assert.ok((await client.get<unknown[]>(`${path}/available_filters`)).length > 0);
-      assert.equal((await pinger.burst(20)).length, 20);
+      assert.equal((await pinger.whole(20)).length, 20);
       await change(path, { filters: { delay: [20] } });
-      const trips = await pinger.burst(20);
+      const trips = await pinger.whole(20);
       assert.equal(trips.length, 20);
       assert.ok((trips[0] ?? 0) >= 39, `${trips[0]} ms`);
       for (const fields of [{ filters: { packet_loss: [100] } }, { filters: {}, suspend: true }]) {
@@ -146,7 +146,7 @@ describe('an Ethernet switch', () => {
       }
       await change(path, { filters: {}, suspend: false });
     }
-    assert.equal((await pinger.burst(20)).length, 20);
+    assert.equal((await pinger.whole(20)).length, 20);
     for (const path of [toPc, between]) await client.delete(path);
   });
 
@@ -224,7 +224,7 @@ describe('traffic through a switch goes on', () => {
     const before = await received();
     await waitFor(async () => (await received()) > before + 100_000, { what: 'a storm', limitMs: 20_000 });
     assert.ok((await counters(one)).some(({ dropped }) => (dropped.queue_full ?? 0) > 0));
-    assert.equal((await pinger.burst(50, 20)).length, 50);
+    assert.equal((await pinger.whole(50, 20)).length, 50);
     for (const path of circle.slice(1)) await client.delete(path);
     await waitFor(async () => ((count) => received().then((later) => later === count))(await received()), {
       what: 'the end of the storm',

@@ -136,5 +136,5 @@ test('UDP tunnel: no privilege, frames of its peer only', async () => {
   undo.push(() => pinger.finish());
   await lab({ name: 'u', type: 'udp', lport, rhost: '127.0.0.1', rport: bound }, '10.0.0.1');
   await pinger.find();
-  assert.equal((await pinger.burst(3, 50)).length, 3);
+  assert.equal((await pinger.whole(3, 50)).length, 3);
 });

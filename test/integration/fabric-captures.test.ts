@@ -37,7 +37,8 @@ describe('a capture', () => {
     const { frames } = await framesIn(path, 3);
     assert.deepEqual([textOf(frames), frames.map(({ length }) => length)], ['123', [100, 1500, 60]]);
     for (const [index, { time }] of frames.entries()) {
-      assert.ok(time >= begin - 0.01 && time <= Date.now() / 1000 + 0.01, `frame ${index} at ${time}`);
+      // The time of day; how exact it is, is not seen in two processes' clocks.
+      assert.ok(time > begin - 1 && time < Date.now() / 1000 + 1, `frame ${index} at ${time}`);
       assert.ok(time >= (frames[index - 1]?.time ?? 0));
     }
     assert.deepEqual((await stats()).captures, [{ path, frames: 3, bytes: 24 + 3 * 16 + 1660, missed: 0 }]);

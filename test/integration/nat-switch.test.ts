@@ -16,7 +16,7 @@ import { atPrompt, type } from '../support/ipxe.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { openNameServer } from '../support/name-server.ts';
 import { expectStatus, type RawClient } from '../support/raw-http.ts';
-import type { TelnetClient } from '../support/telnet.ts';
+import { openTelnet, skipHistory, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
@@ -149,4 +149,23 @@ test('without host access: a lease and names, and no way to this host’s loopba
   assert.ok((dropped?.not_admitted ?? 0) >= 4, JSON.stringify(stats));
   console.close();
   await client.post(`${project.path}/nodes/stop`, {}, 204);
+});
+
+test('a vpcs takes a lease, and reaches the gateway', { timeout: 60_000 }, async () => {
+  const { client } = open;
+  const project = await createProject(client);
+  const nat = await createNode(client, project, 'nat');
+  const pc = await createNode(client, project, 'vpcs');
+  await client.post(`${project.path}/links`, { nodes: [end(pc), end(nat)] });
+  await client.post(`${project.path}/nodes/${pc.node_id}/start`, {}, 200);
+  const console = await openTelnet(pc.console as number);
+  await skipHistory(console);
+  await console.expect(/> $/);
+  console.send('ip dhcp\r');
+  await console.expect(/IP 192\.168\.122\.100\/24 GW 192\.168\.122\.1/, 30_000);
+  await console.expect(/> $/);
+  console.send(`ping ${gateway} -c 1\r`);
+  await console.expect(/seq=1 ttl=/, 10_000);
+  console.close();
+  await client.post(`${project.path}/nodes/${pc.node_id}/stop`, {}, 200);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Journal } from '../../lib/journal.ts';
 import { type ProjectAnswer, refusal, withController } from '../controller-bench.ts';
 import type { NodeObject } from '../nodes/node.ts';
 
@@ -55,5 +56,31 @@ describe('projects', () => {
     await bench.inProject('DELETE ');
     await assert.rejects(lstat(bench.project.path), { code: 'ENOENT' });
     await assert.rejects(bench.inProject('GET '), refusal('project_not_found'));
+  });
+
+  it('are whole when the server ends, however long the disk takes: nothing is written afterwards', async (context) => {
+    await bench.addNode('PC1');
+    const { restart } = Journal.prototype;
+    const [began, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    context.mock.method(Journal.prototype, 'restart', async function (this: Journal<object>, records: () => readonly object[]) {
+      began.resolve();
+      await goesOn.promise;
+      return restart.call(this, records);
+    });
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    let isClosed = false;
+    const closing = bench.controller.close().then(() => {
+      isClosed = true;
+    });
+    await began.promise;
+    context.mock.timers.runAll();
+    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+    const wasClosed = isClosed;
+    goesOn.resolve();
+    await closing;
+    assert.equal(wasClosed, false);
+    context.mock.reset();
+    await bench.restart();
+    assert.equal((await bench.inProject<unknown[]>('GET /nodes')).length, 1);
   });
 });

@@ -69,7 +69,12 @@ function natService(host: Host, node: NodeView): PortService<NatFacts> {
       fault('nat_failed', {
         reason: `${basename(program)} ended with ${signal ?? `exit code ${code ?? 'unknown'}`}: ${meaning(tail)}`,
       }),
-    spec: ({ socket, admits }) => ({ type: 'stream', path: socket, ...(admits && { admits }) }),
+    spec: ({ socket, admits, directsLeases }) => ({
+      type: 'stream',
+      path: socket,
+      ...(admits && { admits }),
+      ...(directsLeases && { directsLeases }),
+    }),
   };
 }
 

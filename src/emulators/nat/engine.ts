@@ -18,6 +18,8 @@ export interface Launch {
   readonly args: readonly string[];
   /** The frames that it may be sent; undefined: all. */
   readonly admits?: BpfInstruction[];
+  /** Its leases are sent to everybody, which VPCS does not take. */
+  readonly directsLeases?: boolean;
 }
 
 /** Where it is to listen, and whether as root. */
@@ -50,6 +52,7 @@ const engines: Readonly<Record<string, Engine>> = {
     launch: async (program, { socket }, { host_access }) => ({
       program,
       args: userNetworkArguments(socket),
+      directsLeases: true,
       ...(!host_access && { admits: admitted }),
     }),
   },

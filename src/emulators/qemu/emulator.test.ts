@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { waitFor } from '../../../test/support/wait-for.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
 import { type Bench, contractHost } from '../contract-bench.ts';
@@ -131,7 +132,8 @@ test('a processor limit: its keeper starts, changes, is taken over and ends with
   const adopted = await qemuDriver(host, { binaries }).adopt(view, emulator.record);
   assert.ok(adopted);
   assert.equal((adopted.record.throttle as { pid: number }).pid, keeper());
-  assert.match(await readFile(log, 'utf8'), new RegExp(`^--lazy --pid=${emulator.record.pid} --limit=25`));
+  const order = new RegExp(`^--lazy --pid=${emulator.record.pid} --limit=25`);
+  await waitFor(async () => order.test(await readFile(log, 'utf8')), { what: 'the words of the keeper' });
   await adopted.changed({ ...view.properties, cpu_throttling: 0 });
   assert.equal(adopted.record.throttle, undefined);
   await adopted.changed({ ...view.properties, cpu_throttling: 10 });
