@@ -193,6 +193,8 @@ export const texts = {
   removeRow: 'Remove this row',
 
   emptyCanvas: 'Drag a template from the left onto the canvas, or click it. Then press L to link.',
+  emptyCanvasClosed: 'Nothing is here yet. Add two nodes, then link them.',
+  alwaysRuns: 'Always runs',
   kind,
   properties,
   status: { started: 'Running', stopped: 'Stopped', suspended: 'Suspended' },

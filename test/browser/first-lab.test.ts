@@ -27,6 +27,23 @@ describe('a first lab, in the browser', () => {
     await canvas(page).node('PC2').waitFor();
   });
 
+  it('offers for a node only what its kind can do', async () => {
+    const panel = page.locator('aside.inspector');
+    const verbs = () => panel.locator('.button-grid button').allTextContents();
+    await canvas(page).node('PC1').click();
+    await panel.getByRole('heading', { name: 'PC1' }).waitFor();
+    assert.deepEqual(await verbs(), ['Console', 'Start', 'Stop', 'Reload']);
+    await page.getByRole('button', { name: 'Ethernet hub' }).click();
+    await panel.getByRole('heading', { name: 'Hub1' }).waitFor();
+    await panel.getByText('Always runs').waitFor();
+    assert.deepEqual(await verbs(), []);
+    await page.keyboard.press('Escape');
+    await canvas(page).node('Hub1').click();
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await canvas(page).node('Hub1').waitFor({ state: 'detached' });
+  });
+
   it('links two ports', async () => {
     await page.getByRole('button', { name: 'Add a link' }).click();
     await canvas(page).node('PC1').click();

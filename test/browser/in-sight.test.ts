@@ -41,6 +41,8 @@ for (const width of [1280, 768])
       if (isEarly) await add();
       held.resolve();
       await page.getByText('Opening the project…').waitFor({ state: 'detached' });
+      // Where the palette is closed, the empty canvas has a button for it.
+      if (!isEarly) await page.locator('.canvas-hint').getByRole('button', { name: 'Add nodes' }).click();
       await setPanel(page, 'palette', true);
       await setPanel(page, 'inspector', true);
       if (!isEarly) await add();

@@ -2,6 +2,7 @@
 
 import type { Node, NodeStatus } from '../../src/schema/node.ts';
 import { hasConsole, openConsole } from '../console/open-console.ts';
+import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import type { IconName } from '../ui/icon.tsx';
@@ -63,8 +64,19 @@ function selected(context: ActionContext, power: Power): readonly Node[] {
 
 /** Those that are in such a state, and whose type can do that. */
 function sensible({ app }: ActionContext, { verb, from }: Power, nodes: readonly Node[]): Node[] {
-  const canBe = (type: string) => (verb !== 'suspend' && verb !== 'reload') || app.server.can(type, verb);
-  return nodes.filter(({ status, node_type }) => from.includes(status) && canBe(node_type));
+  return nodes.filter(({ status, node_type }) => from.includes(status) && canEver(app, node_type, verb));
+}
+
+/** Whether a type of node can do this in any state: what always runs is neither started nor stopped. */
+function canEver(app: App, type: string, verb: Power['verb']): boolean {
+  if (verb === 'suspend' || verb === 'reload') return app.server.can(type, verb);
+  return app.server.kinds.value.get(type)?.always_running !== true;
+}
+
+/** What a node can never do, by the ids of the commands. */
+export function impossibleFor(app: App, node: Node): readonly string[] {
+  const verbs = powers.map(({ verb }) => verb).filter((verb) => !canEver(app, node.node_type, verb));
+  return hasConsole(node) ? verbs : [...verbs, 'console'];
 }
 
 /** One request a node, so that each shows its own progress and its own failure. */

@@ -44,11 +44,12 @@ export function Impairments({ link }: { readonly link: Link }) {
             type="button"
             role="tab"
             aria-selected={way.value === one}
+            title={texts.impair.way(one, names)}
             onClick={() => {
               way.value = one;
             }}
           >
-            {texts.impair.way(one, names)}
+            <span class="way">{texts.impair.way(one, names)}</span>
             {countOf(filters, one) > 0 && <span class="count">{countOf(filters, one)}</span>}
           </button>
         ))}

@@ -23,7 +23,7 @@ export function LinkPanel({ link }: { readonly link: Link }) {
           </span>
         ))}
       </header>
-      <ul class="plain-list">
+      <ul class="plain-list link-ends">
         {link.nodes.map(({ node_id }, end) => {
           const node = project.nodes.find(node_id);
           return (
@@ -46,7 +46,7 @@ export function LinkPanel({ link }: { readonly link: Link }) {
         onChange={(suspend) => change({ suspend })}
       />
       <div class="button-grid">
-        {['capture', 'stop-capture', 'delete'].map((id) => (
+        {['capture', link.capturing ? 'stop-capture' : '', 'delete'].filter(Boolean).map((id) => (
           <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
         ))}
       </div>

@@ -1,6 +1,7 @@
 /** One node: its state, what can be done with it, its ports, its settings. */
 import type { Node, NodeUpdate } from '../../src/schema/node.ts';
 import { actionsAt } from '../actions/actions.ts';
+import { impossibleFor } from '../actions/power.ts';
 import { portsOf } from '../scene/wiring.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -16,6 +17,8 @@ export function NodePanel({ node }: { readonly node: Node }) {
   const { node_id, name, status, node_type } = node;
   const failure = project.work.failures.value.get(node_id);
   const busy = project.work.busy.value.get(node_id);
+  const isAlways = app.server.kinds.value.get(node_type)?.always_running === true;
+  const impossible = impossibleFor(app, node);
   const change = (update: NodeUpdate) => app.toasts.attempt(() => app.api.put(`${project.path}/nodes/${node_id}`, update));
   return (
     <>
@@ -24,7 +27,7 @@ export function NodePanel({ node }: { readonly node: Node }) {
         <h2>{name}</h2>
         <span class="chip">{texts.kind[node_type]}</span>
       </header>
-      <p class="state">{busy ?? texts.status[status]}</p>
+      <p class="state">{busy ?? (isAlways ? texts.alwaysRuns : texts.status[status])}</p>
       {failure && (
         <Notice level="error" close={() => project.work.dismiss(node_id)}>
           {failure}
@@ -33,7 +36,7 @@ export function NodePanel({ node }: { readonly node: Node }) {
       {findingsFor(app, node)}
       <div class="button-grid">
         {actionsAt('node')
-          .filter(({ group }) => group === 'nodes')
+          .filter(({ group, id }) => group === 'nodes' && !impossible.includes(id))
           .map((action) => (
             <ActionButton key={action.id} action={action} withLabel kind="plain" />
           ))}

@@ -43,9 +43,7 @@ export function ProjectPage() {
             <ToolHint />
             <ZoomBar />
             {phase === 'loading' && <p class="loading">{texts.openingProject}</p>}
-            {phase === 'opened' && project.nodes.ids.value.length === 0 && project.drawings.ids.value.length === 0 && (
-              <p class="canvas-hint">{texts.emptyCanvas}</p>
-            )}
+            {phase === 'opened' && project.nodes.ids.value.length === 0 && project.drawings.ids.value.length === 0 && <EmptyHint />}
           </div>
           <ConsoleArea />
         </div>
@@ -114,6 +112,18 @@ function SelectionStatus() {
     <p class="unseen" role="status">
       {count > 1 ? texts.selected(nodes.value.length, links.value.length, count - nodes.value.length - links.value.length) : one}
     </p>
+  );
+}
+
+/** How to begin. Where the palette is closed, as in narrow windows, there is a button for it. */
+function EmptyHint() {
+  const { tools } = useApp();
+  const isOpen = tools.paletteOpen.value;
+  return (
+    <div class="canvas-hint">
+      <p>{isOpen ? texts.emptyCanvas : texts.emptyCanvasClosed}</p>
+      {!isOpen && <ActionButton action={getAction('palette')} withLabel kind="primary" />}
+    </div>
   );
 }
 

@@ -7,7 +7,14 @@ import { overlaps, snapped } from './geometry.ts';
 
 /** Of most symbols: where the node is put is decided before its symbol is known. */
 const usual = { width: 65, height: 59 };
-const stepPx = 110;
+/** Room for two labels of ports between neighbours, and for a name above each. */
+const step = { x: 160, y: 130 };
+const mostSteps = 12;
+const numbers = Array.from({ length: 2 * mostSteps + 1 }, (_, place) => mostSteps - place);
+/** Around the middle, the nearest first; rows stand like bricks, so that few links run behind a third node. */
+const places: readonly Point[] = numbers
+  .flatMap((row) => numbers.map((column) => ({ x: (column + (row % 2 === 0 ? 0 : 0.5)) * step.x, y: row * step.y })))
+  .toSorted((one, other) => Math.hypot(one.x, one.y) - Math.hypot(other.x, other.y));
 
 /**
  * At a place of the window, where its middle comes to be; without one, where there is room in what is seen. What was asked for before the
@@ -27,22 +34,14 @@ export async function addNode(app: App, project: ProjectState, templateId: strin
   });
 }
 
-/** From the centre outwards, in rows. */
+/** The nearest to the centre that has room. */
 function freePlace(app: App, project: ProjectState): Point {
   const centre = app.viewport.centre();
   const boxes = project.nodes.all.peek().map((node) => ({ x: node.x, y: node.y, width: node.width, height: node.height + 24 }));
-  for (let ring = 0; ring < 12; ring += 1) {
-    for (const [column, row] of ringOf(ring)) {
-      const place = { x: centre.x + column * stepPx, y: centre.y + row * stepPx };
-      const box = { x: place.x - usual.width / 2, y: place.y - usual.height / 2, ...usual };
-      if (!boxes.some((other) => overlaps(other, box))) return place;
-    }
+  for (const { x, y } of places) {
+    const place = { x: centre.x + x, y: centre.y + y };
+    const box = { x: place.x - usual.width / 2, y: place.y - usual.height / 2, ...usual };
+    if (!boxes.some((other) => overlaps(other, box))) return place;
   }
   return centre;
-}
-
-function* ringOf(ring: number): Generator<[number, number]> {
-  for (let row = -ring; row <= ring; row += 1)
-    for (let column = -ring; column <= ring; column += 1)
-      if (Math.max(Math.abs(row), Math.abs(column)) === ring) yield [column, row];
 }
