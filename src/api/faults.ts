@@ -190,6 +190,10 @@ const table = {
     status: 409,
     says: "The image {image} arrived damaged at compute '{name}': upload it there again",
   },
+  form_invalid: {
+    status: 400,
+    says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',
+  },
   image_not_allowed: {
     status: 409,
     says: 'The image "{image}" lies outside the image folders of this server: upload it, or use its name only',

@@ -48,7 +48,7 @@ export class NodeState {
   /** The node object of the API. */
   present(): Readonly<Record<string, unknown>> {
     const { project_id, node_id, name, console, console_type } = this.record;
-    const { alwaysRunning, inFabric, consoleTypes } = this.driver.kind;
+    const { alwaysRunning, inFabric, consoleTypes, hasFolder = () => true } = this.driver.kind;
     return Object.freeze({
       ...this.driver.present(this.properties, this.id),
       project_id,
@@ -56,7 +56,7 @@ export class NodeState {
       name,
       status: this.status,
       ...(consoleTypes.length > 0 && { console, console_type }),
-      ...(!inFabric && { node_directory: this.directory }),
+      ...(!inFabric && { node_directory: hasFolder(this.properties) ? this.directory : null }),
       ...(!alwaysRunning && { command_line: this.commandLine }),
     });
   }

@@ -102,9 +102,12 @@ export class ComputeNode {
   /** The compute ends, and its emulators with it. */
   halt = (): Promise<void> => this.exclusively(() => this.#stop());
 
+  /** @throws node_not_started, of kinds that say so */
   suspend(): Promise<void> {
     return this.exclusively(async () => {
-      if (!this.#run || this.status !== 'started' || !this.driver.kind.can.suspend) return;
+      const { can } = this.driver.kind;
+      if (!this.#run && can.refuseSuspend) throw fault('node_not_started', { name: this.name });
+      if (!this.#run || this.status !== 'started' || !can.suspend) return;
       await this.#run.emulator.suspend();
       await this.#changeStatus(this.#run, 'suspended');
     });
@@ -232,7 +235,8 @@ export class ComputeNode {
     };
     this.#run = run;
     run.emulator.onState((state) => {
-      this.exclusively(() => this.#stateChanged(run, state)).catch(failed);
+      const isNew = () => this.#run === run && this.status !== state;
+      this.exclusively(() => (isNew() ? this.#changeStatus(run, state) : undefined)).catch(failed);
     });
     run.emulator.onRecord?.(() => {
       this.exclusively(() => (this.#run === run ? this.noteRun() : undefined)).catch(failed);
@@ -249,10 +253,6 @@ export class ComputeNode {
   async #resume(run: NodeRun): Promise<void> {
     await run.emulator.resume();
     await this.#changeStatus(run, 'started');
-  }
-
-  async #stateChanged(run: NodeRun, state: 'started' | 'suspended'): Promise<void> {
-    if (this.#run === run && this.status !== state) await this.#changeStatus(run, state);
   }
 
   /** The emulator ended without being asked to. */

@@ -45,6 +45,8 @@ export interface Kind {
   readonly can: {
     /** Suspend and resume. */
     readonly suspend: boolean;
+    /** To suspend a stopped one is an error; otherwise nothing happens. Default false. */
+    readonly refuseSuspend?: true;
     /** Filters on its links; at least one end must. */
     readonly filter: boolean;
     readonly resetConsole: boolean;
@@ -63,6 +65,8 @@ export interface Kind {
   readonly alwaysRunning: boolean;
   /** Is a switch inside the fabric and nothing else: no process, no folder, no command line. Default false. */
   readonly inFabric?: boolean;
+  /** Whether a node has a folder that clients may know. Default: it has. */
+  readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean;
   /** Has a console port of its own whatever the type of its console. Default false. */
   readonly reservesConsole?: boolean;
   /** Leads out of the project: two such nodes are not joined. Default false. */

@@ -28,7 +28,8 @@ export async function isReallyBelow(folder: string, path: string): Promise<boole
 async function realExisting(path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined) return real;
-  const dangling = (await lstat(path).catch(() => undefined)) !== undefined;
+  // Anything else that is there now was made meanwhile.
+  const dangling = (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
   const parent = dirname(path);
   if (parent === path || dangling) return sep;
   return join(await realExisting(parent), basename(path));

@@ -106,7 +106,7 @@ describe('a capture that was on when the project was closed', () => {
     await bench.server.kill9();
     await bench.server.restart();
     const link = await waitFor(() => lab.link(), { what: 'the project after the restart', limitMs: 15_000 });
-    assert.deepEqual([link.capturing, link.capture_file_name], [false, null]);
+    assert.deepEqual([link.capturing, link.capture_file_name], [false, 'other.pcap']);
   });
 });
 

@@ -128,6 +128,14 @@ describe('files of a node', () => {
       assert.equal(script.headers['content-type'], 'application/octet-stream');
       await write(`${files}/startup.vpc`, 'echo other\n');
       assert.equal((await read(`${files}/startup.vpc`)).text(), 'echo other\n');
+      // As established: computes take it when a node is made; later the file is what is changed.
+      const properties = { startup_script: 'echo third\n' };
+      expectFault(
+        await bench.client.send(`PUT ${project.path}/nodes/${node.node_id}`, { body: { properties } }),
+        400,
+        /startup_script/,
+      );
+      assert.equal((await read(`${files}/startup.vpc`)).text(), 'echo other\n');
       await write(`${files}/in%5ca/large.bin`, large);
       assert.equal(sum((await read(`${files}/in/a/large.bin`)).bytes), sum(large));
       const folder = join(server().dataDir, 'projects', project.id, 'project-files', 'vpcs', node.node_id);

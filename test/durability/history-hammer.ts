@@ -4,7 +4,8 @@ import type { RawClient } from '../support/raw-http.ts';
 import { change, type Situation } from './hammer.ts';
 
 interface State {
-  readonly zoom: number;
+  /** Value of the project's variable. */
+  readonly turn: number;
   /** Id to place. */
   readonly nodes: ReadonlyMap<string, readonly [number, number]>;
   /** Ids of both nodes. */
@@ -21,11 +22,13 @@ interface Outcome {
 const wholeKey = 'history';
 /** Steps that are taken back at most: the server remembers its last changes only. */
 const mostSteps = 20;
+/** Facts of projects hold it; here nobody changes it. */
+const initialZoom = 100;
 
 export class HistoryHammer {
   readonly #situation: Situation;
   readonly #project: { readonly id: string; readonly path: string; readonly name: string };
-  #now: State = { zoom: 100, nodes: new Map(), links: [] };
+  #now: State = { turn: 0, nodes: new Map(), links: [] };
   #past: State[] = [];
   #future: State[] = [];
   #unanswered: readonly Outcome[] = [];
@@ -49,13 +52,13 @@ export class HistoryHammer {
   /** What the server shows, in the form of facts. */
   async read(client: RawClient): Promise<[string, string]> {
     const { path } = this.#project;
-    const [{ zoom }, nodes, links] = await Promise.all([
-      client.get<{ zoom: number }>(path),
+    const [{ variables }, nodes, links] = await Promise.all([
+      client.get<{ variables: { value: string }[] | null }>(path),
       client.get<{ node_id: string; x: number; y: number }[]>(`${path}/nodes`),
       client.get<{ nodes: { node_id: string }[] }[]>(`${path}/links`),
     ]);
     const state = {
-      zoom,
+      turn: Number(variables?.[0]?.value ?? 0),
       nodes: new Map(nodes.map(({ node_id, x, y }) => [node_id, [x, y] as const])),
       links: links.map((link) => link.nodes.map(({ node_id }) => node_id) as [string, string]),
     };
@@ -70,7 +73,7 @@ export class HistoryHammer {
     const node = chance.pick([...this.#now.nodes.keys()]);
     if (node === undefined || (roll < 0.75 && this.#now.nodes.size < 9)) return this.#bulk();
     if (roll < 0.85) return this.#delete(node);
-    if (roll < 0.9) return this.#zoom();
+    if (roll < 0.9) return this.#setVariable();
     return this.#move(node);
   }
 
@@ -103,9 +106,9 @@ export class HistoryHammer {
     return this.#change('PUT', `/nodes/${id}`, { x, y }, { nodes: new Map([...this.#now.nodes, [id, [x, y]]]) });
   }
 
-  #zoom(): Promise<boolean> {
-    const zoom = this.#now.zoom + this.#situation.chance.between(1, 9);
-    return this.#change('PUT', '', { zoom }, { zoom });
+  #setVariable(): Promise<boolean> {
+    const turn = this.#now.turn + this.#situation.chance.between(1, 9);
+    return this.#change('PUT', '', { variables: [{ name: 'TURN', value: String(turn) }] }, { turn });
   }
 
   /** A new step; `halfway` is what it may be when the server is killed. */
@@ -158,10 +161,10 @@ export class HistoryHammer {
 
   #factsOf(state: State): Record<string, string> {
     const { id, name } = this.#project;
-    return { [wholeKey]: textOf(state), [`project:${id}`]: JSON.stringify([name, state.zoom]) };
+    return { [wholeKey]: textOf(state), [`project:${id}`]: JSON.stringify([name, initialZoom]) };
   }
 }
 
-function textOf({ zoom, nodes, links }: State): string {
-  return JSON.stringify([zoom, [...nodes].sort(), links.map((pair) => pair.toSorted()).sort()]);
+function textOf({ turn, nodes, links }: State): string {
+  return JSON.stringify([turn, [...nodes].sort(), links.map((pair) => pair.toSorted()).sort()]);
 }

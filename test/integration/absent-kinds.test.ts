@@ -84,6 +84,15 @@ before(async () => {
   }
 });
 
+test('a machine of VirtualBox has a folder only when it is a linked clone', async () => {
+  const row = rows.find(({ type }) => type === 'virtualbox') as Row;
+  const path = `${project.path}/nodes/${nodeOf(row).node_id}`;
+  assert.equal((await client.get<NodeBody>(path)).node_directory, null);
+  const clone = await client.put<NodeBody>(path, { properties: { linked_clone: true } });
+  assert.match(String(clone.node_directory), /project-files\/virtualbox\//);
+  assert.equal((await client.put<NodeBody>(path, { properties: { linked_clone: false } })).node_directory, null);
+});
+
 describe('a node of a kind that is not run here', () => {
   for (const row of rows) {
     test(`${row.type}: is made and changed with all its properties, and linked`, async () => {

@@ -78,6 +78,10 @@ describe('containers', { skip }, () => {
     console.close();
     auxiliary.close();
     await act(project, node, 'stop');
+    const compute = `${project.computePath}/docker/nodes/${node.node_id}`;
+    for (const path of [`${compute}/suspend`, `${compute}/pause`, `${nodePath(project, node)}/suspend`]) {
+      expectFault(await client.send(`POST ${path}`, { body: {} }), 409, /is not started/);
+    }
   });
 
   test('two containers on a link: frames, filters, captures, suspension, SIGKILL of the server', { timeout: 120_000 }, async () => {

@@ -141,21 +141,21 @@ describe('undo and redo', () => {
   it('of settings of the project, open or closed', async () => {
     const project = () => bench.inProject<Record<string, unknown>>('GET ');
     const before = await project();
-    await change('PUT ', { name: 'another', grid_size: 20, variables: [{ name: 'V', value: '1' }] });
-    await change('PUT ', { grid_size: 30 });
+    await change('PUT ', { name: 'another', auto_start: true, variables: [{ name: 'V', value: '1' }] });
+    await change('PUT ', { auto_start: false });
     await undo();
-    assert.equal((await project()).grid_size, 20);
+    assert.equal((await project()).auto_start, true);
     await undo();
     assert.deepEqual(await project(), before);
     await redo();
-    assert.deepEqual([(await project()).name, (await project()).grid_size], ['another', 20]);
+    assert.deepEqual([(await project()).name, (await project()).auto_start], ['another', true]);
     await change('POST /close');
-    await change('PUT ', { show_grid: true });
+    await change('PUT ', { auto_open: true });
     await change('POST /open');
-    assert.equal((await project()).show_grid, true);
+    assert.equal((await project()).auto_open, true);
     await undo();
-    assert.equal((await project()).show_grid, false);
-    await bench.inProject('PUT ', { grid_size: 7 });
+    assert.equal((await project()).auto_open, false);
+    await bench.inProject('PUT ', { auto_start: false });
     await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /settings/.test((error as Error).message));
     const { entries } = await history();
     assert.deepEqual(
@@ -163,7 +163,31 @@ describe('undo and redo', () => {
       ['project.updated', bench.project.project_id, 'another'],
     );
     await bench.restart();
-    assert.equal((await project()).grid_size, 7);
+    assert.equal((await project()).auto_start, false);
+  });
+
+  it('leave the view of the project as it is: zoom, sizes, what is shown', async () => {
+    const view = { zoom: 50, scene_width: 3000, scene_height: 3000, grid_size: 20, drawing_grid_size: 5 };
+    const shown = { show_grid: true, show_interface_labels: true, show_layers: true, snap_to_grid: true };
+    const project = () => bench.inProject<Record<string, unknown>>('GET ');
+    const { name } = await project();
+    await change('PUT ', { name: 'another', zoom: 200 });
+    await addNode('A');
+    await undo();
+    const piles = await history();
+    await change('PUT ', { ...view, ...shown });
+    const [entry] = (await history()).entries;
+    assert.deepEqual([entry?.action, entry?.step], ['project.updated', null]);
+    await change('POST /close');
+    await change('PUT ', { zoom: 60 });
+    await change('POST /open');
+    const { undo: undoable, redo: redoable } = await history();
+    assert.deepEqual([undoable, redoable], [piles.undo, piles.redo]);
+    await redo();
+    await undo();
+    await undo();
+    assert.deepEqual(await project(), { ...(await project()), name, ...view, ...shown, zoom: 60 });
+    await assert.rejects(undo(), refusal('nothing_to_undo'));
   });
 
   it('a new step leaves nothing to redo', async () => {

@@ -14,6 +14,7 @@ import {
   toDrawingEntry,
   toLinkEntry,
 } from '../projects/topology.ts';
+import { withoutView } from '../projects/view-settings.ts';
 
 export interface Parts {
   readonly folder: string;
@@ -39,7 +40,7 @@ export async function takeBack({ action, event, was }: Pick<LogRecord, 'action' 
   const { nodes, links, drawings, folder } = parts;
   switch (action) {
     case 'project.updated':
-      return parts.update(changed(was, event));
+      return parts.update(withoutView(changed(was, event)));
     case 'node.created':
       return nodes.delete((event as NodeEntry).node_id);
     case 'node.deleted':
@@ -98,7 +99,9 @@ class Check {
   }
 
   #project(event: ProjectEntry, was: ProjectEntry): string | undefined {
-    return isStill(this.#parts.entry, event, changed(was, event)) ? undefined : 'the settings of the project were changed since';
+    return isStill(this.#parts.entry, event, withoutView(changed(was, event)))
+      ? undefined
+      : 'the settings of the project were changed since';
   }
 
   #node(verb: string | undefined, event: NodeEntry, was: NodeEntry | null): string | undefined {

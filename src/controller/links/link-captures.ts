@@ -1,7 +1,7 @@
 /**
  * Captures of the links of an open project. The compute of one end writes the file and remembers the capture; here stands only which
  * end that is, so that clients are shown it. It ends with the node: when that is no longer started, the capture is stopped. One that was
- * on when the project was closed waits, once that is open again, until one of its nodes is started, and goes on in its file.
+ * on when the project was closed, or whose node ended with the server, waits until one of its nodes is started, and goes on in its file.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
@@ -13,40 +13,33 @@ import type { Compute } from '../computes/compute.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectHost } from '../projects/project-host.ts';
 import { captureBegin } from './capture-begin.ts';
+import { type FoundCapture, FoundCaptures, type LinksOnNodes } from './found-captures.ts';
 import { FurtherCaptures, type LinksWithFurther } from './further-captures.ts';
 import type { KeptCapture } from './kept-captures.ts';
-import { endOf, type LinkCapture, type LinkObject, type OpenLink } from './link.ts';
+import { endOf, type FurtherCapture, type LinkCapture, type LinkObject, type OpenLink } from './link.ts';
 import { isOver, startOf, WaitingCaptures } from './waiting-captures.ts';
 
 /** The project's links, as far as their captures are concerned. */
-export interface CapturedLinks extends LinksWithFurther {
+export interface CapturedLinks extends LinksWithFurther, LinksOnNodes {
   all(): Iterable<OpenLink>;
-  /** @throws `link_not_found` */
-  open(linkId: string): OpenLink;
   /** Nothing else is done with the link meanwhile. */
   exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T>;
   setCapture(link: OpenLink, capture: LinkCapture): LinkObject;
-  idsOn(nodeId: string): string[];
 }
-
-interface FoundEnd {
-  readonly link: OpenLink;
-  readonly end: 0 | 1;
-}
-
-const listKey = 'GET /v2/compute/projects/{project_id}/captures';
 
 export class LinkCaptures {
   readonly #host: ProjectHost;
   readonly #links: CapturedLinks;
   readonly #waiting: WaitingCaptures;
   readonly #further: FurtherCaptures;
+  readonly #found: FoundCaptures;
 
   constructor(host: ProjectHost, links: CapturedLinks) {
     this.#host = host;
     this.#links = links;
     this.#waiting = new WaitingCaptures(host.keptCaptures);
     this.#further = new FurtherCaptures(host, links);
+    this.#found = new FoundCaptures(host, links);
   }
 
   /** @throws `capture_link_active`, `capture_no_end`, `capture_file_invalid`, and what the compute says */
@@ -83,7 +76,7 @@ export class LinkCaptures {
   /** One more. @throws `capture_no_end`, `capture_file_invalid`, and what the compute says */
   add(linkId: string, body: LinkCaptureStart): Promise<ShownCapture> {
     return this.#links.exclusively(linkId, async (link) =>
-      this.#further.show(link, await this.#further.start(link, crypto.randomUUID(), body)),
+      this.#further.show(link, await this.#startFurther(link, crypto.randomUUID(), body)),
     );
   }
 
@@ -107,43 +100,51 @@ export class LinkCaptures {
   /** The node's status changed. */
   nodeChanged(node: OpenNode): void {
     for (const linkId of this.#links.idsOn(node.id)) {
-      if (node.live.status !== 'started') this.#endAt(node, linkId);
+      if (!isStarted(node)) this.#endAt(node, linkId);
       else for (const { capture_id = null } of this.#waiting.of(linkId)) this.#goOn(linkId, capture_id);
     }
   }
 
   /** A compute tells that a capture has ended by itself. */
   ended(event: Partial<CaptureEntry>): void {
-    const found = this.#findEnd(event);
+    const found = this.#found.find(event);
     if (found && event.capture_id) this.#further.drop(found.link.entry.link_id, event.capture_id);
     else if (found?.link.capture?.isActive) this.#show(found.link, { ...found.link.capture, isActive: false });
   }
 
-  /** The project was opened: captures that an earlier run of this server left going are shown, those that closing ended wait. */
+  /** The link is gone, and what is remembered of its captures; never rejects. */
+  async forget(linkId: string): Promise<void> {
+    const { keptCaptures } = this.#host;
+    const forgotten = this.#waiting.of(linkId).map(({ capture_id = null }) => this.#waiting.forget(linkId, capture_id));
+    await Promise.allSettled([...forgotten, keptCaptures.forgetName(linkId)]);
+  }
+
+  /** The project was opened: captures that an earlier run of this server left going are shown, those that ended with it wait. */
   async restore(computes: readonly Compute[]): Promise<void> {
-    for (const { found, entry } of await this.#list(computes)) {
-      this.#showFound(found, entry);
-      this.nodeChanged(found.link.nodes[found.end]);
-    }
+    const found = await this.#found.onAll(computes);
+    const goesOn = ({ link, end }: FoundCapture) => isStarted(link.nodes[end]);
+    for (const capture of found) if (goesOn(capture)) this.#showFound(capture);
+    await this.#setAside(found.filter((capture) => !goesOn(capture)));
     for (const kept of this.#waiting.all()) {
       const link = this.#links.find(kept.link_id);
       if (!link) continue;
       if (kept.capture_id) this.#further.waits(kept.link_id, kept);
-      else if (!link.capture?.isActive) this.#links.setCapture(link, { end: 0, fileName: kept.capture_file_name, isActive: false });
+      else this.#showEnded(link, kept.capture_file_name);
       for (const node of link.nodes) this.nodeChanged(node);
+    }
+    for (const [linkId, fileName] of this.#host.keptCaptures.names()) {
+      const link = this.#links.find(linkId);
+      if (link) this.#showEnded(link, fileName);
+      else await this.forget(linkId);
     }
   }
 
   /** A compute is back: what it captures is shown, and what it does not know any more has ended. */
   async recheck(compute: Compute): Promise<void> {
-    const path = { project_id: this.#host.projectId };
-    const { body } = await compute.transport.call<CaptureEntry[]>(listKey, { path });
     const going = new Set<string>();
-    for (const entry of body) {
-      const found = this.#findEnd(entry);
-      if (!found) continue;
-      going.add(`${found.link.entry.link_id} ${entry.capture_id ?? null}`);
-      this.#showFound(found, entry);
+    for (const found of await this.#found.on(compute)) {
+      going.add(`${found.link.entry.link_id} ${found.entry.capture_id ?? null}`);
+      this.#showFound(found);
     }
     for (const { capture, further = [], entry, nodes } of [...this.#links.all()]) {
       const isLost = (one: LinkCapture, id: string | null) =>
@@ -162,10 +163,7 @@ export class LinkCaptures {
 
   /** The project is about to be closed: keeps the captures for its next opening. */
   async keep(computes: readonly Compute[]): Promise<void> {
-    const going = (await this.#list(computes)).map(({ found, entry }) => {
-      const { node_id: _node, adapter_number: _adapter, port_number: _port, pcap_file_path: _path, ...capture } = entry;
-      return { ...capture, link_id: found.link.entry.link_id };
-    });
+    const going = (await this.#found.onAll(computes)).map(keptOf);
     // Who closes a project is not refused because of its captures.
     await this.#waiting
       .keep(going, (linkId) => this.#links.find(linkId) !== undefined)
@@ -174,23 +172,43 @@ export class LinkCaptures {
       });
   }
 
-  /** Captures that go on now. Computes that do not answer, or are of another make and have no such list, are left out. */
-  async #list(computes: readonly Compute[]): Promise<{ found: FoundEnd; entry: CaptureEntry }[]> {
-    const path = { project_id: this.#host.projectId };
-    const entries: CaptureEntry[] = [];
-    await forEachBounded(computes, concurrency, async (compute) => {
-      entries.push(...(await compute.transport.call<CaptureEntry[]>(listKey, { path })).body);
-    });
-    return entries.flatMap((entry) => {
-      const found = this.#findEnd(entry);
-      return found ? [{ found, entry }] : [];
+  /** The nodes of these ended with the server: they are the computes' no more, and wait. */
+  async #setAside(found: readonly FoundCapture[]): Promise<void> {
+    if (found.length === 0) return;
+    try {
+      await this.#waiting.add(found.map(keptOf));
+    } catch (error) {
+      this.#host.notify('log.warning', { message: `Captures will not go on: ${(error as Error).message}` });
+    }
+    await forEachBounded(found, concurrency, async ({ link, end, entry: { capture_id: id } }) => {
+      const port = endOf(link.entry, end);
+      if (id) await link.nodes[end].portCall('DELETE', 'captures/{capture_id}', { ...port, capture_id: id });
+      else await link.nodes[end].portCall('POST', 'stop_capture', port);
     });
   }
 
   async #start(link: OpenLink, asked: LinkCaptureStart): Promise<LinkObject> {
     const { end, fileName, body } = captureBegin(link, asked);
-    await link.nodes[end].portCall('POST', 'start_capture', endOf(link.entry, end), body);
-    return this.#show(link, { end, fileName, isActive: true });
+    const [node, port, linkId] = [link.nodes[end], endOf(link.entry, end), link.entry.link_id];
+    await node.portCall('POST', 'start_capture', port, body);
+    await this.#host.keptCaptures.setName(linkId, fileName).catch(async (error: unknown) => {
+      await node.portCall('POST', 'stop_capture', port).catch(() => undefined);
+      throw error;
+    });
+    const object = this.#show(link, { end, fileName, isActive: true });
+    this.#endIfStopped(node, linkId);
+    return object;
+  }
+
+  async #startFurther(link: OpenLink, id: string, asked: LinkCaptureStart): Promise<FurtherCapture> {
+    const capture = await this.#further.start(link, id, asked);
+    this.#endIfStopped(link.nodes[capture.end], link.entry.link_id);
+    return capture;
+  }
+
+  /** The node may have been stopped while the capture began, when there was nothing yet that ended with it. */
+  #endIfStopped(node: OpenNode, linkId: string): void {
+    if (!isStarted(node)) this.#endAt(node, linkId);
   }
 
   /** A capture that waited goes on, now that a node is started. */
@@ -212,7 +230,7 @@ export class LinkCaptures {
     const { capture_id: id, link_id } = kept;
     const present = id ? link.further?.find((one) => one.id === id) : link.capture;
     if (present?.isActive) return;
-    if (!isOver(kept)) await (id ? this.#further.start(link, id, startOf(kept)) : this.#start(link, startOf(kept)));
+    if (!isOver(kept)) await (id ? this.#startFurther(link, id, startOf(kept)) : this.#start(link, startOf(kept)));
     else if (id) this.#further.drop(link_id, id);
   }
 
@@ -244,7 +262,12 @@ export class LinkCaptures {
     return object;
   }
 
-  #showFound({ link, end }: FoundEnd, entry: CaptureEntry): void {
+  /** The last capture of the link, which has ended or waits; nothing when one goes on. */
+  #showEnded(link: OpenLink, fileName: string): void {
+    if (!link.capture) this.#links.setCapture(link, { end: 0, fileName, isActive: false });
+  }
+
+  #showFound({ link, end, entry }: FoundCapture): void {
     if (entry.capture_id) {
       this.#further.found(link.entry.link_id, end, { ...entry, capture_id: entry.capture_id });
       return;
@@ -256,16 +279,15 @@ export class LinkCaptures {
   #warnOfLost({ fileName }: LinkCapture): void {
     this.#host.notify('log.warning', { message: `The capture ${fileName} has ended: its compute does not know it any more` });
   }
+}
 
-  #findEnd({ node_id = '', adapter_number, port_number }: Partial<CaptureEntry>): FoundEnd | undefined {
-    for (const linkId of this.#links.idsOn(node_id)) {
-      const link = this.#links.open(linkId);
-      const end = link.nodes[0].id === node_id ? 0 : 1;
-      const { adapter, port } = endOf(link.entry, end);
-      if (adapter === adapter_number && port === port_number) return { link, end };
-    }
-    return undefined;
-  }
+function isStarted(node: OpenNode): boolean {
+  return node.live.status === 'started';
+}
+
+function keptOf({ link, entry }: FoundCapture): KeptCapture {
+  const { node_id: _node, adapter_number: _adapter, port_number: _port, pcap_file_path: _path, ...capture } = entry;
+  return { ...capture, link_id: link.entry.link_id };
 }
 
 function streamOf({ headers, body }: RawAnswer): Stream {

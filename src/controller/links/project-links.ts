@@ -218,6 +218,7 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
       if (udpPorts) await this.#wiring.joinAgain(entry, nodes, udpPorts).catch(() => undefined);
       throw error;
     }
+    await this.captures.forget(entry.link_id);
   }
 
   exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T> {

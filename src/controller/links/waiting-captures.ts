@@ -30,13 +30,23 @@ export class WaitingCaptures {
     if (kept) await this.#store.write(this.all().filter((other) => other !== kept));
   }
 
+  /** These wait, too. @throws `storage_failed` */
+  add(captures: readonly KeptCapture[]): Promise<void> {
+    return this.#store.write(merged(this.all(), captures));
+  }
+
   /** The project is closed: those that go on now wait for its next opening, with those that wait still. @throws `storage_failed` */
   async keep(going: readonly KeptCapture[], isThere: (linkId: string) => boolean): Promise<void> {
-    const keyOf = ({ link_id, capture_id = null }: KeptCapture) => `${link_id} ${capture_id}`;
-    const kept = new Map([...this.all(), ...going].map((capture) => [keyOf(capture), capture]));
+    const kept = merged(this.all(), going);
     this.#isClosing = true;
-    await this.#store.write([...kept.values()].filter(({ link_id }) => isThere(link_id)));
+    await this.#store.write(kept.filter(({ link_id }) => isThere(link_id)));
   }
+}
+
+/** Each once; the later ones are what counts. */
+function merged(...lists: readonly (readonly KeptCapture[])[]): KeptCapture[] {
+  const keyOf = ({ link_id, capture_id = null }: KeptCapture) => `${link_id} ${capture_id}`;
+  return [...new Map(lists.flat().map((capture) => [keyOf(capture), capture])).values()];
 }
 
 export function isOver({ ends_at }: KeptCapture): boolean {

@@ -6,15 +6,31 @@ import type { Project } from '../projects/project.ts';
 import { findKind } from './node.ts';
 import type { NodeAction, ProjectNodes } from './project-nodes.ts';
 
-export async function actOnAll(nodes: ProjectNodes, action: NodeAction): Promise<void> {
+interface NodesOfProject {
+  readonly nodes: ProjectNodes;
+  notify(action: string, event: object): void;
+}
+
+/** Listeners are told of each that could not; an answer has room for one. */
+export async function actOnAll(project: NodesOfProject, action: NodeAction): Promise<void> {
+  const { nodes } = project;
   const actions: readonly NodeAction[] = action === 'reload' ? ['stop', 'start'] : [action];
-  for (const each of actions) await forAll(nodes, nodes.ids(), (nodeId) => nodes.act(nodeId, each));
+  const act = async (nodeId: string, each: NodeAction) => {
+    try {
+      await nodes.act(nodeId, each);
+    } catch (error) {
+      const name = nodes.find(nodeId)?.entry.name;
+      if (name !== undefined) project.notify('log.error', { message: `Node ${name}: ${(error as Error).message}` });
+      throw error;
+    }
+  };
+  for (const each of actions) await forAll(nodes, nodes.ids(), (nodeId) => act(nodeId, each));
 }
 
 /** As its project wants when it is opened: what fails is told to its listeners. */
 export function startAll(project: Project, log: Log): void {
   project
-    .change((live) => actOnAll(live.nodes, 'start'))
+    .change((live) => actOnAll(live, 'start'))
     .catch((error: unknown) => {
       const message = `Not all nodes could be started: ${(error as Error).message}`;
       project.notices.emit({ action: 'log.error', event: { message } });

@@ -4,6 +4,7 @@ import { ProjectLog } from '../history/project-log.ts';
 import type { Log } from '../log.ts';
 import { toProjectEntry, topologyOf } from './project-state.ts';
 import type { ProjectEntry } from './topology.ts';
+import { isUndoable } from './view-settings.ts';
 
 /**
  * Makes a change of a closed project's own fields durable, and returns them; undefined when they are these already.
@@ -21,7 +22,8 @@ export async function updateClosed(
     const entry = toProjectEntry(was, fields);
     if (isDeepStrictEqual(entry, was)) return undefined;
     log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: {} }));
-    await log.append({ action: 'project.updated', event: entry, was, undoable: true }, () => {
+    const change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+    await log.append(change, () => {
       state.project = entry;
     });
     await log.writeSnapshot().catch(onSnapshotFailed);

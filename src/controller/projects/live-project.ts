@@ -27,6 +27,7 @@ import type { Commit, Notice, ProjectHost } from './project-host.ts';
 import { type LogRecord, type ProjectState, toProjectEntry, topologyOf } from './project-state.ts';
 import { ToldComputes } from './told-computes.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from './topology.ts';
+import { isUndoable } from './view-settings.ts';
 
 export interface LiveProjectOptions {
   readonly folder: string;
@@ -188,7 +189,8 @@ export class LiveProject implements ProjectHost {
       const was = this.#entry;
       const entry = toProjectEntry(was, fields);
       if (isDeepStrictEqual(entry, was)) return;
-      await this.commit({ action: 'project.updated', event: entry, was, undoable: true }, () => {
+      const change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+      await this.commit(change, () => {
         this.#entry = entry;
         this.#onEntry(entry);
         return undefined;

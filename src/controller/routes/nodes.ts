@@ -64,7 +64,7 @@ export function nodeRoutes(controller: Controller): Route[] {
           project(path).change((live) => live.nodes.act(path.node_id, action, body)),
         ),
         route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
-          project(path).change((live) => actOnAll(live.nodes, action)),
+          project(path).change((live) => actOnAll(live, action)),
         ),
       ];
     }),

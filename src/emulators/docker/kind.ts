@@ -41,6 +41,7 @@ export const dockerKind: Kind = {
   folder: 'docker',
   can: {
     suspend: true,
+    refuseSuspend: true,
     filter: true,
     resetConsole: true,
     reload: true,
