@@ -11,7 +11,7 @@ const { server, client } = await withServer();
 const { page, problems } = await openTab(server.url);
 const { keyboard } = page;
 const nameOfFocused =
-  "(({ ariaLabel, labels, textContent }) => (ariaLabel ?? labels?.[0]?.textContent ?? textContent ?? '').trim())(document.activeElement)";
+  "(({ ariaLabel, labels, textContent }) => (ariaLabel ?? labels?.[0]?.textContent ?? textContent ?? '').trim().slice(0, 60))(document.activeElement)";
 const selectedName = "document.querySelector('.node.selected')?.getAttribute('aria-label') ?? ''";
 const press = async (...keys: string[]) => {
   for (const key of keys) await keyboard.press(key);
@@ -88,6 +88,7 @@ describe('a lab by keyboard alone', () => {
     await select('PC1');
     await press('e', 'F6');
     await focusIsOn('.inspector *');
+    await page.getByLabel('Latency').first().waitFor();
     await tabTo('Latency');
     await keyboard.type('150');
     await waitFor(async () => (await links()).some(({ filters }) => String(filters.delay) === '150'), { what: 'the delay' });

@@ -107,6 +107,9 @@ describe('a capture that was on when the project was closed', () => {
     await bench.server.restart();
     const link = await waitFor(() => lab.link(), { what: 'the project after the restart', limitMs: 15_000 });
     assert.deepEqual([link.capturing, link.capture_file_name], [false, 'other.pcap']);
+    await lab.close();
+    await lab.open();
+    assert.equal((await lab.link()).capture_file_name, null);
   });
 });
 

@@ -170,6 +170,10 @@ export class LinkCaptures {
       .catch((error: Error) => {
         this.#host.notify('log.warning', { message: `Captures will not go on at the next opening: ${error.message}` });
       });
+    // A project that is opened knows no captures that have ended before, as on the established server.
+    const waits = new Set(this.#waiting.all().map(({ link_id }) => link_id));
+    const ended = this.#host.keptCaptures.names().filter(([linkId]) => !waits.has(linkId));
+    await Promise.allSettled(ended.map(([linkId]) => this.#host.keptCaptures.forgetName(linkId)));
   }
 
   /** The nodes of these ended with the server: they are the computes' no more, and wait. */
