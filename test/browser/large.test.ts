@@ -1,0 +1,75 @@
+/** A project of 1,000 nodes and 1,500 links is worked on like a small one. How quick it is, `bench/web.ts` measures. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Node } from '../../src/schema/node.ts';
+import { openTab } from '../support/browser.ts';
+import { expectStatus } from '../support/raw-http.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createProject, tinyVm, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const size = { nodes: 1000, links: 1500 };
+const columns = 40;
+const spacingPx = 130;
+const drawLimitMs = 120_000;
+
+// Nothing is started, so no port is bound.
+const { server, client } = await withServer({ config: { Server: { udp_start_port_range: 40_000, udp_end_port_range: 43_999 } } });
+const project = await createProject(client, { auto_close: false, snap_to_grid: false });
+const end = (ref: number, adapter_number: number) => ({ ref: String(ref), adapter_number, port_number: 0 });
+const { nodes } = expectStatus(
+  await client.send(`POST ${project.path}/bulk`, {
+    limitMs: drawLimitMs,
+    body: {
+      nodes: Array.from({ length: size.nodes }, (_, number) => ({
+        ref: String(number),
+        name: `N${number}`,
+        node_type: 'qemu',
+        console_type: 'none',
+        compute_id: 'local',
+        properties: { ...tinyVm, adapters: 4 },
+        x: (number % columns) * spacingPx,
+        y: Math.floor(number / columns) * spacingPx,
+      })),
+      // Each with the next, and half of them with one further on.
+      links: Array.from({ length: size.links }, (_, link) => {
+        const from = link % size.nodes;
+        const isNext = link < size.nodes;
+        return { nodes: [end(from, isNext ? 0 : 2), end((from + (isNext ? 1 : 500)) % size.nodes, isNext ? 1 : 3)] };
+      }),
+    },
+  }),
+  201,
+).json<{ nodes: Node[] }>();
+const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
+const first = nodes[0] ?? assert.fail('no node was made');
+
+describe('a project of 1,000 nodes', () => {
+  it('is drawn whole', async () => {
+    await page.getByText(`${size.nodes} nodes, 0 running · ${size.links} links`).waitFor({ timeout: drawLimitMs });
+    const isDrawn = async () =>
+      (await page.locator('.node').count()) === size.nodes && (await page.locator('.link').count()) === size.links;
+    await waitFor(isDrawn, { what: 'all nodes and links on the canvas', limitMs: drawLimitMs });
+  });
+
+  it('is enlarged and shown whole again, and a node of it moved', async () => {
+    const areaOf = async () => (await canvas(page).node('N0').boundingBox()) ?? assert.fail('N0 is not drawn');
+    const whole = await areaOf();
+    for (let turn = 0; turn < 4; turn += 1) await page.keyboard.press('+');
+    await waitFor(async () => (await areaOf()).width > whole.width, { what: 'larger nodes' });
+    await page.keyboard.press('f');
+    await waitFor(async () => (await areaOf()).width <= whole.width, { what: 'the whole project' });
+    await canvas(page).node('N0').click();
+    await page.keyboard.press('ArrowRight');
+    const isMoved = async () => (await client.get<{ x: number }>(`${project.path}/nodes/${first.node_id}`)).x === first.x + 10;
+    await waitFor(isMoved, { what: 'the node ten pixels to the right', limitMs: drawLimitMs });
+    await page.keyboard.press('Escape');
+  });
+
+  it('shows at once what another client does', async () => {
+    await client.put(`${project.path}/nodes/${first.node_id}`, { name: 'Renamed' });
+    await canvas(page).node('Renamed').waitFor({ state: 'attached', timeout: drawLimitMs });
+  });
+
+  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+});
