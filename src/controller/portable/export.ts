@@ -15,6 +15,7 @@ import type { Settings } from '../../schema/settings.ts';
 import { canonical } from '../canonical.ts';
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import { findKind } from '../nodes/node.ts';
 import { copyOptions } from '../projects/copy-files.ts';
 import { withoutMacAddresses } from '../projects/fresh-ids.ts';
 import type { PassingFolders } from '../projects/passing-folders.ts';
@@ -44,9 +45,6 @@ export interface ExportOptions {
   readonly announce: Announce;
 }
 
-/** Their machines are in folders of other programs. */
-const notExportable: ReadonlySet<string> = new Set(['virtualbox', 'vmware']);
-
 /** @throws project_export_failed, and why a compute cannot be used; nothing is left behind then */
 export async function exportProject(source: Project, wanted: ExportWanted, options: ExportOptions): Promise<Stream> {
   const headers = { 'content-disposition': disposition(`${source.name}.gns3project`) };
@@ -75,7 +73,7 @@ interface Making {
 async function makeArchive(source: Project, { growing, wanted, options }: Making): Promise<Archive> {
   const { computes, version } = options;
   const topology = await source.freeze(async (frozen) => {
-    const other = frozen.topology.nodes.find((node) => notExportable.has(node.node_type));
+    const other = frozen.topology.nodes.find((node) => findKind(node.node_type)?.isExternal);
     if (other)
       throw fault('project_export_failed', { name: source.name, reason: `the node ${other.name} is of type ${other.node_type}` });
     await collectFiles({ source, frozen, computes, withSnapshots: wanted.includeSnapshots }, growing);
