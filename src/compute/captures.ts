@@ -1,12 +1,5 @@
-/** What the captures of all nodes have in common: which begin or end now, and who hears when one has ended by itself. */
+/** What the captures of all nodes have in common: which begin or end now. */
 import { fault } from '../api/faults.ts';
-import type { LinkStats } from '../fabric/protocol.ts';
-import type { Context } from './context.ts';
-import type { ComputeNode } from './node.ts';
-import { capturesOf } from './store.ts';
-
-/** How often the fabric is asked whether a capture has ended; only while there is one. */
-const watchMs = 1000;
 
 export class Captures {
   /** Paths of files. */
@@ -47,48 +40,5 @@ export class Captures {
 
   close(): void {
     this.#closed.abort();
-  }
-}
-
-export interface CaptureWatchParts {
-  readonly context: Context;
-  stats(ids: string[]): Promise<LinkStats[]>;
-  nodes(): Iterable<ComputeNode>;
-}
-
-/** Looks after captures that end by themselves, until the captures are closed. */
-export function watchCaptures(parts: CaptureWatchParts): void {
-  const { context } = parts;
-  let looking = false;
-  const look = async () => {
-    if (looking) return;
-    looking = true;
-    await lookOnce(parts)
-      .catch((error) => context.log('warning', `captures: ${error}`))
-      .finally(() => {
-        looking = false;
-      });
-  };
-  const timer = setInterval(() => void look(), watchMs).unref();
-  context.captures.closed.addEventListener('abort', () => clearInterval(timer), { once: true });
-}
-
-async function lookOnce({ context, stats, nodes }: CaptureWatchParts): Promise<void> {
-  const { wiring } = context;
-  const capturing = wiring.capturing();
-  const ids = new Set(capturing.flatMap((binding) => wiring.placeOf(binding)?.linkId ?? []));
-  if (ids.size === 0) return;
-  const ended = new Map<string, string>();
-  for (const { captures = [] } of await stats([...ids])) {
-    for (const capture of captures) if (capture.ended !== undefined) ended.set(capture.path, capture.ended);
-  }
-  if (ended.size === 0) return;
-  const byId = new Map(Array.from(nodes(), (node) => [node.id, node]));
-  for (const binding of capturing) {
-    for (const { id, path } of capturesOf(binding.nio)) {
-      const reason = ended.get(path);
-      const node = reason === undefined ? undefined : byId.get(binding.nodeId);
-      if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, id, reason));
-    }
   }
 }

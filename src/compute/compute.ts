@@ -20,12 +20,13 @@ import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
-import { Captures, watchCaptures } from './captures.ts';
+import { watchCaptures } from './capture-watch.ts';
+import { Captures } from './captures.ts';
 import type { ComputeEvent, Context } from './context.ts';
 import { removeHalfCopies } from './copy.ts';
 import { pidsOf } from './emulator-pids.ts';
 import { HostFigures } from './host-figures.ts';
-import { LateFabric } from './late-fabric.ts';
+import { LazyFabricClient } from './lazy-fabric-client.ts';
 import { computeMetrics } from './metrics.ts';
 import { localAddresses } from './nio.ts';
 import type { ComputeNode } from './node.ts';
@@ -60,14 +61,14 @@ export class Compute {
   readonly host: Host;
   readonly #context: Context;
   readonly #projects: Projects;
-  readonly #fabric: LateFabric;
+  readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
 
   private constructor(parts: {
     context: Context;
     events: EventStream<ComputeEvent>;
     host: Host;
-    fabric: LateFabric;
+    fabric: LazyFabricClient;
     version: string;
     findings: ComputeOptions['findings'];
   }) {
@@ -96,7 +97,7 @@ export class Compute {
       logPath: join(state, 'fabric.log'),
       runDirectory: runtimeDirectory,
     };
-    const fabric = new LateFabric(place, log);
+    const fabric = new LazyFabricClient(place, log);
     // Looked for before a process is started here.
     const [leftovers, store] = await Promise.all([listMarked(runtimeDirectory), Store.open(join(state, 'compute.journal'))]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));

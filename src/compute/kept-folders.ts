@@ -4,9 +4,7 @@
  */
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fault } from '../api/faults.ts';
 import { deletedNodesFolder } from '../schema/folders.ts';
-import type { ComputeNode } from './node.ts';
 
 const mostFolders = 50;
 /** Blocks on disk, not lengths of files: disks of machines have holes. Bytes. */
@@ -27,15 +25,9 @@ export async function keepFolder(projectPath: string, nodeId: string, folder: st
   }
 }
 
-/** What was kept of a node with this id takes the place of its folder; nothing happens when nothing was. @throws `node_running` */
-export function restoreFolder(node: ComputeNode): Promise<void> {
-  return node.exclusively(() => {
-    if (node.emulator) throw fault('node_running', { name: node.name, what: 'replace its files' });
-    return takeBack(join(node.project.path, deletedNodesFolder, node.id), node.directory);
-  });
-}
-
-async function takeBack(kept: string, folder: string): Promise<void> {
+/** What was kept of a node with this id takes the place of its folder; nothing happens when nothing was. */
+export async function restoreFolder(projectPath: string, nodeId: string, folder: string): Promise<void> {
+  const kept = join(projectPath, deletedNodesFolder, nodeId);
   const isKept = await lstat(kept).then(
     () => true,
     () => false,

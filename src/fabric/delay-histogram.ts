@@ -3,17 +3,14 @@
  *
  * Two windows of counts take turns. Figures are those of both, so they cover between one and two windows of time.
  */
+import type { DelayFigures } from './protocol.ts';
+
 const windowMs = 3000;
 const bucketsPerOctave = 32;
 /** Upper bound of the first bucket, 2^-7 ms or 8 µs; and how many times this doubles, to 131 s. */
 const leastExponent = -7;
 const octaves = 24;
 const bucketCount = octaves * bucketsPerOctave;
-
-export interface DelayFigures {
-  median_ms: number;
-  p99_ms: number;
-}
 
 export class DelayHistogram {
   #counts: Uint32Array | undefined;

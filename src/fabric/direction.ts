@@ -47,11 +47,6 @@ function stagesOf(chain: readonly NamedFilter[]): Stages {
   };
 }
 
-/** Is shown a run of frames, and must copy what it keeps. */
-export interface Tap {
-  take(buffer: Buffer, start: number, end: number): void;
-}
-
 export interface DirectionTools {
   readonly schedule: DelaySchedule;
   readonly blocks: BlockPool;

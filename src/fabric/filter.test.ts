@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilterKey, Filters } from '../schema/filter.ts';
 import { translateBpf } from './bpf.ts';
-import { type ActiveFilter, buildChains, type Chains, type Filter, lost, noChains } from './filter.ts';
+import { type Filter, lost } from './filter.ts';
+import { type ActiveFilter, buildChains, type Chains, noChains } from './filter-chains.ts';
 import { Random } from './random.ts';
 
 const seed = 20250611;

@@ -1,7 +1,6 @@
 /** The captures of the process: which are open on a link, and which files are still being completed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Capture } from './capture.ts';
-import type { Tap } from './direction.ts';
 import type { CaptureSpec, CaptureStats } from './protocol.ts';
 
 /** Who asks for a change waits so long for files to be complete; a disk that hangs must not keep all requests. */
@@ -31,6 +30,11 @@ export class CaptureFiles {
     await Promise.race([Promise.all(this.#closing.values()), late]);
     limit.abort();
   }
+}
+
+/** Is shown a run of frames, and must copy what it keeps. */
+export interface Tap {
+  take(buffer: Buffer, start: number, end: number): void;
 }
 
 /** Where in a link frames are shown to its captures. */

@@ -5,9 +5,10 @@ import { admission } from './admission.ts';
 import { type Program, translateBpf } from './bpf.ts';
 import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
-import { buildChains, type ChainSpec, type Chains, noChains } from './filter.ts';
+import { buildChains, type ChainSpec, type Chains, noChains } from './filter-chains.ts';
 import { type CaptureFiles, LinkCaptures } from './link-captures.ts';
-import { openPort, type Port, type PortOwner } from './port.ts';
+import { openPort } from './open-port.ts';
+import type { Port, PortOwner } from './port.ts';
 import type { LinkSpec, LinkStats, PortSpec } from './protocol.ts';
 import type { Switches } from './switches.ts';
 

@@ -1,10 +1,5 @@
-/** What a port is to a link, and the table of port types. */
-import { openPeer } from './port-peer.ts';
-import { openStream } from './port-stream.ts';
-import { openSwitchPort } from './port-switch.ts';
-import { openUdp } from './port-udp.ts';
+/** What a port is to a link. */
 import type { PeerCarrier, PortSpec } from './protocol.ts';
-import type { Switches } from './switches.ts';
 
 /** Who gets what a port reads. */
 export interface PortOwner {
@@ -40,16 +35,4 @@ export interface Port {
   /** The specification says something else that does not make it another port. */
   change?(spec: PortSpec): void;
   close(): void;
-}
-
-type Openers = { [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, switches: Switches) => Port };
-const openers: Openers = {
-  stream: openStream,
-  udp: (spec, owner) => (spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner) : openUdp(spec, owner)),
-  switch: openSwitchPort,
-};
-
-export function openPort(spec: PortSpec, owner: PortOwner, switches: Switches): Port {
-  const open = openers[spec.type] as (spec: PortSpec, owner: PortOwner, switches: Switches) => Port;
-  return open(spec, owner, switches);
 }

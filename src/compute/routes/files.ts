@@ -3,9 +3,9 @@ import { type Route, route } from '../../api/route.ts';
 import { FileEntry } from '../../schema/compute-node.ts';
 import { Type } from '../../schema/type.ts';
 import { listFiles, readProjectFile, writeProjectFile } from '../files.ts';
-import type { RouteParts } from './routes.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
-export function fileRoutes({ projects }: RouteParts): Route[] {
+export function fileRoutes({ projects }: ComputeRouteContext): Route[] {
   return [
     route(
       'GET /v2/compute/projects/{project_id}/files',

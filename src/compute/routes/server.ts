@@ -7,11 +7,11 @@ import { Finding } from '../../schema/finding.ts';
 import { HostStatistics, NetworkInterface, TakenPorts } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
 import { debugText } from '../debug-text.ts';
-import type { RouteParts } from './routes.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
 const ServerVersion = Type.Object({ version: Type.String(), local: Type.Boolean() }, named('ServerVersion'));
 
-export function serverRoutes({ context, figures, findings, version }: RouteParts): Route[] {
+export function serverRoutes({ context, figures, findings, version }: ComputeRouteContext): Route[] {
   const { settings, ports, drivers } = context;
   const { Server } = settings;
   return [

@@ -2,21 +2,20 @@
  * The fabric's client, from before it is there: a first start need not wait until the fabric's process answers, requests do. What
  * could not be started is tried again with the next request.
  */
-import type { FabricSwitches } from '../emulators/host.ts';
+import type { FabricSwitches, Host } from '../emulators/host.ts';
 import { FabricClient } from '../fabric/client.ts';
 import type { AddressEntry, FabricLoad, LinkFailure, LinkSpec, LinkStats, SwitchStats } from '../fabric/protocol.ts';
-import type { Context } from './context.ts';
 import type { FabricLinks } from './wiring.ts';
 
 /** Where the fabric listens and writes. */
 type FabricPlace = Parameters<typeof FabricClient.connectOrSpawn>[0];
 
-export class LateFabric implements FabricLinks, FabricSwitches {
+export class LazyFabricClient implements FabricLinks, FabricSwitches {
   readonly #place: FabricPlace;
-  readonly #log: Context['log'];
+  readonly #log: Host['log'];
   #client: Promise<FabricClient> | undefined;
 
-  constructor(place: FabricPlace, log: Context['log']) {
+  constructor(place: FabricPlace, log: Host['log']) {
     this.#place = place;
     this.#log = log;
   }
