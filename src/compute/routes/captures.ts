@@ -3,8 +3,8 @@ import { type Route, route } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { CaptureEntry, CaptureStart, CaptureStarted, FurtherCaptureStart } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
-import { streamCapture } from '../capture-stream.ts';
-import type { ComputeNode } from '../node.ts';
+import { streamCapture } from '../captures/capture-stream.ts';
+import type { ComputeNode } from '../nodes/node.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 export function captureRoutes(parts: ComputeRouteContext): Route[] {

@@ -2,7 +2,7 @@ import { type Route, route } from '../../api/route.ts';
 import { strict, Uuid } from '../../schema/common.ts';
 import { PortStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
-import { portStats } from '../port-stats.ts';
+import { portStats } from '../links/port-stats.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 const Which = Type.Object(

@@ -11,10 +11,10 @@ import type { ConsoleType } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { NodeConsole } from '../console/console.ts';
 import { Screen, screenOf } from '../console/screen.ts';
-import { copyNode } from '../copy.ts';
-import { presentNio } from '../nio.ts';
-import type { NodeInput } from '../projects.ts';
-import { restoreFiles } from '../restore-files.ts';
+import { presentNio } from '../links/nio.ts';
+import { restoreFiles } from '../nodes/restore-files.ts';
+import { copyNode } from '../projects/copy.ts';
+import type { NodeInput } from '../projects/projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 export function nodeRoutes(parts: ComputeRouteContext): Route[] {

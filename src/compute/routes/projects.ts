@@ -3,7 +3,7 @@ import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
 import { ComputeProject, UdpPort } from '../../schema/compute-node.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
-import { copyProject } from '../copy.ts';
+import { copyProject } from '../projects/copy.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 /** The compute takes a controller's whole project and heeds the name, the folder, the id and the variables. */

@@ -1,11 +1,11 @@
 /** What the routes of the compute work with. */
-import type { Host } from '../../emulators/host.ts';
+import type { Host } from '../../emulators/host/host.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Finding } from '../../schema/finding.ts';
 import type { ComputeEvent, Context } from '../context.ts';
-import type { HostFigures } from '../host-figures.ts';
-import type { LazyFabricClient } from '../lazy-fabric-client.ts';
-import type { Projects } from '../projects.ts';
+import type { HostFigures } from '../host/host-figures.ts';
+import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
+import type { Projects } from '../projects/projects.ts';
 
 export interface ComputeRouteContext {
   readonly context: Context;

@@ -2,7 +2,7 @@
 import { fault } from '../../api/faults.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Driver, Properties } from '../driver.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import { Acceleration } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 import { prepareDisk } from './disks.ts';
