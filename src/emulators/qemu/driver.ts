@@ -11,6 +11,7 @@ import { type Limits, standardLimits } from './emulator.ts';
 import { ImageMaker } from './img.ts';
 import { qemuImages, qemuKind } from './kind.ts';
 import { adopt, launch } from './launch.ts';
+import { checkStoredOptions } from './options-check.ts';
 import { diskNode, imgFor } from './plan.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge } from './properties.ts';
@@ -71,6 +72,8 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       const before = asQemu(current);
       const selection = await reselectEmulator(before, changes, where());
       const properties = merge({ ...before, ...selection }, changes, node.nodeId);
+      // What an old project brought may stay as it is until it starts.
+      if (properties.options !== before.options) checkStoredOptions(properties.options, host.settings);
       return Object.freeze({ ...properties, ...(await acceptImages(acceptable, properties, current, node.projectDirectory)) });
     },
     present(properties) {
