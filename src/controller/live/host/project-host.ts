@@ -3,7 +3,7 @@
 import type { Symbols } from '../../catalog/symbols.ts';
 import type { Compute } from '../../computes/compute.ts';
 import type { Computes } from '../../computes/computes.ts';
-import type { Change } from '../../log/project-log.ts';
+import type { Change } from '../../log/records.ts';
 import type { CapturesOfProject } from '../captures/kept-captures.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 
