@@ -4,12 +4,12 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
+import { type Bench, contractHost } from '../../../test/support/contract-bench.ts';
+import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from '../../../test/support/ipxe-guest.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
-import { type Bench, contractHost } from '../contract-bench.ts';
 import type { Properties } from '../driver.ts';
 import { qemuDriver } from './driver.ts';
-import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
 import { Sandboxes } from './sandbox.ts';
 
 const firstPort = 31_950;

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Mutex } from '../../lib/mutex.ts';
-import type { Driver, NodeView, Properties } from '../driver.ts';
-import type { Host } from '../host.ts';
+import type { Driver, Properties } from '../driver.ts';
+import type { Host } from '../host/host.ts';
 import { Acceleration } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 import { prepareDisk } from './disks.ts';
@@ -15,24 +15,14 @@ import { adopt, launch } from './launch.ts';
 import { checkStoredOptions } from './options-check.ts';
 import { diskNode, imgFor } from './plan.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
-import { asQemu, defaults, imageKeys, merge, type Slot } from './properties.ts';
+import { asQemu, defaults, imageKeys, merge } from './properties.ts';
 import { RawDisks } from './raw-disks.ts';
-import { qemuRoutes } from './routes.ts';
+import { type QemuTools, qemuRoutes } from './routes.ts';
 import { Sandboxes } from './sandbox.ts';
 import { reselectEmulator, selectEmulator } from './selection.ts';
 
-export interface QemuDriver extends Driver {
-  readonly binaries: Binaries;
+export interface QemuDriver extends Driver, QemuTools {
   readonly acceleration: Acceleration;
-  readonly imageMaker: ImageMaker;
-  /** Architectures with working hardware acceleration. */
-  capabilities(): Promise<{ kvm: string[] }>;
-  /** Makes a disk of a stopped node larger; makes the node's overlay first where there is none. @throws qemu_failed */
-  resizeDisk(
-    node: Pick<NodeView, 'directory' | 'projectDirectory' | 'name' | 'properties' | 'warn'>,
-    slot: Slot,
-    mebibytes: number,
-  ): Promise<void>;
 }
 
 export interface QemuDriverOptions {
