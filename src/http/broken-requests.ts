@@ -1,4 +1,4 @@
-/** What is no request of HTTP: the answer is written on the bare connection, in the form of every error. */
+/** What is no request of HTTP, or cannot become one: the answer is written on the bare connection, in the form of every error. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
@@ -14,15 +14,26 @@ export function replyBroken(serverHeader: string) {
   return ({ code }: ConnectionError, socket: Socket): void => {
     if (code === 'ECONNRESET' || socket.destroyed) return;
     const [status, message] = faults[code] ?? [400, 'This is no request of HTTP that can be read'];
-    const body = new JsonText().encode({ message, status });
-    const lines = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `Server: ${serverHeader}`,
-      'Connection: close',
-      'Content-Type: application/json',
-      `Content-Length: ${body.length}`,
-    ];
-    if (socket.writable) socket.write(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
+    if (socket.writable) socket.write(bareAnswer({ status, message, serverHeader }));
     socket.destroySoon();
   };
+}
+
+export interface BareAnswer {
+  readonly status: number;
+  readonly message: string;
+  readonly serverHeader: string;
+}
+
+/** An answer in bytes, after which the connection ends. */
+export function bareAnswer({ status, message, serverHeader }: BareAnswer): string {
+  const body = new JsonText().encode({ message, status });
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Server: ${serverHeader}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body.toString()}`;
 }

@@ -15,9 +15,20 @@ const table = {
     certkey: '',
     /** Ours: who may open consoles in a browser without credentials when `auth` is on, as on the established server. */
     console_without_credentials: false,
-    /** Ours: comma-separated origins of pages from elsewhere that may use this server; these are those of existing browser clients. */
-    allowed_origins:
-      'http://127.0.0.1:3080,http://localhost:3080,http://127.0.0.1:4200,http://localhost:4200,http://gns3.github.io,https://gns3.github.io',
+    /** Ours: comma-separated origins of pages from elsewhere that may use this server; this one is GNS3's web client. */
+    allowed_origins: 'https://gns3.github.io',
+    /** Ours: comma-separated names by which this server may be addressed, beside the machine's own, `host`, and IP addresses. */
+    allowed_hosts: '',
+    /** Ours: seconds for the headers of a request, and for a body in JSON. */
+    request_timeout: 30,
+    /** Ours: the longest time in seconds without a byte of an upload. */
+    upload_idle_timeout: 60,
+    /** Ours: what one client address may have at a time; 0: any number. A proxy in front counts as one client. */
+    max_connections_per_client: 2000,
+    max_requests_per_client: 2000,
+    max_uploads_per_client: 100,
+    /** Ours: bytes that uploads and copies leave free on the disks of the server; 0: none. */
+    min_free_bytes: 256 * 2 ** 20,
     allow_remote_console: false,
     projects_path: '',
     images_path: '',
