@@ -10,6 +10,7 @@ import { Tickets } from './api/tickets.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { Compute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
+import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer, type HttpLimits } from './http/server.ts';
@@ -45,7 +46,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
   const app = await createHttpServer({
-    routes: [...controller.routes(), ...compute.routes(), tickets.route(), demoLabRoute(settings)],
+    routes: [...controllerRoutes(controller), ...compute.routes(), tickets.route(), demoLabRoute(settings)],
     versions: { program: version, api: apiVersion },
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],

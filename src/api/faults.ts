@@ -23,6 +23,7 @@ const table = {
     status: 429,
     says: 'This address has {limit} {what} already: let some end, or raise {setting} in [Server]',
   },
+  path_too_long: { status: 414, says: 'The address has a part of more than {limit} characters' },
   body_late: { status: 408, says: 'The request body did not arrive within {seconds} s' },
   upload_idle: { status: 408, says: 'Nothing of the upload arrived for {seconds} s: send it again' },
   host_refused: {
@@ -194,7 +195,7 @@ const table = {
   },
   qemu_option_unsafe: {
     status: 409,
-    says: 'The QEMU option {option} is refused: set allow_unsafe_options = True in [Qemu] to allow it',
+    says: 'The QEMU option {option} is refused: {reason}. Remove it, or set allow_unsafe_options = True in [Qemu] of the server',
     exception: 'QemuError',
   },
   image_missing: {

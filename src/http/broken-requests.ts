@@ -1,6 +1,7 @@
 /** What is no request of HTTP, or cannot become one: the answer is written on the bare connection, in the form of every error. */
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ConnectionError } from 'fastify';
 import { JsonText } from '../lib/json-text.ts';
 
@@ -17,6 +18,19 @@ export function replyBroken(serverHeader: string) {
     if (socket.writable) socket.write(bareAnswer({ status, message, serverHeader }));
     socket.destroySoon();
   };
+}
+
+/** Requests that Node hands over apart from others, and would refuse without the body of an error. */
+export function refuseOddRequests(server: NodeJS.EventEmitter, serverHeader: string): void {
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const body = new JsonText().encode({ message: 'No expectation but 100-continue is known', status: 417 });
+    const headers = { Server: serverHeader, Connection: 'close', 'Content-Type': 'application/json', 'Content-Length': body.length };
+    response.writeHead(417, headers).end(body);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => undefined);
+    socket.end(bareAnswer({ status: 405, message: 'This server is no proxy', serverHeader }));
+  });
 }
 
 export interface BareAnswer {

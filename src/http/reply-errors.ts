@@ -6,6 +6,9 @@ import { type Fault, fault, isFault } from '../api/faults.ts';
 import { DiskFloorError } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
 
+/** Characters of a parameter in a path. */
+export const longestPathPart = 8192;
+
 /** For Fastify's `setErrorHandler`. */
 export function replyErrors(texts: JsonText) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -38,10 +41,13 @@ function faultOf(error: unknown): Fault | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EMFILE' || code === 'ENFILE') return fault('files_exhausted', { code }, { cause: error });
+    // Readers of an upload wrap what ends it.
+    if (isFault(cause, 'upload_idle')) return cause;
     if (cause instanceof DiskFloorError) return fault('disk_floor', { reason: cause.message }, { cause: error });
   }
   if (isFault(error)) return error;
-  const { statusCode, message } = error as FastifyError;
+  const { statusCode, message, code } = error as FastifyError;
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return fault('path_too_long', { limit: longestPathPart });
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return undefined;
   return fault('invalid_request', { reason: message });
 }

@@ -8,6 +8,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { fault } from '../api/faults.ts';
 import type { ApiVersions } from '../api/openapi/document.ts';
 import { withDocument } from '../api/openapi/routes.ts';
 import type { Route } from '../api/route.ts';
@@ -16,7 +17,7 @@ import { DiskFloor } from '../lib/disk-floor.ts';
 import { JsonText } from '../lib/json-text.ts';
 import type { CollectMetrics } from '../lib/metric.ts';
 import { addCors, addHostCheck } from './access.ts';
-import { replyBroken } from './broken-requests.ts';
+import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
 import { addBasicAuth, type Credentials } from './credentials.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
@@ -24,7 +25,7 @@ import { knownHosts } from './known-hosts.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
 import { addPage } from './page.ts';
-import { replyErrors } from './reply-errors.ts';
+import { longestPathPart, replyErrors } from './reply-errors.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { limitUpload, type UploadLimits } from './upload-body.ts';
 
@@ -77,7 +78,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   const declared = [...options.routes, metricsRoute([async () => requests.read(), ...collectors], log)];
   const routes = options.versions ? withDocument(declared, options.versions) : declared;
   const rewrite = joinSlashes(routes.map((route) => route.template));
-  const timing = { connectionsCheckingInterval: lookForLateMs, headersTimeout: limits.requestMs };
+  const timing = { connectionsCheckingInterval: lookForLateMs, headersTimeout: limits.requestMs, requireHostHeader: false };
   const app = fastify({
     loggerInstance: log,
     ...(tls ? { https: { ...timing, ...tls } } : { http: timing }),
@@ -85,12 +86,14 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     exposeHeadRoutes: false,
     rewriteUrl: (request) => rewrite(request.url ?? '/'),
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: 8192 },
+    routerOptions: { maxParamLength: longestPathPart },
     // Uploads of images take as long as they take; headers and bodies in JSON have limits of their own.
     requestTimeout: 0,
     clientErrorHandler: replyBroken(serverHeader),
     frameworkErrors: (error, request, reply) => {
-      reply.header('Server', serverHeader);
+      // No hook sees these.
+      reply.headers({ Server: serverHeader, Connection: 'close' });
+      reply.raw.once('finish', () => request.raw.socket.destroySoon());
       replyErrors(texts)(error, request as FastifyRequest, reply as FastifyReply);
     },
   });
@@ -103,6 +106,12 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     // What a body calls itself is not heeded; a name that is no media type would be refused before it is read.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
+  app.addHook('onRequest', async ({ headers, raw }) => {
+    // RFC 9112, §3.2.
+    if (headers.host === undefined && raw.httpVersion === '1.1')
+      throw fault('invalid_request', { reason: 'the header Host is missing' });
+  });
+  refuseOddRequests(app.server, serverHeader);
   requests.watch(app);
   endRefusedUpgrades(app);
   lingerAfterEarlyAnswers(app);

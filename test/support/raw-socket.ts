@@ -24,9 +24,11 @@ export class BareConnection {
     this.socket.setEncoding('latin1').on('data', (text: string) => {
       this.#received += text;
     });
-    this.socket.on('error', () => undefined).on('close', () => {
-      this.#ended = true;
-    });
+    this.socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        this.#ended = true;
+      });
   }
 
   get ended(): boolean {
@@ -57,7 +59,9 @@ function parse(text: string): BareReply | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const [line = '', ...lines] = text.slice(0, end).split('\r\n');
-  const headers = new Map(lines.map((one) => [one.slice(0, one.indexOf(':')).toLowerCase(), one.slice(one.indexOf(':') + 1).trim()]));
+  const headers = new Map(
+    lines.map((one) => [one.slice(0, one.indexOf(':')).toLowerCase(), one.slice(one.indexOf(':') + 1).trim()]),
+  );
   const body = text.slice(end + 4);
   if (body.length < Number(headers.get('content-length') ?? 0)) return undefined;
   return { status: Number(line.split(' ')[1]), headers, body };

@@ -38,7 +38,14 @@ describe('a ticket', () => {
     const created = await client.send('POST /v2/projects', { headers: { authorization }, body: { name: 'kept' } });
     const { project_id } = expectStatus(created, 201).json<{ project_id: string }>();
     const path = `/v2/projects/${project_id}`;
-    for (const line of [`DELETE ${path}`, `PUT ${path}`, `POST ${path}/close`, `GET ${path}`, 'POST /v2/shutdown', 'GET /v2/notifications'])
+    for (const line of [
+      `DELETE ${path}`,
+      `PUT ${path}`,
+      `POST ${path}/close`,
+      `GET ${path}`,
+      'POST /v2/shutdown',
+      'GET /v2/notifications',
+    ])
       assert.equal((await send(`${line}?ticket=${await issue()}`, upgrade)).status, 401, line);
     for (const method of ['DELETE', 'POST', 'HEAD', 'OPTIONS'])
       assert.notEqual((await send(`${method} /v2/notifications/ws?ticket=${await issue()}`, upgrade)).status, 101, method);
@@ -109,7 +116,8 @@ test('guesses wait for each other, and hold up no other address', async () => {
 
 test('a program with an old password is refused at once, however often it asks', async () => {
   const before = new Set<number>();
-  for (let count = 0; count < 40; count++) before.add((await send('GET /v2/version', { Authorization: basic('old') }, '127.0.0.11')).status);
+  for (let count = 0; count < 40; count++)
+    before.add((await send('GET /v2/version', { Authorization: basic('old') }, '127.0.0.11')).status);
   assert.deepEqual([...before], [401]);
 });
 

@@ -73,7 +73,8 @@ describe('requests and uploads', () => {
 
   test('uploads at a time are limited, and those refused leave nothing', async () => {
     const { port } = bench.server;
-    const upload = (name: string) => `POST /v2/compute/qemu/images/${name} HTTP/1.1\r\nHost: x.localhost\r\n`.replace('x.localhost', '127.0.0.1');
+    const upload = (name: string) =>
+      `POST /v2/compute/qemu/images/${name} HTTP/1.1\r\nHost: x.localhost\r\n`.replace('x.localhost', '127.0.0.1');
     const held = Array.from({ length: 4 }, (_, index) => {
       const connection = new BareConnection(port, { from });
       connection.write(`${upload(`half-${index}`)}Content-Length: 10\r\n\r\nhalf`);

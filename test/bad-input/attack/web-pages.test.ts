@@ -41,7 +41,16 @@ describe('a page whose name was rebound to this server', () => {
   });
 
   test('names that only look like one of ours are refused', async () => {
-    const names = ['localhost.evil.example', '127.0.0.1.evil.example', 'xlocalhost', '0x7f000001', '2130706433', '[::1', '::1', 'lab.example.evil'];
+    const names = [
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'xlocalhost',
+      '0x7f000001',
+      '2130706433',
+      '[::1',
+      '::1',
+      'lab.example.evil',
+    ];
     for (const name of names) assert.equal((await fromPage('GET /v2/version', name)).status, 403, name);
     assert.equal((await ask(server.port, 'GET /v2/version HTTP/1.1\r\nHost:\r\n\r\n')).status, 403);
   });
@@ -59,7 +68,13 @@ test('addresses, localhost, the machine’s own name and configured names are se
 });
 
 test('the default lets no page in that came over plain HTTP', async () => {
-  for (const origin of ['http://127.0.0.1:4200', 'http://localhost:4200', 'http://localhost:3080', 'http://gns3.github.io', 'null']) {
+  for (const origin of [
+    'http://127.0.0.1:4200',
+    'http://localhost:4200',
+    'http://localhost:3080',
+    'http://gns3.github.io',
+    'null',
+  ]) {
     const reply = await client.send('GET /v2/version', { headers: { origin } });
     assert.equal(reply.headers['access-control-allow-origin'], undefined, origin);
     assert.equal((await client.send('POST /v2/projects', { headers: { origin }, body: { name: 'x' } })).status, 403, origin);
