@@ -115,8 +115,8 @@ export const api: Api = {
   stream: async (path, signal) => (await call('GET', path, undefined, signal)).body ?? new ReadableStream(),
   socket: async (path) => {
     // Browsers do not send credentials with a WebSocket, where the server wants some.
-    const { ticket } = await json<{ ticket: string }>('POST', '/v2/tickets');
     const address = new URL(path, location.href.replace(/^http/, 'ws'));
+    const { ticket } = await json<{ ticket: string }>('POST', '/v2/tickets', { path: address.pathname });
     address.searchParams.set('ticket', ticket);
     return address.href;
   },
