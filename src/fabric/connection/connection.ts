@@ -55,7 +55,7 @@ export class Connection {
       }
       const limit = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(fault('fabric_unavailable', { reason: `no answer to ${request.op} within ${limitMs} ms` }));
+        reject(fault('fabric_unavailable', { reason: `no answer to ${request.op} within ${Math.round(limitMs)} ms` }));
       }, limitMs);
       this.#waiting.set(id, {
         settle: (result) => {
