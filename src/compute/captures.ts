@@ -1,46 +1,46 @@
-/** What the captures of all nodes have in common: which begin or end now, and who hears when one has ended by itself. */
+/** What the captures of all nodes share: the files being created or completed now, and the watch for captures that end by themselves. */
 import { fault } from '../api/faults.ts';
 import type { LinkStats } from '../fabric/protocol.ts';
 import type { Context } from './context.ts';
 import type { ComputeNode } from './node.ts';
-import { capturesOf } from './store.ts';
+import { type CaptureRecord, capturesOf } from './store.ts';
 
 /** How often the fabric is asked whether a capture has ended; only while there is one. */
 const watchMs = 1000;
 
 export class Captures {
   /** Paths of files. */
-  readonly #beginning = new Set<string>();
-  /** Ids of captures whose files are being completed. */
-  readonly #ending = new Set<string>();
+  readonly #starting = new Set<string>();
+  /** Captures whose files are being completed. */
+  readonly #ending = new Set<CaptureRecord>();
   readonly #closed = new AbortController();
 
-  /** Runs while nothing else begins with the same file. @throws capture_file_taken */
-  async beginning<T>(path: string, fn: () => Promise<T>): Promise<T> {
-    if (this.#beginning.has(path)) throw fault('capture_file_taken', { file: path.slice(path.lastIndexOf('/') + 1) });
-    this.#beginning.add(path);
+  /** Runs while no other capture starts with the same file. @throws capture_file_taken */
+  async starting<T>(path: string, fn: () => Promise<T>): Promise<T> {
+    if (this.#starting.has(path)) throw fault('capture_file_taken', { file: path.slice(path.lastIndexOf('/') + 1) });
+    this.#starting.add(path);
     try {
       return await fn();
     } finally {
-      this.#beginning.delete(path);
+      this.#starting.delete(path);
     }
   }
 
-  /** Runs what ends captures; readers wait for it, and then for the end of the files. */
-  async ending(ids: readonly string[], fn: () => Promise<void>): Promise<void> {
-    for (const id of ids) this.#ending.add(id);
+  /** Runs what ends captures; readers wait for it, and then read to the end of the files. */
+  async ending(captures: readonly CaptureRecord[], fn: () => Promise<void>): Promise<void> {
+    for (const capture of captures) this.#ending.add(capture);
     try {
       await fn();
     } finally {
-      for (const id of ids) this.#ending.delete(id);
+      for (const capture of captures) this.#ending.delete(capture);
     }
   }
 
-  isEnding(id: string): boolean {
-    return this.#ending.has(id);
+  isEnding(capture: CaptureRecord): boolean {
+    return this.#ending.has(capture);
   }
 
-  /** The server ends: readers are let go. */
+  /** Aborts when the server ends: streams end. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
@@ -56,7 +56,7 @@ export interface CaptureWatchParts {
   nodes(): Iterable<ComputeNode>;
 }
 
-/** Looks after captures that end by themselves, until the captures are closed. */
+/** Polls the fabric for captures that have ended by themselves, until the captures are closed. */
 export function watchCaptures(parts: CaptureWatchParts): void {
   const { context } = parts;
   let looking = false;
@@ -85,10 +85,10 @@ async function lookOnce({ context, stats, nodes }: CaptureWatchParts): Promise<v
   if (ended.size === 0) return;
   const byId = new Map(Array.from(nodes(), (node) => [node.id, node]));
   for (const binding of capturing) {
-    for (const { id, path } of capturesOf(binding.nio)) {
-      const reason = ended.get(path);
+    for (const capture of capturesOf(binding.nio)) {
+      const reason = ended.get(capture.path);
       const node = reason === undefined ? undefined : byId.get(binding.nodeId);
-      if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, id, reason));
+      if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, capture, reason));
     }
   }
 }
