@@ -1,18 +1,43 @@
 /**
- * All tests: those beside the code, and those of `test/`. Arguments that are files or patterns replace the whole; options, such as
- * `--test-name-pattern=…`, go to Node's test runner. Two files run at a time: each may hold several virtual machines.
+ * All tests: first the tools (types, lint and format), then those that take minutes, then the rest, beside the code and in `test/`.
+ * Arguments that are files or patterns replace the whole; `--test-name-pattern=TEXT` and `--test-only` choose tests in them.
  */
+import { parseArgs } from 'node:util';
 import { ensureGuest } from '../demo/guest/guest.ts';
 import { runTests } from './test-runner.mjs';
 
-const args = process.argv.slice(2);
-if (args.includes('--help')) {
-  console.log('Usage: npm test [-- FILE-OR-PATTERN… --test-name-pattern=TEXT …]');
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean', default: false },
+    'test-name-pattern': { type: 'string', multiple: true },
+    'test-only': { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  console.log('Usage: npm test [-- FILE-OR-PATTERN… --test-name-pattern=TEXT … --test-only]');
   process.exit(0);
 }
-const options = args.filter((arg) => arg.startsWith('-'));
-const patterns = args.filter((arg) => !arg.startsWith('-'));
-const everything = ['src/**/*.test.ts', 'web/**/*.test.ts', 'demo/**/*.test.ts', 'scripts/**/*.test.mjs', 'test/**/*.test.ts'];
+/** Those of over half a minute begin first, so that no one of them runs alone at the end. CONTRIBUTING says why they are long. */
+const longFirst = ['test/tools/*.test.ts', 'test/durability/kill.test.ts'];
+const everything = [
+  ...longFirst,
+  'src/**/*.test.ts',
+  'web/**/*.test.ts',
+  'demo/**/*.test.ts',
+  'scripts/**/*.test.mjs',
+  'test/**/*.test.ts',
+];
+const names = values['test-name-pattern'];
 // Made once here, not by two tests at the same time. A test that needs the guest says itself why there is none.
 await ensureGuest(console.log).catch((error) => console.error(error.message));
-process.exitCode = await runTests(patterns.length > 0 ? patterns : everything, options);
+process.exitCode = await runTests(positionals.length > 0 ? positionals : everything, {
+  ...(names && { testNamePatterns: names.map(toPattern) }),
+  ...(values['test-only'] && { only: true }),
+});
+
+/** As Node reads it on its command line: `/…/flags` is a regular expression, other text is the source of one. */
+function toPattern(text) {
+  const [, source = text, flags = ''] = /^\/(.*)\/([a-z]*)$/.exec(text) ?? [];
+  return new RegExp(source, flags);
+}

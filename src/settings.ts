@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'ini';
-import { type Settings, type SettingsSections, settingsTable } from './schema/settings.ts';
+import { defaultSettings, type Settings, type SettingsSections, settingsTable } from './schema/settings.ts';
 
 export interface CommandLine {
   host?: string | undefined;
@@ -28,7 +28,7 @@ const longestRuntimeFolder = 60;
 
 /** @throws SettingsError naming file, section and key */
 export async function readSettings(line: CommandLine): Promise<Settings> {
-  const sections = structuredClone(settingsTable) as unknown as SettingsSections;
+  const sections = defaultSettings();
   const given = line.configFile === undefined ? new Set<string>() : await readConfigFile(line.configFile, sections);
   const server = sections.Server;
   if (line.host !== undefined) server.host = line.host;
@@ -80,7 +80,7 @@ async function readConfigFile(path: string, sections: SettingsSections): Promise
     if (!known || typeof values !== 'object' || values === null) continue;
     for (const [key, value] of Object.entries(values as Record<string, unknown>)) {
       const name = key.toLowerCase();
-      const standard = known[name];
+      const standard = known[name]?.value;
       if (standard === undefined) continue;
       const place = `${path}, [${section}] ${name}`;
       (sections as unknown as Record<string, Record<string, unknown>>)[section as string] = {

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PortPool } from '../lib/port-pool.ts';
 import { listMarked } from '../process/orphans.ts';
-import { type Settings, type SettingsSections, settingsTable } from '../schema/settings.ts';
+import { defaultSettings, type Settings } from '../schema/settings.ts';
 import type { Driver, Emulator, NodeView, Properties } from './driver.ts';
 import type { Host } from './host.ts';
 import { ImageStore } from './images.ts';
@@ -22,7 +22,7 @@ export interface BenchOptions {
 
 /** A compute as far as drivers see it, with everything below `folder`. */
 export function contractHost(folder: string, firstPort: number, change: (settings: Settings) => Settings = (same) => same): Host {
-  const sections = structuredClone(settingsTable) as unknown as SettingsSections;
+  const sections = defaultSettings();
   sections.Server.projects_path = join(folder, 'projects');
   sections.Server.images_path = join(folder, 'images');
   sections.Server.configs_path = join(folder, 'configs');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, afterEach, beforeEach, test } from 'node:test';
 import { type FaultCode, isFault } from '../api/faults.ts';
-import { type Settings, type SettingsSections, settingsTable } from '../schema/settings.ts';
+import { defaultSettings, type Settings } from '../schema/settings.ts';
 import { ImageStore } from './images.ts';
 import { qemuImages } from './qemu/kind.ts';
 
@@ -17,7 +17,7 @@ const made: string[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pb-images-'));
   made.push(folder);
-  const sections = structuredClone(settingsTable) as unknown as SettingsSections;
+  const sections = defaultSettings();
   sections.Server.images_path = join(folder, 'images');
   sections.Server.additional_images_path = join(folder, 'more');
   settings = { ...sections, dataDirectory: folder, runtimeDirectory: folder };

@@ -50,6 +50,7 @@ export const virtualMachineFacts = {
     addressesByPort: false,
   },
   alwaysRunning: false,
+  isExternal: true,
   consoleTypes: telnetOrNone,
   defaults: { console_type: 'telnet', port_name_format: 'Ethernet{0}', port_segment_size: 0 },
   ports: (properties, naming) => {

@@ -56,3 +56,9 @@ function resolved(schema: PropertySchema, document: ApiDocument): PropertySchema
     }),
   };
 }
+
+/** `hda_disk_image` as words. */
+export function wordsOf(key: string): string {
+  const words = key.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

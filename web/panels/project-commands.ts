@@ -1,10 +1,10 @@
 /** What can be done with a project of the list, open or closed. */
 import type { Project } from '../../src/schema/project.ts';
+import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import type { MenuEntry } from '../ui/menu-button.tsx';
-import { projectDialogs } from './project-dialogs.tsx';
 
 export function projectCommands(app: App, project: Project): readonly MenuEntry[] {
   const isOpen = project.status === 'opened';

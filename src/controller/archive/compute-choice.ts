@@ -7,7 +7,6 @@ import type { NodeEntry } from '../model/topology.ts';
 
 /** A compute with this id is the virtual machine that runs what needs a kernel of its own. */
 const vmComputeId = 'vm';
-const ofVm: ReadonlySet<string> = new Set(['docker', 'qemu', 'iou', 'nat']);
 
 /**
  * Nodes of a compute that is registered here stay on it. The others, and those of `local`, take turns on the computes that are
@@ -19,7 +18,7 @@ export function spreadNodes(nodes: readonly NodeEntry[], computes: Computes): No
   let turn = 0;
   return nodes.map((node) => {
     if (node.compute_id !== localComputeId && computes.find(node.compute_id)) return node;
-    if (vm) return { ...node, compute_id: ofVm.has(node.node_type) ? vm.id : localComputeId };
+    if (vm) return { ...node, compute_id: findKind(node.node_type)?.needsVmCompute ? vm.id : localComputeId };
     const able = connected.filter((compute) => canRun(compute, node));
     const compute = able[turn % Math.max(able.length, 1)];
     if (able.length > 1) turn += 1;

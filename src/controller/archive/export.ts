@@ -16,6 +16,7 @@ import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { canonical } from '../model/canonical.ts';
 import { withoutMacAddresses } from '../model/fresh-ids.ts';
+import { findKind } from '../model/node.ts';
 import { imageFolderOf, imageProperties, withBareImages } from '../model/node-images.ts';
 import type { NodeEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
@@ -43,9 +44,6 @@ export interface ExportOptions {
   readonly passing: PassingFolders;
   readonly announce: Announce;
 }
-
-/** Their machines are in folders of other programs. */
-const notExportable: ReadonlySet<string> = new Set(['virtualbox', 'vmware']);
 
 /** @throws project_export_failed, and why a compute cannot be used; nothing is left behind then */
 export async function exportProject(source: Project, wanted: ExportWanted, options: ExportOptions): Promise<Stream> {
@@ -75,7 +73,7 @@ interface Making {
 async function makeArchive(source: Project, { growing, wanted, options }: Making): Promise<Archive> {
   const { computes, version } = options;
   const topology = await source.freeze(async (frozen) => {
-    const other = frozen.topology.nodes.find((node) => notExportable.has(node.node_type));
+    const other = frozen.topology.nodes.find((node) => findKind(node.node_type)?.isExternal);
     if (other)
       throw fault('project_export_failed', { name: source.name, reason: `the node ${other.name} is of type ${other.node_type}` });
     await collectFiles({ source, frozen, computes, withSnapshots: wanted.includeSnapshots }, growing);

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { templateFacts } from '../../emulators/kinds.ts';
 import type { Log } from '../../lib/log.ts';
 import { defaultSymbols } from './symbol-set.ts';
 
@@ -54,8 +55,14 @@ function shown(content: Appliance, symbols: Readonly<Record<string, string>>): A
   return { ...rest, builtin: false, symbol: isOwn ? symbol : symbols[categoryOf(content)] };
 }
 
+/** Type of the kind that runs guests, and the category of its symbol. */
+const guestSymbols = Object.entries(templateFacts).flatMap(([type, { ownSymbol }]) =>
+  ownSymbol?.theme && ownSymbol.ofGuests ? [[type, ownSymbol.theme.category] as const] : [],
+);
+
 /** Guests are told apart by what runs them. */
-function categoryOf({ category, docker, qemu }: Appliance): string {
-  const name = category === 'guest' ? (docker ? 'docker_guest' : qemu ? 'qemu_guest' : 'computer') : category;
+function categoryOf(content: Appliance): string {
+  const { category } = content;
+  const name = category === 'guest' ? (guestSymbols.find(([type]) => content[type])?.[1] ?? 'computer') : category;
   return typeof name === 'string' && Object.hasOwn(defaultSymbols.Classic ?? {}, name) ? name : 'computer';
 }

@@ -1,4 +1,6 @@
 /** Draws the built-in symbols: simple figures in a square of 100 units, stretched to the size that a symbol has. The artwork is our own. */
+import { kindSymbols } from '../../emulators/kinds.ts';
+import type { SymbolFigure } from '../../schema/symbol.ts';
 
 export interface Colours {
   readonly line: string;
@@ -41,28 +43,21 @@ const figures = {
         ? `${arrow('40 52', '14 52', '22 44 L14 52 L22 60')}${arrow('46 72', '72 72', '64 64 L72 72 L64 80')}`
         : letters(colours, text, 72).replace('x="50"', 'x="43"')
     }</g>`,
-  cloud: (colours, text) =>
+  cumulus: (colours, text) =>
     `<path d="M24 86 C4 86 2 58 18 54 C12 34 34 22 44 32 C50 10 80 14 80 36 C98 38 100 84 76 86 Z"/>${letters(colours, text, 68)}`,
   wall: ({ mark }) =>
     `<rect x="6" y="8" width="88" height="84" rx="3"/><g fill="none" stroke="${mark}">` +
     `<path d="M6 29 L94 29 M6 50 L94 50 M6 71 L94 71 M50 8 L50 29 M28 29 L28 50 M72 29 L72 50 M50 50 L50 71 M28 71 L28 92 M72 71 L72 92"/></g>`,
   plate: (colours, text) => `<rect x="6" y="10" width="88" height="80" rx="14"/>${letters(colours, text, 60)}`,
-} as const satisfies Record<string, Figure>;
+} as const satisfies Record<SymbolFigure, Figure>;
 
-/** Name to figure and what is written upon it. */
-const looks: Readonly<Record<string, readonly [figure: keyof typeof figures, text?: string]>> = {
+/** Figure, and what is written upon it. */
+type Content = readonly [figure: SymbolFigure, text?: string];
+
+/** By name: of the symbols that no kind of node has as its own. */
+const general: Readonly<Record<string, Content>> = {
   computer: ['screen'],
   client: ['screen'],
-  docker_guest: ['screen', 'C'],
-  docker: ['screen', 'C'],
-  qemu_guest: ['screen', 'VM'],
-  client_vm: ['screen', 'VM'],
-  vbox_guest: ['screen', 'VB'],
-  virtualbox: ['screen', 'VB'],
-  vmware_guest: ['screen', 'VW'],
-  vmware: ['screen', 'VW'],
-  vpcs_guest: ['screen', 'PC'],
-  traceng: ['screen', 'T'],
   router: ['disc'],
   'router.awp': ['disc'],
   router_firewall: ['disc', 'FW'],
@@ -77,22 +72,13 @@ const looks: Readonly<Record<string, readonly [figure: keyof typeof figures, tex
   firewall3: ['wall'],
   PIX_firewall: ['wall'],
   asa: ['wall'],
-  ethernet_switch: ['box'],
-  switch: ['box'],
-  hub: ['box', 'HUB'],
   multilayer_switch: ['box', 'L3'],
   switch_multilayer: ['box', 'L3'],
   iosv_l2_virl: ['box', 'L2'],
-  atm_switch: ['box', 'ATM'],
-  atm: ['box', 'ATM'],
   atm_bridge: ['box', 'BR'],
-  frame_relay_switch: ['box', 'FR'],
-  isdn: ['box', 'FR'],
   access_point: ['box', 'AP'],
   lightweight_ap: ['box', 'LAP'],
   wlan_controller: ['box', 'WLC'],
-  cloud: ['cloud'],
-  nat: ['cloud', 'NAT'],
   server: ['tower'],
   sip_server: ['tower', 'SIP'],
   access_server: ['tower', 'AS'],
@@ -106,11 +92,18 @@ const looks: Readonly<Record<string, readonly [figure: keyof typeof figures, tex
   printer: ['plate', 'PRN'],
 };
 
+const contents: ReadonlyMap<string, Content> = new Map([
+  ...kindSymbols.flatMap(({ name, figure, letters: text = '', theme }) =>
+    [name, ...(theme ? [theme.affinity] : [])].map((file): [string, Content] => [file, [figure, text]]),
+  ),
+  ...Object.entries(general),
+]);
+
 /** The text of an SVG picture. */
 export function drawSymbol(name: string, size: { readonly width: number; readonly height: number }, look: Look): string {
   const { colours, background } = look;
   const { width, height } = size;
-  const [figure, text = ''] = looks[name] ?? ['plate', ''];
+  const [figure, text = ''] = contents.get(name) ?? ['plate'];
   const drawn = figures[figure](colours, text);
   const back =
     background === undefined

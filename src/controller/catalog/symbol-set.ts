@@ -1,4 +1,5 @@
 /** The built-in symbols: ids, sizes and themes are those that clients know; the artwork is ours (`symbol-art.ts`). Source: the established set. */
+import { kindSymbols } from '../../emulators/kinds.ts';
 import type { Size } from '../model/symbol.ts';
 import { type Colours, drawSymbol } from './symbol-art.ts';
 
@@ -11,12 +12,12 @@ export interface BuiltInSymbol {
 
 /** Clients lay out labels and links from these. */
 const classicSizes: readonly (readonly [width: number, height: number, names: string])[] = [
-  [65, 59, 'computer docker_guest qemu_guest vbox_guest vmware_guest vpcs_guest traceng'],
+  ...kindSymbols.map(({ width, height, name }) => [width, height, name] as const),
+  [65, 59, 'computer'],
   [66, 45, 'router router_firewall router_netflow voice_router firewall PIX_firewall edge_label_switch_router'],
   [66, 56, 'gateway iosv_virl label_switch_router optical_router'],
-  [72, 32, 'ethernet_switch hub access_point atm_bridge lightweight_ap wlan_controller'],
-  [51, 48, 'atm_switch frame_relay_switch multilayer_switch iosv_l2_virl ids PBX access_server voice_access_server'],
-  [159, 71, 'cloud nat'],
+  [72, 32, 'access_point atm_bridge lightweight_ap wlan_controller'],
+  [51, 48, 'multilayer_switch iosv_l2_virl ids PBX access_server voice_access_server'],
   [52, 60, 'asa'],
   [75, 47, 'call_manager'],
   [50, 53, 'dslam'],
@@ -37,21 +38,11 @@ const affinitySize: Size = Object.freeze({ width: 60, height: 60 });
 
 /** Category to file: of the classic theme, and of the others. */
 const categories: readonly (readonly [category: string, classic: string, affinity: string])[] = [
-  ['cloud', 'cloud', 'cloud'],
-  ['nat', 'nat', 'nat'],
-  ['ethernet_switch', 'ethernet_switch', 'switch'],
-  ['ethernet_hub', 'hub', 'hub'],
-  ['frame_relay_switch', 'frame_relay_switch', 'isdn'],
-  ['atm_switch', 'atm_switch', 'atm'],
+  ...kindSymbols.flatMap(({ name, theme }) => (theme ? [[theme.category, name, theme.affinity] as const] : [])),
   ['router', 'router', 'router'],
   ['multilayer_switch', 'multilayer_switch', 'switch_multilayer'],
   ['firewall', 'firewall', 'firewall3'],
   ['computer', 'computer', 'client'],
-  ['vpcs_guest', 'vpcs_guest', 'client'],
-  ['qemu_guest', 'qemu_guest', 'client_vm'],
-  ['vbox_guest', 'vbox_guest', 'virtualbox'],
-  ['vmware_guest', 'vmware_guest', 'vmware'],
-  ['docker_guest', 'docker_guest', 'docker'],
 ];
 
 const classicFolder = ':/symbols/classic';

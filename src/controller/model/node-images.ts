@@ -4,12 +4,10 @@ import type { NodeType } from '../../schema/node.ts';
 import { findKind } from './node.ts';
 import type { NodeEntry } from './topology.ts';
 
-/** Kinds whose images are named otherwise than by properties that end in `image`. Those of containers are names in a registry. */
-const otherwise: Readonly<Record<string, readonly string[]>> = { iou: ['path'], docker: [] };
-
 /** Properties that name an image, of those that the node has. */
 export function imageProperties({ node_type, properties }: NodeEntry): string[] {
-  const isImage = (key: string) => otherwise[node_type]?.includes(key) ?? (key.endsWith('image') || key === 'initrd');
+  const own = findKind(node_type)?.imageProperties;
+  const isImage = (key: string) => own?.includes(key) ?? (key.endsWith('image') || key === 'initrd');
   return Object.entries(properties).flatMap(([key, value]) =>
     isImage(key) && typeof value === 'string' && value !== '' ? [key] : [],
   );

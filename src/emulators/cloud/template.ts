@@ -18,6 +18,7 @@ export const cloudPort = Type.Union([
 export const cloudTemplate: TemplateFacts = {
   default_name_format: 'Cloud{0}',
   symbol: symbol('cloud'),
+  ownSymbol: { name: 'cloud', width: 159, height: 71, figure: 'cumulus', theme: { category: 'cloud', affinity: 'cloud' } },
   category: 'guest',
   properties: {
     ports_mapping: filled(Type.Array(cloudPort), []),

@@ -8,6 +8,15 @@ import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, wor
 export const dockerTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',
   symbol: symbol('docker_guest'),
+  ownSymbol: {
+    name: 'docker_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'C',
+    theme: { category: 'docker_guest', affinity: 'docker' },
+    ofGuests: true,
+  },
   category: 'guest',
   properties: {
     ...usage,

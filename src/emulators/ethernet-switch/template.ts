@@ -7,6 +7,13 @@ import { eightPorts, SwitchPorts } from './kind.ts';
 export const ethernetSwitchTemplate: TemplateFacts = {
   default_name_format: 'Switch{0}',
   symbol: symbol('ethernet_switch'),
+  ownSymbol: {
+    name: 'ethernet_switch',
+    width: 72,
+    height: 32,
+    figure: 'box',
+    theme: { category: 'ethernet_switch', affinity: 'switch' },
+  },
   category: 'switch',
   properties: {
     console_type: word(telnetOrNone, 'none'),

@@ -65,7 +65,9 @@ export const iouKind: Kind = {
   },
   alwaysRunning: false,
   consoleTypes: telnetOrNone,
+  needsVmCompute: true,
   images: iouImages,
+  imageProperties: ['path'],
   defaults: { console_type: 'telnet', port_name_format: 'Ethernet{segment0}/{port0}', port_segment_size: portsPerAdapter },
   ports: (properties, naming) => {
     const ethernet = numberOf(properties.ethernet_adapters);

@@ -19,6 +19,17 @@ export const natKind: Kind = {
   create: Type.Object({ ...ignored, name: Name() }, strict),
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
   ...leadsOutFacts,
+  needsVmCompute: true,
+  programs: [
+    {
+      name: 'passt',
+      package: 'passt',
+      for: 'NAT nodes for one guest, or with a resolver of their own',
+      versionArgs: ['--version'],
+      version: /passt (\S+)/,
+      optional: true,
+    },
+  ],
   ports: () => [
     {
       adapter_number: 0,

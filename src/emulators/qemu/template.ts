@@ -26,6 +26,15 @@ const machine: TypeProperties = Object.fromEntries(
 export const qemuTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',
   symbol: symbol('qemu_guest'),
+  ownSymbol: {
+    name: 'qemu_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'VM',
+    theme: { category: 'qemu_guest', affinity: 'client_vm' },
+    ofGuests: true,
+  },
   category: 'guest',
   properties: {
     ...machine,

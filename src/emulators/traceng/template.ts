@@ -7,6 +7,7 @@ import { symbol, word } from '../template-pieces.ts';
 export const tracengTemplate: TemplateFacts = {
   default_name_format: 'TraceNG{0}',
   symbol: symbol('traceng'),
+  ownSymbol: { name: 'traceng', width: 65, height: 59, figure: 'screen', letters: 'T' },
   category: 'guest',
   properties: {
     console_type: word(['none'], 'none'),

@@ -19,6 +19,14 @@ const adapterTypes = [
 export const virtualboxTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',
   symbol: symbol('vbox_guest'),
+  ownSymbol: {
+    name: 'vbox_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'VB',
+    theme: { category: 'vbox_guest', affinity: 'virtualbox' },
+  },
   category: 'guest',
   properties: {
     ...virtualMachineProperties,

@@ -9,6 +9,14 @@ const adapterTypes = ['default', 'e1000', 'e1000e', 'flexible', 'vlance', 'vmxne
 export const vmwareTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',
   symbol: symbol('vmware_guest'),
+  ownSymbol: {
+    name: 'vmware_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'VW',
+    theme: { category: 'vmware_guest', affinity: 'vmware' },
+  },
   category: 'guest',
   properties: {
     ...virtualMachineProperties,

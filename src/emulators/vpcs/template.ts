@@ -10,6 +10,14 @@ export const baseScript = 'vpcs_base_config.txt';
 export const vpcsTemplate: TemplateFacts = {
   default_name_format: 'PC{0}',
   symbol: symbol('vpcs_guest'),
+  ownSymbol: {
+    name: 'vpcs_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'PC',
+    theme: { category: 'vpcs_guest', affinity: 'client' },
+  },
   category: 'guest',
   properties: {
     ...autoStart,

@@ -1,9 +1,11 @@
 /** Buttons and menus made of commands. */
-import { type Action, contextOf, runAction } from '../actions/action.ts';
-import { shownChord } from '../actions/keys.ts';
+
 import { useApp } from '../state/app.ts';
-import { Button } from './button.tsx';
-import { Icon } from './icon.tsx';
+import { Button } from '../ui/button.tsx';
+import { moveFocus } from '../ui/focus.ts';
+import { Icon } from '../ui/icon.tsx';
+import { type Action, contextOf, runAction } from './action.ts';
+import { shownChord } from './keys.ts';
 
 interface ActionButtonProps {
   readonly action: Action;
@@ -57,15 +59,4 @@ export function ActionMenu({ actions, done }: { readonly actions: readonly Actio
       ))}
     </div>
   );
-}
-
-/** Arrow keys go from one entry to the next. */
-export function moveFocus(event: KeyboardEvent): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  const entries = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('button:not(:disabled)')];
-  const at = entries.indexOf(document.activeElement as HTMLElement);
-  entries[(at + step + entries.length) % entries.length]?.focus();
-  event.preventDefault();
-  event.stopPropagation();
 }

@@ -1,6 +1,10 @@
 /** Places and boxes of the scene. Nothing here knows the page. */
 import type { Node } from '../../src/schema/node.ts';
-import type { Point } from '../state/project.ts';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
 
 export interface Box extends Point {
   readonly width: number;

@@ -1,6 +1,6 @@
 /** Which part of the scene is seen: a place and a scale. `window = scene * scale + offset`, in pixels of the canvas. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { Point } from '../state/project.ts';
+import type { Point } from './geometry.ts';
 import { type Box, centreOf } from './geometry.ts';
 
 export interface ViewportState {

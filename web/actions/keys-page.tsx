@@ -1,15 +1,20 @@
 /** The `?` page: every command with its keys. */
-import type { Action, ActionGroup } from '../actions/action.ts';
-import { contextOf } from '../actions/action.ts';
-import { actions } from '../actions/actions.ts';
-import { shownChord } from '../actions/keys.ts';
+
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import type { Action, ActionGroup } from './action.ts';
+import { contextOf } from './action.ts';
+import { shownChord } from './keys.ts';
 
 const groups: readonly ActionGroup[] = ['nodes', 'links', 'edit', 'draw', 'arrange', 'view', 'project', 'page'];
 
-export function KeysPage({ close }: { readonly close: () => void }) {
+interface KeysPageProps {
+  readonly actions: readonly Action[];
+  readonly close: () => void;
+}
+
+export function KeysPage({ actions, close }: KeysPageProps) {
   const context = contextOf(useApp());
   const listed = (group: ActionGroup): readonly Action[] =>
     actions.filter((action) => action.group === group && action.keys && action.offered?.(context) !== false);

@@ -1,7 +1,7 @@
 /** Opens a node's console in the page, as far as its kind can be shown there. */
 import type { Node } from '../../src/schema/node.ts';
-import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import type { App } from './app.ts';
 
 const shownHere: readonly (string | null)[] = ['telnet', 'vnc'];
 

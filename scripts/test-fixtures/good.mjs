@@ -1,0 +1,5 @@
+import { after, before, test } from 'node:test';
+
+before(() => undefined);
+after(async () => undefined);
+test('passes', () => undefined);

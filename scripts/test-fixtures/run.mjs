@@ -1,0 +1,5 @@
+/** `node run.mjs LIMITS FILE…`: the runner on fixtures, with limits that are reached soon. */
+import { runTests } from '../test-runner.mjs';
+
+const [limits = '{}', ...files] = process.argv.slice(2);
+process.exitCode = await runTests(files, { limits: JSON.parse(limits) });

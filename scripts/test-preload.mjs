@@ -1,0 +1,46 @@
+/**
+ * Loaded into each test process before its file. Gives `before`, `after`, `beforeEach` and `afterEach` a limit, which `--test-timeout`
+ * does not, and marks what the process starts, so that the runner finds it (`test-processes.mjs`).
+ */
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
+import { isMainThread } from 'node:worker_threads';
+
+const limitMs = Number(process.env.PATCHBAY_TEST_HOOK_LIMIT_MS);
+if (isMainThread && limitMs > 0) {
+  // Children inherit it; a process's own /proc/PID/environ does not change.
+  process.env.PATCHBAY_TEST_FILE = path.relative(process.cwd(), process.argv[1] ?? '');
+  const nodeTest = createRequire(import.meta.url)('node:test');
+  for (const name of ['before', 'after', 'beforeEach', 'afterEach']) {
+    const original = nodeTest[name];
+    nodeTest[name] = (hook, options) => {
+      const isPlain = typeof hook === 'function' && hook.length < 2 && options?.timeout === undefined;
+      return original(isPlain ? withLimit(hook, `${name} hook at ${callerOf(new Error())}`) : hook, {
+        timeout: limitMs,
+        ...options,
+      });
+    };
+  }
+  syncBuiltinESMExports();
+}
+
+function withLimit(hook, what) {
+  return async function limited(...args) {
+    const { promise, reject } = Promise.withResolvers();
+    // Before Node's own limit, which does not say which hook it was.
+    const timer = setTimeout(() => reject(new Error(`The ${what} did not end within ${limitMs / 1000} s`)), limitMs * 0.95);
+    timer.unref();
+    try {
+      return await Promise.race([hook.apply(this, args), promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+/** `file:line` of the line that registered the hook. */
+function callerOf({ stack }) {
+  const [, , line = ''] = stack.split('\n');
+  const [, file = '', row = ''] = /\(?(?:file:\/\/)?(\/[^)]*?):(\d+):\d+\)?$/.exec(line) ?? [];
+  return `${path.relative(process.cwd(), file)}:${row}`;
+}

@@ -1,0 +1,70 @@
+/** The runner on files that stand still, or leave something behind. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+
+const folder = path.join(import.meta.dirname, 'test-fixtures');
+const limits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 500 };
+
+/** Resolves to the exit code and the output, when both the runner and all that has its output have ended. */
+async function runFixture(name, changed) {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const args = [path.join(folder, 'run.mjs'), JSON.stringify({ ...limits, ...changed }), path.join(folder, `${name}.mjs`)];
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const code = new Promise((resolve) => child.once('close', resolve));
+  const output = await text(child.stdout);
+  return { code: await code, output };
+}
+
+function isRunning(...command) {
+  return readdirSync('/proc').some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${command.join('\0')}\0`;
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('a file whose tests pass passes', async () => {
+  const { code, output } = await runFixture('good', {});
+  assert.match(output, /^ℹ tests 1$/m);
+  assert.match(output, /^ℹ fail 0$/m);
+  assert.equal(code, 0);
+});
+
+test('a hook that hangs fails its file, and the message names it', async () => {
+  const { code, output } = await runFixture('hook-hangs', { hookMs: 1000 });
+  assert.match(output, /The before hook at scripts\/test-fixtures\/hook-hangs\.mjs:3 did not end within 1 s/);
+  assert.equal(code, 1);
+});
+
+test('a file that hangs is ended with its server, and the message names the test that ran', async () => {
+  const { code, output } = await runFixture('file-hangs', { fileMs: 2000 });
+  assert.match(output, /file-hangs\.mjs was ended: it did not end within 2 s; running: "stands still"/);
+  assert.match(output, /^ℹ fail [1-9]/m);
+  assert.equal(code, 1);
+  assert.equal(isRunning('sleep', '601.25'), false);
+});
+
+test('a test that never yields is ended', async () => {
+  const { code, output } = await runFixture('loop', { testMs: 500, hookMs: 2500 });
+  assert.match(output, /loop\.mjs was ended: the test "never yields" or its hooks did not end within 3 s/);
+  assert.equal(code, 1);
+});
+
+test('a file that hangs before its first test is ended', async () => {
+  const { code, output } = await runFixture('quiet', { hookMs: 1000 });
+  assert.match(output, /quiet\.mjs was ended: no test of it ran for 1.25 s/);
+  assert.equal(code, 1);
+});
+
+test('a server that is left behind fails its file, and is ended', async () => {
+  const { code, output } = await runFixture('server-left', {});
+  assert.match(output, /server-left\.mjs left behind:\n\s+process \d+: sleep 602\.25/);
+  assert.equal(code, 1);
+  assert.equal(isRunning('sleep', '602.25'), false);
+});
