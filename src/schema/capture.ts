@@ -80,7 +80,7 @@ export type LinkCapture = Readonly<Static<typeof LinkCapture>>;
 export const CaptureEntry = Type.Object(
   {
     ...made,
-    capture_id: nullable(Type.String({ description: 'Null for the one that start_capture started'  })),
+    capture_id: nullable(Type.String({ description: 'Null for the one that start_capture started' })),
     node_id: Uuid,
     adapter_number: Type.Integer(),
     port_number: Type.Integer(),

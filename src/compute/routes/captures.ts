@@ -60,14 +60,10 @@ function portRoutes({ projects }: RouteParts, { type }: Kind): Route[] {
         return node.exclusively(() => node.captures.start(at(path), body));
       },
     ),
-    route(
-      `DELETE ${place}/captures/{capture_id}`,
-      { summary: 'End a capture of a port', status: 204, own: true },
-      ({ path }) => {
-        const node = nodeOf(path);
-        return node.exclusively(() => node.captures.stop(at(path), path.capture_id));
-      },
-    ),
+    route(`DELETE ${place}/captures/{capture_id}`, { summary: 'End a capture of a port', status: 204, own: true }, ({ path }) => {
+      const node = nodeOf(path);
+      return node.exclusively(() => node.captures.stop(at(path), path.capture_id));
+    }),
     route(
       `GET ${place}/captures/{capture_id}/pcap`,
       {
