@@ -178,7 +178,7 @@ const table = {
   },
   qemu_option_unsafe: {
     status: 409,
-    says: 'The QEMU option {option} is refused: set allow_unsafe_options = True in [Qemu] to allow it',
+    says: 'The QEMU option {option} is refused: {reason}. Remove it, or set allow_unsafe_options = True in [Qemu] of the server',
     exception: 'QemuError',
   },
   image_missing: {

@@ -39,7 +39,7 @@ const kindNamers: Readonly<Record<string, string>> = {
   'schema/node.ts': 'list of the types on the wire',
   'schema/settings.ts': 'the name of a program',
   'schema/kept-settings.ts': "engines of GNS3's virtual machine: settings that clients keep here",
-  'emulators/interfaces.ts': 'prefixes that other programs give to interfaces of this host',
+  'emulators/port-processes/interfaces.ts': 'prefixes that other programs give to interfaces of this host',
   'doctor/doctor.ts': 'tries KVM by the probe guest of QEMU',
   'controller/model/upgrades/nodes-1x.ts': 'translates the nodes of files of 1.x',
   'controller/live/upgrade-files.ts': 'moves files that old projects kept elsewhere',

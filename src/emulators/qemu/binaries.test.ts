@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
+import { contractHost } from '../../../test/support/contract-bench.ts';
 import { isFault } from '../../api/faults.ts';
 import { runTool } from '../../process/tool.ts';
-import { contractHost } from '../contract-bench.ts';
 import { Binaries } from './binaries.ts';
 import { ImageMaker } from './img.ts';
 

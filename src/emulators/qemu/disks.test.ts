@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
+import { contractHost } from '../../../test/support/contract-bench.ts';
 import { isFault } from '../../api/faults.ts';
-import { contractHost } from '../contract-bench.ts';
-import type { ImageFolder } from '../images.ts';
+import type { ImageFolder } from '../host/images.ts';
 import { type DiskNode, prepareDisks } from './disks.ts';
 import { qemuImages } from './kind.ts';
 import { defaults } from './properties.ts';

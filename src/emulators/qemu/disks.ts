@@ -5,7 +5,7 @@
 import { realpath, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import type { ImageFolder } from '../images.ts';
+import type { ImageFolder } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { ConfigDisk } from './config-disk.ts';
 import type { Drive } from './drives.ts';

@@ -4,15 +4,15 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { type Bench, contractHost } from '../../../test/support/contract-bench.ts';
+import { ipxe, qemuBench, refused, startNode, Terminal } from '../../../test/support/ipxe-guest.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
-import { type Bench, contractHost } from '../contract-bench.ts';
 import type { NodeView, Properties } from '../driver.ts';
 import { Binaries } from './binaries.ts';
 import { qemuDriver } from './driver.ts';
 import { QemuEmulator } from './emulator.ts';
-import { ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
 
 const firstPort = 31_850;
 

@@ -6,7 +6,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import type { Binaries } from './binaries.ts';
 import { qemuImages } from './kind.ts';
 import { QemuImg } from './qemu-img.ts';

@@ -3,8 +3,8 @@
 import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId, CustomAdapters } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
+import { namePorts } from '../facts/port-naming.ts';
 import type { ImageFacts, Kind, ProgramFacts } from '../kind.ts';
-import { namePorts } from '../port-naming.ts';
 import { fields, processPriorities } from './fields.ts';
 import { platforms } from './platforms.ts';
 

@@ -6,19 +6,20 @@ import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { Mutex } from '../../lib/mutex.ts';
 import type { NodeView } from '../driver.ts';
-import type { Host } from '../host.ts';
-import type { ImageFolder } from '../images.ts';
+import type { Host } from '../host/host.ts';
+import type { ImageFolder } from '../host/images.ts';
 import type { Acceleration } from './acceleration.ts';
 import { type AdapterPort, adapterFacts } from './adapters.ts';
 import type { Binaries } from './binaries.ts';
 import type { Plan } from './command.ts';
 import { type Disk, prepareDisks, savedStateName } from './disks.ts';
 import { qemuImages } from './kind.ts';
-import { checkOptions, chosenAccelerator, fillPlaceholders, hasOption, splitOptions } from './options.ts';
+import { chosenAccelerator, fillPlaceholders, splitOptions } from './options.ts';
+import { checkOptions, optionPolicy } from './options-check.ts';
 import { nativePlatforms } from './platforms.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { QemuImg } from './qemu-img.ts';
-import { type Sandboxes, sandboxFor } from './sandbox.ts';
+import { type Sandboxes, sandboxValue } from './sandbox.ts';
 import { missing } from './selection.ts';
 import { findTpm, tpmSocket } from './tpm.ts';
 import { atLeast, type Version } from './version.ts';
@@ -74,7 +75,7 @@ export async function prepare(
     projectDirectory: node.projectDirectory,
     consolePort: node.console.port,
   });
-  checkOptions(options, host.settings.Qemu.allow_unsafe_options);
+  checkOptions(options, optionPolicy(host.settings));
   const cpulimit = await findCpulimit(node, properties, binaries);
   const swtpm = properties.tpm ? await findTpm(binaries) : undefined;
   warnAboutMemory(node, properties);
@@ -113,7 +114,7 @@ export async function prepare(
     sockets: places,
     pidFile: places.pidFile,
     consoleLog: places.consoleLog,
-    sandbox: await sandbox(program, options, facilities),
+    sandbox: await sandbox(program, facilities),
     savedState: disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
     options,
   };
@@ -170,9 +171,9 @@ export async function imgFor(emulator: string, binaries: Binaries): Promise<Qemu
   throw fault('qemu_binary_missing', { path: 'qemu-img', package: 'qemu-utils', known: 'none is installed' });
 }
 
-async function sandbox(program: string, options: readonly string[], { host, sandboxes }: Facilities): Promise<string | undefined> {
-  if (!host.settings.Qemu.sandbox || hasOption(options, 'sandbox')) return undefined;
-  return (await sandboxes.isUsable(program)) ? sandboxFor(options) : undefined;
+async function sandbox(program: string, { host, sandboxes }: Facilities): Promise<string | undefined> {
+  if (!host.settings.Qemu.sandbox) return undefined;
+  return (await sandboxes.isUsable(program)) ? sandboxValue : undefined;
 }
 
 /** @throws qemu_failed when acceleration is required and there is none */
