@@ -9,13 +9,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { DurableMap } from '../../../lib/durable-map.ts';
 import { type CaptureOptions, gns3CaptureId } from '../../../schema/capture.ts';
 import { storageFailed } from '../../log/project-log.ts';
-import type { Capture } from './capture.ts';
+import type { StoredCapture } from './stored-capture.ts';
 
 /** The captures of one project. */
 export interface ProjectCaptureStore {
-  read(): [linkId: string, capture: Capture][];
+  read(): [linkId: string, capture: StoredCapture][];
   /** Durable; a capture that has ended is deleted unless it is GNS3's. @throws `storage_failed` */
-  set(linkId: string, capture: Capture): Promise<void>;
+  set(linkId: string, capture: StoredCapture): Promise<void>;
   /** Durable. @throws `storage_failed` */
   delete(linkId: string, captureId: string): Promise<void>;
 }
@@ -26,17 +26,17 @@ interface OldCapture extends CaptureOptions {
   readonly capture_id?: string | null;
   readonly capture_file_name: string;
 }
-type Captures = DurableMap<Capture | readonly OldCapture[]>;
+type StoredCaptures = DurableMap<StoredCapture | readonly OldCapture[]>;
 
 export class CaptureStore {
-  readonly #map: Captures;
+  readonly #map: StoredCaptures;
 
-  private constructor(map: Captures) {
+  private constructor(map: StoredCaptures) {
     this.#map = map;
   }
 
   static async open(stateDirectory: string): Promise<CaptureStore> {
-    const map: Captures = await DurableMap.open(join(stateDirectory, 'captures.log'));
+    const map: StoredCaptures = await DurableMap.open(join(stateDirectory, 'captures.log'));
     await upgradeLists(map);
     await upgradeNames(map, join(stateDirectory, 'capture-names.log'));
     return new CaptureStore(map);
@@ -68,8 +68,8 @@ export class CaptureStore {
     return this.#map.close();
   }
 
-  #keysOf(projectId: string): [key: string, capture: Capture][] {
-    return [...this.#map.entries()].filter((entry): entry is [string, Capture] => entry[0].startsWith(`${projectId}/`));
+  #keysOf(projectId: string): [key: string, capture: StoredCapture][] {
+    return [...this.#map.entries()].filter((entry): entry is [string, StoredCapture] => entry[0].startsWith(`${projectId}/`));
   }
 }
 
@@ -77,7 +77,7 @@ function keyOf(projectId: string, linkId: string, captureId: string): string {
   return `${projectId}/${linkId}/${captureId}`;
 }
 
-async function upgradeLists(map: Captures): Promise<void> {
+async function upgradeLists(map: StoredCaptures): Promise<void> {
   for (const [projectId, list] of [...map.entries()]) {
     if (!Array.isArray(list)) continue;
     for (const { link_id, capture_id, ...facts } of list as readonly OldCapture[]) {
@@ -89,13 +89,13 @@ async function upgradeLists(map: Captures): Promise<void> {
 }
 
 /** 0.1 stored the names of the last files of links in a map of its own, by project and link. */
-async function upgradeNames(map: Captures, path: string): Promise<void> {
+async function upgradeNames(map: StoredCaptures, path: string): Promise<void> {
   if (!(await isFile(path))) return;
   const names = await DurableMap.open<string>(path);
   const options = { data_link_type: 'DLT_EN10MB', side: 'after', nanoseconds: false, max_bytes: null, ends_at: null } as const;
   for (const [place, capture_file_name] of names.entries()) {
     const key = `${place}/${gns3CaptureId}`;
-    const ended: Capture = { capture_id: gns3CaptureId, capture_file_name, ...options, state: 'ended' };
+    const ended: StoredCapture = { capture_id: gns3CaptureId, capture_file_name, ...options, state: 'ended' };
     if (!map.has(key)) await map.set(key, ended);
   }
   await names.close();

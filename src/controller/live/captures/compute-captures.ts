@@ -3,10 +3,10 @@ import { Stream } from '../../../api/route.ts';
 import { type CaptureEntry, gns3CaptureId } from '../../../schema/capture.ts';
 import type { Compute } from '../../computes/compute.ts';
 import { endOf, type OpenLink } from '../links/link.ts';
-import { type Capture, type CapturePlan, captureOf, captureOfPlan } from './capture.ts';
+import { type CapturePlan, captureOf, captureOfPlan, type StoredCapture } from './stored-capture.ts';
 
 /** @throws what the compute answers */
-export async function startOnCompute({ entry, nodes }: OpenLink, plan: CapturePlan): Promise<Capture> {
+export async function startOnCompute({ entry, nodes }: OpenLink, plan: CapturePlan): Promise<StoredCapture> {
   const { id, end, body } = plan;
   const port = endOf(entry, end);
   if (id !== gns3CaptureId) {

@@ -15,19 +15,19 @@ import type { Compute } from '../../computes/compute.ts';
 import type { ProjectHost } from '../host/project-host.ts';
 import { endOf, type LinkObject, type OpenLink, type ShownCapture } from '../links/link.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
+import type { ProjectCaptureStore } from './capture-store.ts';
+import { capturesOnCompute, startOnCompute, stopOnCompute, streamFromCompute } from './compute-captures.ts';
 import {
-  type Capture,
   captureOf,
   isExpired,
   isStarted,
   linkCapture,
   planCapture,
   resumeRequest,
+  type StoredCapture,
   shownCapture,
   withoutEnd,
-} from './capture.ts';
-import type { ProjectCaptureStore } from './capture-store.ts';
-import { capturesOnCompute, startOnCompute, stopOnCompute, streamFromCompute } from './compute-captures.ts';
+} from './stored-capture.ts';
 
 /** The project's links, as far as captures need them. */
 export interface CapturedLinks {
@@ -50,18 +50,18 @@ export interface ProjectCapturesParts {
   readonly store: ProjectCaptureStore;
 }
 
-interface PortPlace {
+interface CapturedEnd {
   readonly link: OpenLink;
   readonly end: 0 | 1;
 }
-type Lists = ReadonlyMap<string, readonly Capture[]>;
+type Lists = ReadonlyMap<string, readonly StoredCapture[]>;
 
 export class ProjectCaptures {
   readonly #host: ProjectHost;
   readonly #links: CapturedLinks;
   readonly #store: ProjectCaptureStore;
   /** By link, which may have none. The lists are replaced, never changed. */
-  readonly #lists = new Map<string, readonly Capture[]>();
+  readonly #lists = new Map<string, readonly StoredCapture[]>();
   /** The project is being closed: captures are stored for its next opening. */
   #isClosing = false;
 
@@ -123,7 +123,7 @@ export class ProjectCaptures {
   /** A compute is back: takes over what it captures; what it no longer captures has ended. @throws what it answers */
   async reconcile(compute: Compute): Promise<void> {
     const before = new Map(this.#lists);
-    const captured = new Set<Capture | undefined>();
+    const captured = new Set<StoredCapture | undefined>();
     for (const entry of await capturesOnCompute(compute, this.#host.projectId)) {
       const place = this.#locate(entry);
       if (place) captured.add(await this.#adopt(place, entry, before));
@@ -156,7 +156,7 @@ export class ProjectCaptures {
   }
 
   /** GNS3's when no id is given, undefined when there is none. @throws `capture_not_found` */
-  #get(linkId: string, id?: string): Capture | undefined {
+  #get(linkId: string, id?: string): StoredCapture | undefined {
     if (id === undefined) return find(this.#lists, linkId, gns3CaptureId);
     const capture = id === gns3CaptureId ? undefined : find(this.#lists, linkId, id);
     if (capture) return capture;
@@ -164,7 +164,7 @@ export class ProjectCaptures {
     throw fault('capture_not_found', { link_id: linkId, capture_id: id.slice(0, 100) });
   }
 
-  async #start(link: OpenLink, id: string, body: LinkCaptureStart): Promise<Capture> {
+  async #start(link: OpenLink, id: string, body: LinkCaptureStart): Promise<StoredCapture> {
     const plan = planCapture(link, id, body);
     const [linkId, node] = [link.entry.link_id, link.nodes[plan.end]];
     const capture = await startOnCompute(link, plan);
@@ -178,7 +178,7 @@ export class ProjectCaptures {
     return capture;
   }
 
-  async #stop(link: OpenLink, capture: Capture): Promise<void> {
+  async #stop(link: OpenLink, capture: StoredCapture): Promise<void> {
     const [linkId, ended] = [link.entry.link_id, withoutEnd(capture, 'ended')];
     await this.#remember(linkId, ended);
     if ('end' in capture) {
@@ -201,7 +201,7 @@ export class ProjectCaptures {
     }
   }
 
-  #resume(linkId: string, capture: Capture): void {
+  #resume(linkId: string, capture: StoredCapture): void {
     const resume = async (link: OpenLink) => {
       if (this.#isClosing || !link.nodes.some(isStarted)) return;
       if (isExpired(capture)) await this.#stop(link, capture);
@@ -213,7 +213,7 @@ export class ProjectCaptures {
     });
   }
 
-  #endWithNode(linkId: string, capture: Capture): void {
+  #endWithNode(linkId: string, capture: StoredCapture): void {
     if (this.#isClosing) void this.#settle(linkId, capture, 'waiting');
     else {
       this.#later(linkId, capture, (link) => this.#stop(link, capture)).catch((error: Error) =>
@@ -226,7 +226,7 @@ export class ProjectCaptures {
    * A compute captures at one end of a link. Returns what was known of it there.
    * @param before the captures known when the compute was asked; one that changed since is left alone
    */
-  async #adopt({ link, end }: PortPlace, entry: CaptureEntry, before: Lists): Promise<Capture | undefined> {
+  async #adopt({ link, end }: CapturedEnd, entry: CaptureEntry, before: Lists): Promise<StoredCapture | undefined> {
     const linkId = link.entry.link_id;
     const capture = captureOf(entry, end);
     const { capture_id: id } = capture;
@@ -243,12 +243,12 @@ export class ProjectCaptures {
   }
 
   /** The capture has come to this state by itself. Never rejects. */
-  #settle(linkId: string, capture: Capture, state: 'waiting' | 'ended'): Promise<void> {
+  #settle(linkId: string, capture: StoredCapture, state: 'waiting' | 'ended'): Promise<void> {
     return this.#later(linkId, capture, () => this.#enter(linkId, withoutEnd(capture, state))).catch(() => undefined);
   }
 
   /** Stores what is so already, and shows it; when it cannot be stored, clients are warned. */
-  async #enter(linkId: string, capture: Capture): Promise<void> {
+  async #enter(linkId: string, capture: StoredCapture): Promise<void> {
     await this.#remember(linkId, capture).catch((error: Error) =>
       this.#warn(`The state of the capture ${capture.capture_file_name} was not stored: ${error.message}`),
     );
@@ -256,7 +256,7 @@ export class ProjectCaptures {
   }
 
   /** Under the link's lock, if the capture is unchanged then. */
-  async #later(linkId: string, capture: Capture, fn: (link: OpenLink) => Promise<void>): Promise<void> {
+  async #later(linkId: string, capture: StoredCapture, fn: (link: OpenLink) => Promise<void>): Promise<void> {
     if (!this.#links.find(linkId)) return;
     await this.#links.exclusively(linkId, async (link) => {
       if (find(this.#lists, linkId, capture.capture_id) === capture) await fn(link);
@@ -264,7 +264,7 @@ export class ProjectCaptures {
   }
 
   /** @throws `storage_failed` */
-  #remember(linkId: string, capture: Capture): Promise<void> {
+  #remember(linkId: string, capture: StoredCapture): Promise<void> {
     if (!this.#isClosing) return this.#store.set(linkId, capture);
     if (capture.state === 'ended') return this.#store.delete(linkId, capture.capture_id);
     return this.#store.set(linkId, withoutEnd(capture, 'waiting'));
@@ -277,7 +277,7 @@ export class ProjectCaptures {
   }
 
   /** Puts the capture in the list of its link, in place of the one with its id, and notifies listeners. */
-  #show(linkId: string, capture: Capture): void {
+  #show(linkId: string, capture: StoredCapture): void {
     const link = this.#links.find(linkId);
     const list = this.#lists.get(linkId) ?? [];
     const before = find(this.#lists, linkId, capture.capture_id);
@@ -301,7 +301,7 @@ export class ProjectCaptures {
   }
 
   /** The link at a port. */
-  #locate({ node_id = '', adapter_number, port_number }: Partial<CaptureEntry>): PortPlace | undefined {
+  #locate({ node_id = '', adapter_number, port_number }: Partial<CaptureEntry>): CapturedEnd | undefined {
     for (const linkId of this.#links.idsOn(node_id)) {
       const link = this.#links.open(linkId);
       const end = link.nodes[0].id === node_id ? 0 : 1;
@@ -312,6 +312,6 @@ export class ProjectCaptures {
   }
 }
 
-function find(lists: Lists, linkId: string, id: string): Capture | undefined {
+function find(lists: Lists, linkId: string, id: string): StoredCapture | undefined {
   return lists.get(linkId)?.find(({ capture_id }) => capture_id === id);
 }

@@ -25,7 +25,7 @@ interface CaptureFacts extends CaptureOptions {
  * - `waiting`: it starts when one of the link's nodes is started.
  * - `ended`: of GNS3's capture alone, as clients are still shown the name of its file.
  */
-export type Capture = CaptureFacts &
+export type StoredCapture = CaptureFacts &
   ({ readonly state: 'capturing' | 'unreachable'; readonly end: 0 | 1 } | { readonly state: 'waiting' | 'ended' });
 
 /** What a compute is asked to write, and at which end of the link. */
@@ -79,38 +79,35 @@ export function isStarted(node: OpenNode): boolean {
 }
 
 /** A compute says that it captures. */
-export function captureOf(entry: CaptureEntry, end: 0 | 1): Capture {
-  const { capture_id, capture_file_name, data_link_type, side, nanoseconds, max_bytes, ends_at } = entry;
-  const options = { data_link_type, side, nanoseconds, max_bytes, ends_at };
-  return { capture_id: capture_id ?? gns3CaptureId, capture_file_name, ...options, state: 'capturing', end };
+export function captureOf(entry: CaptureEntry, end: 0 | 1): StoredCapture {
+  const { capture_id, capture_file_name } = entry;
+  return { capture_id: capture_id ?? gns3CaptureId, capture_file_name, ...optionsOf(entry), state: 'capturing', end };
 }
 
 /** GNS3's route does not answer how frames are written. */
-export function captureOfPlan({ id, end, body }: CapturePlan): Capture {
+export function captureOfPlan({ id, end, body }: CapturePlan): StoredCapture {
   const { capture_file_name, data_link_type = 'DLT_EN10MB', side = 'after', nanoseconds = false, max_bytes = null } = body;
   const ends_at = body.max_seconds === undefined ? null : new Date(Date.now() + body.max_seconds * 1000).toISOString();
   const options = { data_link_type, side, nanoseconds, max_bytes, ends_at };
   return { capture_id: id, capture_file_name, ...options, state: 'capturing', end };
 }
 
-export function withoutEnd(capture: Capture, state: 'waiting' | 'ended'): Capture {
-  const { end: _, ...facts } = { end: undefined, ...capture };
-  return { ...facts, state };
+function optionsOf({ data_link_type, side, nanoseconds, max_bytes, ends_at }: CaptureOptions): CaptureOptions {
+  return { data_link_type, side, nanoseconds, max_bytes, ends_at };
 }
 
-export function isExpired({ ends_at }: Capture): boolean {
+export function withoutEnd(capture: StoredCapture, state: 'waiting' | 'ended'): StoredCapture {
+  const { capture_id, capture_file_name } = capture;
+  return { capture_id, capture_file_name, ...optionsOf(capture), state };
+}
+
+export function isExpired({ ends_at }: StoredCapture): boolean {
   return ends_at !== null && Date.parse(ends_at) <= Date.now();
 }
 
 /** Starts a waiting capture: what is captured is appended to its file, for the rest of its time. */
-export function resumeRequest({
-  capture_file_name,
-  data_link_type,
-  side,
-  nanoseconds,
-  max_bytes,
-  ends_at,
-}: Capture): LinkCaptureStart {
+export function resumeRequest({ capture_file_name, max_bytes, ends_at, ...capture }: StoredCapture): LinkCaptureStart {
+  const { data_link_type, side, nanoseconds } = capture;
   const seconds = ends_at === null ? undefined : Math.ceil((Date.parse(ends_at) - Date.now()) / 1000);
   return {
     ...{ capture_file_name, data_link_type, side, nanoseconds, append: true },
@@ -120,7 +117,7 @@ export function resumeRequest({
 }
 
 /** Fields of the link's object for GNS3's capture, and of the capture's own object for any other. */
-export function shownCapture(folder: string, { nodes }: OpenLink, capture: Capture): ShownCapture {
+export function shownCapture(folder: string, { nodes }: OpenLink, capture: StoredCapture): ShownCapture {
   return {
     capture_compute_id: capture.state === 'capturing' ? nodes[capture.end].entry.compute_id : null,
     capture_file_name: capture.capture_file_name,
@@ -134,13 +131,7 @@ interface CaptureHome {
   readonly folder: string;
 }
 
-export function linkCapture({ projectId, folder }: CaptureHome, link: OpenLink, capture: Capture): LinkCapture {
-  const { capture_id, data_link_type, side, nanoseconds, max_bytes, ends_at } = capture;
-  return {
-    capture_id,
-    ...shownCapture(folder, link, capture),
-    link_id: link.entry.link_id,
-    project_id: projectId,
-    ...{ data_link_type, side, nanoseconds, max_bytes, ends_at },
-  };
+export function linkCapture({ projectId, folder }: CaptureHome, link: OpenLink, capture: StoredCapture): LinkCapture {
+  const ids = { capture_id: capture.capture_id, link_id: link.entry.link_id, project_id: projectId };
+  return { ...ids, ...shownCapture(folder, link, capture), ...optionsOf(capture) };
 }

@@ -2,10 +2,10 @@
 import { fault } from '../../api/faults.ts';
 import type { CaptureRecord } from '../store.ts';
 
-export class Captures {
+export class CaptureFiles {
   /** Paths of files. */
   readonly #starting = new Set<string>();
-  /** Captures whose files are being completed. */
+  /** CaptureFiles whose files are being completed. */
   readonly #ending = new Set<CaptureRecord>();
   readonly #closed = new AbortController();
 
