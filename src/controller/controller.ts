@@ -28,7 +28,7 @@ import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
 import { Feeds } from './feed.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
-import type { Notice } from './live/host/project-host.ts';
+import type { Notice } from './live/host/project-context.ts';
 import { canonical } from './model/canonical.ts';
 import type { ComputeNode } from './model/node.ts';
 import { ComputeWatch } from './projects/compute-watch.ts';
@@ -55,7 +55,12 @@ export interface ControllerOptions {
   readonly end: () => void;
 }
 
-interface Parts {
+interface ControllerParts {
+  /** What listeners of the controller are sent. */
+  readonly notices: EventStream<Notice>;
+  readonly computeEvents: EventStream<EventOfCompute>;
+  /** Computes whose connection changed. */
+  readonly computeStates: EventStream<Compute>;
   readonly registry: Registry;
   readonly passing: PassingFolders;
   readonly captures: CaptureStore;
@@ -63,6 +68,11 @@ interface Parts {
   readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
+}
+
+interface EventOfCompute {
+  readonly compute: Compute;
+  readonly event: ComputeEvent;
 }
 
 /** Clients ask for the computes every second unless they hear of them. */
@@ -76,9 +86,9 @@ export class Controller {
   readonly log: Log;
   readonly kept: KeptSettings;
   readonly end: () => void;
-  /** What listeners of the controller are told. */
-  readonly notices = new EventStream<Notice>();
-  readonly #parts: Parts;
+  /** What listeners of the controller are sent. */
+  readonly notices: EventStream<Notice>;
+  readonly #parts: ControllerParts;
   readonly #usage = new UsageMeter();
   readonly feeds = new Feeds(this.#usage);
   readonly computes: Computes;
@@ -90,7 +100,8 @@ export class Controller {
   readonly appliances: Appliances;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(options: ControllerOptions, parts: Parts) {
+  private constructor(options: ControllerOptions, parts: ControllerParts) {
+    this.notices = parts.notices;
     this.settings = options.settings;
     this.version = options.version;
     this.log = options.log;
@@ -117,6 +128,8 @@ export class Controller {
       announce: (action, project) => this.notices.emit({ action, event: project.object }),
     });
     this.watch = new ComputeWatch({ projects: this.projects, registry: parts.registry, log: options.log });
+    parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
+    parts.computeStates.subscribe((compute) => this.watch.changed(compute));
     this.snapshots = new Snapshots({
       computes: parts.computes,
       passing: parts.passing,
@@ -137,26 +150,28 @@ export class Controller {
       KeptSettings.open(stateDirectory),
       localCompute(options),
     ]);
-    // Its parts tell it things; they have nothing to tell before it exists.
-    let controller: Controller | undefined;
+    const notices = new EventStream<Notice>();
+    const computeEvents = new EventStream<EventOfCompute>();
+    const computeStates = new EventStream<Compute>();
     const computes = await Computes.open({
       stateDirectory,
       version,
       log,
       local,
       makeTransport: (record) => new RemoteTransport(record, version),
-      announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
-      onEvent: (compute, event) => controller?.heard(compute, event),
-      onState: (compute) => controller?.watch.changed(compute),
+      announce: (action, compute) => notices.emit({ action, event: compute.object }),
+      onEvent: (compute, event) => computeEvents.emit({ compute, event }),
+      onState: (compute) => computeStates.emit(compute),
     });
     const templates = await Templates.open({
       stateDirectory,
       version,
       log,
       withBuiltIn: settings.Server.enable_builtin_templates,
-      announce: (action, template) => controller?.notices.emit({ action, event: template }),
+      announce: (action, template) => notices.emit({ action, event: template }),
     });
-    controller = new Controller(options, { registry, passing, captures, restores, kept, computes, templates });
+    const streams = { notices, computeEvents, computeStates };
+    const controller = new Controller(options, { ...streams, registry, passing, captures, restores, kept, computes, templates });
     await controller.projects.load();
     controller.watch.begin(computes.all());
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
@@ -231,8 +246,8 @@ export class Controller {
     await this.computes.delete(computeId);
   }
 
-  /** Something a compute told. Its own `node.deleted` is not passed on: the controller tells that itself. */
-  heard(compute: Compute, { action, event, project_id }: ComputeEvent): void {
+  /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */
+  #pass(compute: Compute, { action, event, project_id }: ComputeEvent): void {
     if (action === 'ping') {
       if (!compute.isLocal && compute.setUsage(event as ReturnType<UsageMeter['read']>)) this.computes.changed(compute);
       return;

@@ -7,7 +7,7 @@ import type { Project } from './project.ts';
 export async function controllerMetrics(projects: Iterable<Project>): Promise<Metric[]> {
   const all = [...projects];
   const live = all.flatMap((project) => project.liveNow ?? []);
-  const stats = (await Promise.all(live.map((project) => project.links.stats.list()))).flat();
+  const stats = (await Promise.all(live.map((project) => project.linkStats.list()))).flat();
   const count = (status: string) => all.filter(({ object }) => object.status === status).length;
   return [
     gauge('patchbay_projects', 'Known projects', [

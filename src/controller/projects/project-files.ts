@@ -55,7 +55,7 @@ async function nodeFile(live: LiveProject, nodeId: string, path: string) {
   if (path.includes('\0')) throw refuse('it holds a NUL character');
   if (inNode === '' || inNode.startsWith('.')) throw refuse("it lies outside the node's folder, or its name begins with a dot");
   const { folder } = kindOf(node.entry.node_type);
-  await live.ensureOn(compute);
+  await live.announceTo(compute);
   const way = `/v2/compute/projects/${live.projectId}/files/project-files/${folder}/${nodeId}/${inNode}`;
   return { transport: compute.transport, way };
 }

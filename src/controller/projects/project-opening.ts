@@ -4,7 +4,7 @@
  */
 import { fault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
-import type { Notice } from '../live/host/project-host.ts';
+import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';

@@ -8,7 +8,7 @@ import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
-import type { Notice } from '../live/host/project-host.ts';
+import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
@@ -29,7 +29,7 @@ export class Project {
   /** What listeners of the project are told. */
   readonly notices = new EventStream<Notice>();
   /** What those listeners are told who ask for it. */
-  readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.links.stats.list() ?? []);
+  readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.linkStats.list() ?? []);
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
   readonly #opening: ProjectOpening;

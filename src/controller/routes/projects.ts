@@ -65,8 +65,8 @@ export function projectRoutes(controller: Controller): Route[] {
       'GET /v2/projects/{project_id}/problems',
       { summary: 'Nodes and links of an open project that cannot be used, and why', reply: Type.Array(Problem), own: true },
       async ({ path }) => {
-        const { nodes, links } = await projects.get(path.project_id).live();
-        return [...nodes.problems(), ...links.mending.problems()];
+        const { nodes, linkRecovery } = await projects.get(path.project_id).live();
+        return [...nodes.problems(), ...linkRecovery.problems()];
       },
     ),
     route(

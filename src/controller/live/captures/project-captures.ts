@@ -12,7 +12,7 @@ import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { EventStream } from '../../../lib/event-stream.ts';
 import { type CaptureEntry, gns3CaptureId, type LinkCapture, type LinkCaptureStart } from '../../../schema/capture.ts';
 import type { Compute } from '../../computes/compute.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import { endOf, type LinkObject, type OpenLink, type ShownCapture } from '../links/link.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectCaptureStore } from './capture-store.ts';
@@ -44,7 +44,7 @@ export interface CapturedLinks {
 }
 
 export interface ProjectCapturesParts {
-  readonly host: ProjectHost;
+  readonly host: ProjectContext;
   readonly links: CapturedLinks;
   readonly nodes: { readonly changes: EventStream<OpenNode> };
   readonly store: ProjectCaptureStore;
@@ -57,7 +57,7 @@ interface CapturedEnd {
 type Lists = ReadonlyMap<string, readonly StoredCapture[]>;
 
 export class ProjectCaptures {
-  readonly #host: ProjectHost;
+  readonly #host: ProjectContext;
   readonly #links: CapturedLinks;
   readonly #store: ProjectCaptureStore;
   /** By link, which may have none. The lists are replaced, never changed. */

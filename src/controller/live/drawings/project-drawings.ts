@@ -7,7 +7,7 @@ import type { Change } from '../../log/records.ts';
 import { assemble } from '../../model/canonical.ts';
 import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import { readPicture, shownSvg, storePicture } from './pictures.ts';
 
 interface OpenDrawing {
@@ -16,13 +16,13 @@ interface OpenDrawing {
 }
 
 export class ProjectDrawings {
-  readonly #host: ProjectHost;
+  readonly #context: ProjectContext;
   readonly #drawings = new Map<string, OpenDrawing>();
   readonly #locks = new KeyedMutex();
   #list: readonly Readonly<Drawing>[] | undefined;
 
-  constructor(host: ProjectHost) {
-    this.#host = host;
+  constructor(context: ProjectContext) {
+    this.#context = context;
   }
 
   get size(): number {
@@ -49,7 +49,7 @@ export class ProjectDrawings {
 
   /** The drawing that a stored `svg` stands for. */
   picture(stored: string): Promise<string> {
-    return readPicture(this.#host.folder, stored);
+    return readPicture(this.#context.folder, stored);
   }
 
   /** Takes up a drawing of the project file. */
@@ -64,7 +64,7 @@ export class ProjectDrawings {
       const existing = this.#drawings.get(drawingId);
       if (existing) return existing.object;
       const prepared = await this.prepare({ ...body, drawing_id: drawingId });
-      await commitPrepared(this.#host, [prepared]);
+      await commitPrepared(this.#context, [prepared]);
       return prepared.result();
     });
   }
@@ -96,7 +96,7 @@ export class ProjectDrawings {
       const drawing = { entry, object: this.#objectOf(entry, svg) };
       const { svg: _svg, ...moved } = drawing.object;
       const logged = isOtherPicture ? { ...moved, svg: stored } : moved;
-      await this.#host.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
+      await this.#context.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
         this.#put(drawing);
         return isOtherPicture ? drawing.object : moved;
       });
@@ -109,7 +109,7 @@ export class ProjectDrawings {
     await this.#locks.run(drawingId, async () => {
       const { entry, object } = this.#get(drawingId);
       if (entry.locked) throw fault('drawing_locked', { drawing_id: drawingId });
-      await this.#host.commit(
+      await this.#context.commit(
         { action: 'drawing.deleted', event: { ...object, svg: entry.svg }, was: entry, undoable: true },
         () => {
           this.#drawings.delete(drawingId);
@@ -133,13 +133,13 @@ export class ProjectDrawings {
 
   async #store(svg: string): Promise<string> {
     try {
-      return await storePicture(this.#host.folder, svg);
+      return await storePicture(this.#context.folder, svg);
     } catch (error) {
       throw storageFailed(error);
     }
   }
 
   #objectOf(entry: DrawingEntry, svg: string): Readonly<Drawing> {
-    return assemble<Drawing>({ ...entry, project_id: this.#host.projectId, svg });
+    return assemble<Drawing>({ ...entry, project_id: this.#context.projectId, svg });
   }
 }

@@ -12,8 +12,7 @@ import { findConflict, revertRecords } from './revert-step.ts';
 
 interface UndoableProject extends RevertTarget {
   readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
-  readonly changes: Pick<ProjectChanges, 'effects' | 'together'>;
-  commit(change: Change, apply: () => undefined): Promise<void>;
+  readonly changes: ProjectChanges;
   records(): Promise<readonly LogRecord[]>;
 }
 
@@ -93,7 +92,8 @@ export class ProjectUndo {
   async #invert({ records }: Step): Promise<void> {
     const { effects } = this.#project.changes;
     await revertRecords(records, this.#project);
-    if (this.#project.changes.effects === effects) await this.#project.commit(nothing, () => undefined);
+    if (this.#project.changes.effects === effects)
+      await this.#project.changes.commitAll([{ change: nothing, apply: () => undefined }]);
   }
 }
 

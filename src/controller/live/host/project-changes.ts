@@ -7,7 +7,7 @@
 
 import type { Pending, ProjectLog } from '../../log/project-log.ts';
 import type { Change } from '../../log/records.ts';
-import type { Commit } from './project-host.ts';
+import type { Commit } from './project-context.ts';
 
 /** `event`: what listeners are sent, if anything. */
 type Tell = (change: Change, event: object | undefined, seq: number) => void;

@@ -6,7 +6,7 @@ import { canonical } from '../../model/canonical.ts';
 import { type ComputeNode, createBody, escapeHtml, kindOf, newNodeEntry } from '../../model/node.ts';
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import { readNamedFiles } from './named-files.ts';
 import { OpenNode } from './open-node.ts';
 
@@ -18,7 +18,7 @@ export interface NodePlan {
 
 /** A new node as a client asks for it. */
 export async function planNode(
-  { projectId, configsPath, symbols }: ProjectHost,
+  { projectId, configsPath, symbols }: ProjectContext,
   compute: Compute,
   body: NodeCreate & { node_id: string },
   name: string,
@@ -40,7 +40,7 @@ export function planCopy(source: OpenNode, place: NodeDuplicate, name: string): 
 }
 
 /** A node that was deleted, as it was, with its files where its compute still has them. */
-export function planReturn({ projectId }: ProjectHost, compute: Compute, entry: NodeEntry): NodePlan {
+export function planReturn({ projectId }: ProjectContext, compute: Compute, entry: NodeEntry): NodePlan {
   const node = new OpenNode(projectId, compute, entry);
   const create = async () => {
     const made = await node.createOnCompute(createBody(entry));
