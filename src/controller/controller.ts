@@ -22,7 +22,7 @@ import { Appliances } from './catalog/appliances.ts';
 import { KeptSettings } from './catalog/kept-settings.ts';
 import { Symbols } from './catalog/symbols.ts';
 import { Templates } from './catalog/templates.ts';
-import { type Compute, type ComputeRecord, localComputeId } from './computes/compute.ts';
+import { type ComputeRecord, localComputeId, type RegisteredCompute } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
@@ -30,15 +30,15 @@ import { Feeds } from './feed.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-context.ts';
 import { canonical } from './model/canonical.ts';
-import type { ComputeNode } from './model/node.ts';
+import type { ComputeNodeObject } from './model/node.ts';
 import { ComputeWatch } from './projects/compute-watch.ts';
 import { type Duplicated, duplicateProject } from './projects/duplicate.ts';
 import { controllerMetrics } from './projects/metrics.ts';
-import type { Project } from './projects/project.ts';
-import { Projects } from './projects/projects.ts';
+import type { KnownProject } from './projects/project.ts';
+import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
-import { PassingFolders } from './projects/staging-folders.ts';
+import { StagingFolders } from './projects/staging-folders.ts';
 
 /** What the controller needs of the compute in its process. */
 export interface LocalCompute {
@@ -60,9 +60,9 @@ interface ControllerParts {
   readonly notices: EventStream<Notice>;
   readonly computeEvents: EventStream<EventOfCompute>;
   /** Computes whose connection changed. */
-  readonly computeStates: EventStream<Compute>;
+  readonly computeStates: EventStream<RegisteredCompute>;
   readonly registry: Registry;
-  readonly passing: PassingFolders;
+  readonly staging: StagingFolders;
   readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly kept: KeptSettings;
@@ -71,7 +71,7 @@ interface ControllerParts {
 }
 
 interface EventOfCompute {
-  readonly compute: Compute;
+  readonly compute: RegisteredCompute;
   readonly event: ComputeEvent;
 }
 
@@ -93,7 +93,7 @@ export class Controller {
   readonly feeds = new Feeds(this.#usage);
   readonly computes: Computes;
   readonly watch: ComputeWatch;
-  readonly projects: Projects;
+  readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
   readonly templates: Templates;
   readonly symbols: Symbols;
@@ -113,7 +113,7 @@ export class Controller {
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
     this.appliances = new Appliances(Server.appliances_path, options.log);
-    this.projects = new Projects({
+    this.projects = new KnownProjects({
       computes: parts.computes,
       registry: parts.registry,
       captures: parts.captures,
@@ -132,7 +132,7 @@ export class Controller {
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
     this.snapshots = new Snapshots({
       computes: parts.computes,
-      passing: parts.passing,
+      staging: parts.staging,
       restores: parts.restores,
       version: options.version,
     });
@@ -143,8 +143,8 @@ export class Controller {
     const { settings, log, version } = options;
     const stateDirectory = join(settings.dataDirectory, 'state');
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
-    const [passing, captures, restores, kept, local] = await Promise.all([
-      PassingFolders.open(stateDirectory),
+    const [staging, captures, restores, kept, local] = await Promise.all([
+      StagingFolders.open(stateDirectory),
       CaptureStore.open(stateDirectory),
       Restores.open(stateDirectory, log),
       KeptSettings.open(stateDirectory),
@@ -152,7 +152,7 @@ export class Controller {
     ]);
     const notices = new EventStream<Notice>();
     const computeEvents = new EventStream<EventOfCompute>();
-    const computeStates = new EventStream<Compute>();
+    const computeStates = new EventStream<RegisteredCompute>();
     const computes = await Computes.open({
       stateDirectory,
       version,
@@ -171,7 +171,7 @@ export class Controller {
       announce: (action, template) => notices.emit({ action, event: template }),
     });
     const streams = { notices, computeEvents, computeStates };
-    const controller = new Controller(options, { ...streams, registry, passing, captures, restores, kept, computes, templates });
+    const controller = new Controller(options, { ...streams, registry, staging, captures, restores, kept, computes, templates });
     await controller.projects.load();
     controller.watch.begin(computes.all());
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
@@ -209,17 +209,17 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, passing, captures, restores } = this.#parts;
-    await Promise.all([registry, passing, captures, restores, this.kept].map((part) => part.close()));
+    const { registry, staging, captures, restores } = this.#parts;
+    await Promise.all([registry, staging, captures, restores, this.kept].map((part) => part.close()));
   }
 
-  async duplicate(projectId: string, body: ProjectDuplicate): Promise<Project> {
+  async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {
     const { settings, version, computes, projects } = this;
     const { project, ...place }: Duplicated = await duplicateProject(projects.get(projectId), body, {
       settings,
       version,
       computes,
-      passing: this.#parts.passing,
+      staging: this.#parts.staging,
       isKnown: (id) => projects.find(id) !== undefined,
       freeName: (base) => projects.freeName(base),
     });
@@ -230,7 +230,7 @@ export class Controller {
     return exportProject(this.projects.get(projectId), wanted, this.#portableOptions());
   }
 
-  import(body: Readable, wanted: ImportWanted): Promise<Project> {
+  import(body: Readable, wanted: ImportWanted): Promise<KnownProject> {
     return importProject(body, wanted, this.#portableOptions());
   }
 
@@ -247,7 +247,7 @@ export class Controller {
   }
 
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */
-  #pass(compute: Compute, { action, event, project_id }: ComputeEvent): void {
+  #pass(compute: RegisteredCompute, { action, event, project_id }: ComputeEvent): void {
     if (action === 'ping') {
       if (!compute.isLocal && compute.setUsage(event as ReturnType<UsageMeter['read']>)) this.computes.changed(compute);
       return;
@@ -255,7 +255,7 @@ export class Controller {
     if (action === 'node.deleted') return;
     const projectId = (event as { project_id?: string } | null)?.project_id ?? project_id;
     if (action === 'node.updated') {
-      this.#projectOf(projectId)?.report(event as ComputeNode);
+      this.#projectOf(projectId)?.report(event as ComputeNodeObject);
       return;
     }
     if (action === 'capture.stopped') {
@@ -271,10 +271,10 @@ export class Controller {
   #portableOptions(): ImportOptions {
     const { settings, version, computes, projects } = this;
     const announce = (action: string, event: object) => this.notices.emit({ action, event });
-    return { settings, version, computes, projects, passing: this.#parts.passing, announce };
+    return { settings, version, computes, projects, staging: this.#parts.staging, announce };
   }
 
-  #projectOf(projectId: string | undefined): Project | undefined {
+  #projectOf(projectId: string | undefined): KnownProject | undefined {
     return projectId === undefined ? undefined : this.projects.find(projectId);
   }
 

@@ -2,7 +2,7 @@
 import { fault, isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 
@@ -16,7 +16,7 @@ export interface AnnouncementOptions {
 
 export class ComputeAnnouncements {
   readonly #options: AnnouncementOptions;
-  readonly #announced = new Map<Compute, Promise<void>>();
+  readonly #announced = new Map<RegisteredCompute, Promise<void>>();
   #isClosing = false;
 
   constructor(options: AnnouncementOptions) {
@@ -24,7 +24,7 @@ export class ComputeAnnouncements {
   }
 
   /** @throws `project_closed`, and what the compute answers */
-  announceTo(compute: Compute): Promise<void> {
+  announceTo(compute: RegisteredCompute): Promise<void> {
     if (this.#isClosing) return Promise.reject(fault('project_closed', { name: this.#options.entry().name }));
     const known = this.#announced.get(compute);
     if (known) return known;
@@ -35,7 +35,7 @@ export class ComputeAnnouncements {
   }
 
   /** The compute may have lost its state. */
-  forget(compute: Compute): void {
+  forget(compute: RegisteredCompute): void {
     this.#announced.delete(compute);
   }
 
@@ -54,7 +54,7 @@ export class ComputeAnnouncements {
     );
   }
 
-  async #announce({ isLocal, transport }: Compute): Promise<void> {
+  async #announce({ isLocal, transport }: RegisteredCompute): Promise<void> {
     const { folder, log, entry } = this.#options;
     const { name, project_id, variables } = entry();
     const body = { name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }) };

@@ -11,12 +11,12 @@ import { Gate } from '../../lib/gate.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Symbols } from '../catalog/symbols.ts';
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { toProjectEntry } from '../log/actions/project-rules.ts';
 import { type Captured, ProjectLog } from '../log/project-log.ts';
 import { type ProjectState, topologyOf } from '../log/project-state.ts';
-import type { Change, LogRecord } from '../log/records.ts';
+import type { LogRecord, ProjectChange } from '../log/records.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
@@ -167,7 +167,7 @@ export class LiveProject {
   }
 
   /** Computes that have nodes of this project. */
-  usedComputes(): Compute[] {
+  usedComputes(): RegisteredCompute[] {
     return [...new Set(this.nodes.entries().map((entry) => entry.compute_id))].flatMap((id) => this.computes.find(id) ?? []);
   }
 
@@ -194,12 +194,12 @@ export class LiveProject {
   }
 
   /** @throws `project_closed`, and what the compute answers */
-  announceTo(compute: Compute): Promise<void> {
+  announceTo(compute: RegisteredCompute): Promise<void> {
     return this.#announcements.announceTo(compute);
   }
 
   /** A compute may have lost its state. */
-  forgetOn(compute: Compute): void {
+  forgetOn(compute: RegisteredCompute): void {
     this.#announcements.forget(compute);
   }
 
@@ -209,7 +209,7 @@ export class LiveProject {
       const was = this.#entry;
       const entry = toProjectEntry(was, fields);
       if (isDeepStrictEqual(entry, was)) return;
-      const change: Change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+      const change: ProjectChange = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
       const apply = () => {
         this.#entry = entry;
         this.#onEntry(entry);

@@ -9,7 +9,7 @@ import { Stream } from '../../api/route.ts';
 import { pathInside, readInside, writeInside } from '../../lib/folder-files.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { kindOf } from '../model/node.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 
 /** @throws path_forbidden, file_not_found */
 export async function readFile({ folder }: LiveProject, path: string): Promise<Stream> {
@@ -17,11 +17,11 @@ export async function readFile({ folder }: LiveProject, path: string): Promise<S
 }
 
 /** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed, project_closed, project_not_found */
-export async function writeFile(project: Project, path: string, source: Readable): Promise<void> {
+export async function writeFile(project: KnownProject, path: string, source: Readable): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
   const { folder } = await project.live();
-  const whileThere: Project['whileThere'] = (fn) => project.whileThere(fn);
+  const whileThere: KnownProject['whileThere'] = (fn) => project.whileThere(fn);
   try {
     const file = await pathInside(folder, path);
     if (await isProjectFile(folder, file)) throw new Error('the server writes the project itself');

@@ -13,7 +13,7 @@ import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
-import type { ComputeNode } from '../model/node.ts';
+import type { ComputeNodeObject } from '../model/node.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
@@ -22,7 +22,7 @@ import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-
 import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
 
-export class Project {
+export class KnownProject {
   readonly id: string;
   readonly path: string;
   readonly filename: string;
@@ -115,7 +115,7 @@ export class Project {
   }
 
   /** A compute tells how a node is. Of no interest while the project is closed or being opened: opening asks. */
-  report(node: ComputeNode): void {
+  report(node: ComputeNodeObject): void {
     this.liveNow?.nodes.report(node);
   }
 

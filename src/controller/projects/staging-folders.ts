@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DurableMap } from '../../lib/durable-map.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 
-export class PassingFolders {
+export class StagingFolders {
   readonly #noted: DurableMap<true>;
 
   private constructor(noted: DurableMap<true>) {
@@ -12,13 +12,13 @@ export class PassingFolders {
   }
 
   /** Removes what an earlier server left behind. */
-  static async open(stateDirectory: string): Promise<PassingFolders> {
+  static async open(stateDirectory: string): Promise<StagingFolders> {
     const noted = await DurableMap.open<true>(join(stateDirectory, 'passing.log'));
     for (const [path] of [...noted.entries()]) {
       await rm(path, { recursive: true, force: true });
       await noted.delete(path);
     }
-    return new PassingFolders(noted);
+    return new StagingFolders(noted);
   }
 
   /**

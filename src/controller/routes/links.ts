@@ -7,7 +7,7 @@ import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { closedLinks } from '../live/links/closed-links.ts';
 import { availableFilters } from '../live/links/link.ts';
-import type { Project } from '../projects/project.ts';
+import type { KnownProject } from '../projects/project.ts';
 
 export function linkRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
@@ -88,7 +88,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
 }
 
 /** The captures of a link that GNS3's API does not know. */
-function captureRoutes(project: (path: { project_id: string }) => Project): Route[] {
+function captureRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/captures',

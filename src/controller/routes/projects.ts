@@ -49,7 +49,7 @@ export function projectRoutes(controller: Controller): Route[] {
       };
     }),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
-      (await projects.getMended(path.project_id)).open(),
+      (await projects.getOrReload(path.project_id)).open(),
     ),
     route(
       'POST /v2/projects/{project_id}/close',

@@ -11,7 +11,7 @@ import type { Stream } from '../../../api/route.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { EventStream } from '../../../lib/event-stream.ts';
 import { type CaptureEntry, gns3CaptureId, type LinkCapture, type LinkCaptureStart } from '../../../schema/capture.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import { endOf, type LinkObject, type OpenLink, type ShownCapture } from '../links/link.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
@@ -111,7 +111,7 @@ export class ProjectCaptures {
   }
 
   /** The project was opened, and its links and nodes are there: computes that answer say what they capture still. */
-  async restore(computes: readonly Compute[]): Promise<void> {
+  async restore(computes: readonly RegisteredCompute[]): Promise<void> {
     for (const [linkId, capture] of this.#store.read()) {
       if (!this.#links.find(linkId)) this.#store.delete(linkId, capture.capture_id).catch(() => undefined);
       else this.#show(linkId, capture.state === 'capturing' ? { ...capture, state: 'unreachable' } : capture);
@@ -121,7 +121,7 @@ export class ProjectCaptures {
   }
 
   /** A compute is back: takes over what it captures; what it no longer captures has ended. @throws what it answers */
-  async reconcile(compute: Compute): Promise<void> {
+  async reconcile(compute: RegisteredCompute): Promise<void> {
     const before = new Map(this.#lists);
     const captured = new Set<StoredCapture | undefined>();
     for (const entry of await capturesOnCompute(compute, this.#host.projectId)) {

@@ -3,7 +3,7 @@ import { fault } from '../../../api/faults.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { Drawing, DrawingInput } from '../../../schema/drawing.ts';
 import { storageFailed } from '../../log/project-log.ts';
-import type { Change } from '../../log/records.ts';
+import type { ProjectChange } from '../../log/records.ts';
 import { assemble } from '../../model/canonical.ts';
 import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
@@ -80,7 +80,12 @@ export class ProjectDrawings {
       this.#put(drawing);
       return drawing.object;
     };
-    const change: Change = { action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null, undoable: true };
+    const change: ProjectChange = {
+      action: 'drawing.created',
+      event: { ...drawing.object, svg: entry.svg },
+      was: null,
+      undoable: true,
+    };
     // A picture that nothing refers to goes when the project is closed.
     return { commit: { change, apply }, revert: async () => undefined, result: () => drawing.object };
   }

@@ -1,6 +1,6 @@
 /** What listeners of an open project are sent. States that are announced without a change of the project are remembered, for listeners that come back. */
 import type { EventStream } from '../../../lib/event-stream.ts';
-import type { Change } from '../../log/records.ts';
+import type { ProjectChange } from '../../log/records.ts';
 import type { Notice } from './project-context.ts';
 import { UnloggedNotices } from './unlogged-notices.ts';
 
@@ -23,7 +23,7 @@ export class ProjectNotices {
   }
 
   /** Of a change that took effect; without `event` listeners are not sent any. */
-  announce({ action }: Change, event: object | undefined, seq: number): void {
+  announce({ action }: ProjectChange, event: object | undefined, seq: number): void {
     if (!event) return;
     const notice = { action, event, seq };
     if (action.endsWith('.deleted')) this.unlogged.note(notice, seq);

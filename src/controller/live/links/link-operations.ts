@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import type { LinkInput } from '../../../schema/link.ts';
-import type { Change } from '../../log/records.ts';
+import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
@@ -78,7 +78,7 @@ export class LinkOperations {
       this.#links.ports.free(entry);
       await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
     };
-    const change: Change = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
+    const change: ProjectChange = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
     return { commit: { change, apply }, revert, result: () => link.object };
   }
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { Problem } from '../../../schema/problem.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import type { LinkParts } from './delete-links.ts';
@@ -42,7 +42,7 @@ export class LinkRecovery {
   }
 
   /** A compute is back, and may have lost its state: links with an end there are connected again, which changes nothing for those that are. */
-  async reconnect(compute: Compute): Promise<void> {
+  async reconnect(compute: RegisteredCompute): Promise<void> {
     const hasEnd = ({ nodes }: OpenLink) => nodes.some((node) => node.compute === compute);
     const ids = Array.from(this.#links.all()).flatMap((link) => (hasEnd(link) ? link.entry.link_id : []));
     await forEachBounded(ids, concurrency, (linkId) =>

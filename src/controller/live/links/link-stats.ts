@@ -2,7 +2,7 @@
 
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { DirectionFigures, LinkDirection, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { endOf, type OpenLink } from './link.ts';
@@ -16,7 +16,7 @@ interface PortAnswers {
   /** By `node/adapter/port`. */
   readonly ports: Map<string, PortStats>;
   /** Why a compute did not answer. */
-  readonly failures: Map<Compute, string>;
+  readonly failures: Map<RegisteredCompute, string>;
 }
 
 export class LinkStatsReader {
@@ -97,7 +97,7 @@ function keyOf(nodeId: string, adapter: number, port: number): string {
   return `${nodeId}/${adapter}/${port}`;
 }
 
-function whyNot({ nodes, udpPorts }: OpenLink, failures: Map<Compute, string>): string {
+function whyNot({ nodes, udpPorts }: OpenLink, failures: Map<RegisteredCompute, string>): string {
   if (!udpPorts) return 'The link could not be made on its computes';
   for (const { compute, entry } of nodes) {
     const failure = compute && failures.get(compute);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LocalTransport } from '../../../api/local-transport.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
-import { Compute } from '../../computes/compute.ts';
+import { RegisteredCompute } from '../../computes/compute.ts';
 import { LinkStreams } from './link-streams.ts';
 
-function compute(compute_id: string, link_streams?: boolean): Compute {
+function compute(compute_id: string, link_streams?: boolean): RegisteredCompute {
   const capabilities = { version: '2.2.60', node_types: [], ...(link_streams !== undefined && { link_streams }) };
   const transport = new LocalTransport({ routes: [], events: new EventStream(), capabilities });
   const record = {
@@ -17,7 +17,7 @@ function compute(compute_id: string, link_streams?: boolean): Compute {
     user: null,
     password: null,
   } as const;
-  return new Compute(record, transport);
+  return new RegisteredCompute(record, transport);
 }
 
 describe('what the ends of a link are told of a stream', () => {

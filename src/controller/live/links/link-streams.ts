@@ -5,14 +5,14 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { NioStream } from '../../../schema/nio.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { Two } from './link.ts';
 
 export class LinkStreams {
   readonly #key = randomBytes(32);
 
   /** For each end; undefined when the link stays with datagrams. */
-  of(linkId: string, [one, other]: Two<Compute>): Two<NioStream> | undefined {
+  of(linkId: string, [one, other]: Two<RegisteredCompute>): Two<NioStream> | undefined {
     if (one === other || !one.hasLinkStreams || !other.hasLinkStreams) return undefined;
     const secret = createHmac('sha256', this.#key).update(linkId).digest('hex');
     const accept: NioStream = { role: 'accept', secret };

@@ -1,6 +1,6 @@
 /** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
 import { isFault } from '../../../api/faults.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
@@ -89,7 +89,7 @@ export class LinkWiring {
   }
 }
 
-function computesOf([one, other]: Two<OpenNode>): Two<Compute> {
+function computesOf([one, other]: Two<OpenNode>): Two<RegisteredCompute> {
   return [one.requireCompute(), other.requireCompute()];
 }
 

@@ -8,11 +8,11 @@ import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { BulkNode } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
-import type { Compute } from '../../computes/compute.ts';
-import type { Change } from '../../log/records.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import {
-  type ComputeNode,
+  type ComputeNodeObject,
   changedEntry,
   changedProperties,
   createBody,
@@ -44,7 +44,7 @@ export interface LinksOfNodes {
   readonly connectOn: (nodeId: string) => Promise<void>;
 }
 
-export type NodeAction = 'start' | 'stop' | 'suspend' | 'reload';
+export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
 
 export class ProjectNodes extends NodeSet {
   readonly #context: ProjectContext;
@@ -142,14 +142,14 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Starts, stops, … a node and returns it as it is then. */
-  act(nodeId: string, action: NodeAction, body: unknown = {}): Promise<NodeObject> {
+  act(nodeId: string, action: NodeVerb, body: unknown = {}): Promise<NodeObject> {
     return this.#withNode(nodeId, async (node) => {
       if (action === 'reload' && !kindOf(node.entry.node_type).can.reload) {
         throw fault('compute_route_missing', { request: `POST …/nodes/${nodeId}/reload` });
       }
       if (!node.isPresent && action === 'stop') return node.object;
       if (!node.isPresent) await this.#place(node);
-      let answer: ComputeNode | undefined;
+      let answer: ComputeNodeObject | undefined;
       try {
         answer = await node.act(action, body);
       } catch (error) {
@@ -176,7 +176,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Undefined when it is not registered here. */
-  computeOf(entry: NodeEntry): Compute | undefined {
+  computeOf(entry: NodeEntry): RegisteredCompute | undefined {
     return this.#context.computes.find(entry.compute_id);
   }
 
@@ -201,7 +201,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** What a compute says of a node: status at once; other differences are asked for again when nothing else is done with the node. */
-  report(answer: ComputeNode): void {
+  report(answer: ComputeNodeObject): void {
     const node = this.find(String(answer.node_id));
     if (!node) return;
     if (node.mergeLive(answer)) this.#announce(node);
@@ -213,19 +213,19 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Makes a node on its compute under a name of its own; what fails on the way is reverted. */
-  #make(compute: Compute, base: string, plan: (name: string) => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
+  #make(compute: RegisteredCompute, base: string, plan: (name: string) => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
     const name = this.names.allocate(base);
     return this.#makeNamed(compute, name, () => plan(name));
   }
 
   /** The name is reserved already. */
-  async #makeNamed(compute: Compute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
+  async #makeNamed(compute: RegisteredCompute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
     const prepared = await this.#prepare(compute, name, plan);
     await commitPrepared(this.#context, [prepared]);
     return prepared.result();
   }
 
-  async #prepare(compute: Compute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<PreparedNode> {
+  async #prepare(compute: RegisteredCompute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<PreparedNode> {
     let node: OpenNode | undefined;
     const revert = async () => {
       this.names.release(name);
@@ -242,7 +242,7 @@ export class ProjectNodes extends NodeSet {
         this.put(made);
         return made.object;
       };
-      const change: Change = { action: 'node.created', event: made.entry, was: null, undoable: true };
+      const change: ProjectChange = { action: 'node.created', event: made.entry, was: null, undoable: true };
       return { node: made, commit: { change, apply }, revert, result: () => made.object };
     } catch (error) {
       await revert();
@@ -266,7 +266,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Merges what the compute says; it is asked when it has not said anything. */
-  async #refresh(node: OpenNode, answer?: ComputeNode, action = 'node.updated'): Promise<void> {
+  async #refresh(node: OpenNode, answer?: ComputeNodeObject, action = 'node.updated'): Promise<void> {
     const { entry, live } = node.merged(answer ?? (await node.read()));
     const isOther = node.setLive(live);
     if (entry !== node.entry) await this.#commitUpdated(node, entry);
@@ -293,7 +293,7 @@ export class ProjectNodes extends NodeSet {
     this.changes.emit(node);
   }
 
-  #take(node: OpenNode, answer: ComputeNode): void {
+  #take(node: OpenNode, answer: ComputeNodeObject): void {
     const { entry, live } = node.merged(answer);
     node.setEntry(entry);
     node.setLive(live);
