@@ -1,42 +1,87 @@
 /** The command line of `patchbay`: what it takes and what `--help` says. */
 import { parseArgs } from 'node:util';
-import { defaultDataDirectory } from './settings.ts';
+import { settingsTable } from './schema/settings.ts';
+
+export interface Option {
+  /** What the option takes, in capitals; absent: it takes nothing. */
+  readonly value?: string;
+  /** One sentence for people, in Markdown. */
+  readonly description: string;
+}
+
+/** Options of `serve`. The parser, `--help` and `docs/configuration.md` follow from this table. */
+export const serveOptions = {
+  host: { value: 'HOST', description: 'Address to listen on (default 127.0.0.1)' },
+  port: { value: 'PORT', description: 'Port to listen on (default 3080; 0 takes a free one)' },
+  'data-dir': { value: 'FOLDER', description: 'Where projects, images and state are kept (default $XDG_DATA_HOME/patchbay)' },
+  config: { value: 'FILE', description: 'Settings in INI form, as listed below; options of the command line win over the file' },
+  ssl: { description: 'Answer HTTPS, with --certfile and --certkey, or certfile and certkey of the configuration' },
+  certfile: { value: 'FILE', description: 'Certificate in PEM form' },
+  certkey: { value: 'FILE', description: 'Private key in PEM form' },
+  local: { description: 'Clients run on this machine and may name any path on it (default when the host is a loopback address)' },
+  'no-local': { description: 'Clients may name paths inside the configured folders only' },
+  'stop-nodes': {
+    description:
+      'Stop the nodes when the server ends (default: they keep running, and the next server on the same data directory adopts them)',
+  },
+  'log-level': {
+    value: 'LEVEL',
+    description: 'trace, debug, info, warn (default), error or silent; the log goes to standard error',
+  },
+  version: { description: 'Print the version and end' },
+  help: { description: 'Print this and end' },
+} as const satisfies Record<string, Option>;
+
+const helpColumns = 100;
 
 export const help = `Usage: patchbay [serve] [options]
        patchbay doctor
        patchbay openapi
+       patchbay configuration
 
-A network-emulation server: projects of virtual machines and links, driven over HTTP.
+A network emulator with an HTTP API compatible with GNS3 2.2.
 
 Commands
-  serve               start the server (what is done when no command is given)
-  doctor              tell what is installed, whether KVM is usable, and how to get what is missing
-  openapi             print the routes as an OpenAPI 3.1 document
+${helpRow('serve', 'Start the server (the default)')}
+${helpRow('doctor', 'Report what is installed, whether KVM is usable, and how to get what is missing')}
+${helpRow('openapi', 'Print the routes as an OpenAPI 3.1 document')}
+${helpRow('configuration', 'Print all settings and options with their defaults, as Markdown')}
 
 Options of serve
-  --host HOST         address to listen on (default 127.0.0.1)
-  --port PORT         port to listen on (default 3080; 0 takes a free one)
-  --data-dir FOLDER   where projects, images and state are kept (default ${defaultDataDirectory()})
-  --config FILE       settings in INI form: [Server] host, port, local, auth, user, password, images_path,
-                      projects_path, console_start_port_range, udp_start_port_range, run_as (the user that
-                      emulators run as when the server is root), …; [VPCS];
-                      [Qemu] sandbox (whether machines filter their own system calls), ….
-                      The command line wins over the file
-  --ssl               answer HTTPS, with --certfile FILE and --certkey FILE (PEM), or certfile and certkey of the
-                      configuration
-  --local, --no-local whether clients run on this machine and may name any path on it
-                      (default: local when the host is a loopback address)
-  --stop-nodes        end the virtual machines and links when the server ends (default: they go on running,
-                      and the next server on the same data directory takes them over)
-  --log-level LEVEL   trace, debug, info, warn (default), error or silent; the log goes to standard error
-  --version           print the version and end
-  --help              print this and end
+${Object.entries<Option>(serveOptions)
+  .map(([name, option]) => helpRow(optionUsage(name, option), option.description))
+  .join('\n')}
+
+Settings of the file that --config names
+${Object.entries(settingsTable)
+  .map(([section, keys]) => helpRow(`[${section}]`, Object.keys(keys).join(', ')))
+  .join('\n')}
 
 When the server answers it prints one line with its address. SIGTERM and SIGINT (Ctrl-C) end it; SIGHUP
-has it look at the projects folder again, as POST /v2/reload does.`;
+makes it scan the projects folder again, as POST /v2/reload does.`;
+
+/** As it is typed. */
+export function optionUsage(name: string, { value }: Option): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
+}
+
+/** A term and what it means, wrapped beside it. */
+function helpRow(term: string, description: string): string {
+  const indent = 22;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of description.replaceAll('`', '').split(' ')) {
+    if (line !== '' && indent + line.length + 1 + word.length > helpColumns) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  return `  ${term.padEnd(indent - 2)}${lines.join(`\n${' '.repeat(indent)}`)}`;
+}
 
 export interface Invocation {
-  command: 'serve' | 'doctor' | 'openapi' | 'help' | 'version';
+  command: 'serve' | 'doctor' | 'openapi' | 'configuration' | 'help' | 'version';
   host?: string | undefined;
   port?: number | undefined;
   dataDirectory?: string | undefined;
@@ -60,7 +105,8 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /** @throws UsageError with a sentence for people */
 export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
-  if (first === 'doctor' || first === 'openapi') return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
+  if (first === 'doctor' || first === 'openapi' || first === 'configuration')
+    return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
   const { values } = parse(first === 'serve' ? argv.slice(1) : argv);
   const logLevel = values['log-level'] ?? 'warn';
   if (!logLevels.includes(logLevel)) throw new UsageError(`--log-level takes one of ${logLevels.join(', ')}, not "${logLevel}"`);
@@ -100,7 +146,7 @@ function parse(argv: readonly string[]) {
         'stop-nodes': flag,
         version: flag,
         help: flag,
-      },
+      } satisfies Record<keyof typeof serveOptions, typeof text | typeof flag>,
     });
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\nRun with --help to see what is understood.`);

@@ -22,6 +22,9 @@ async function main(): Promise<number | undefined> {
     case 'openapi':
       await (await import('./print-openapi.ts')).printOpenApi();
       return 0;
+    case 'configuration':
+      process.stdout.write((await import('./configuration-page.ts')).configurationPage());
+      return 0;
     case 'serve':
       // Returns while the server runs; the process ends when it is stopped.
       return (await import('./serve.ts')).serve(invocation);

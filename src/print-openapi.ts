@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
 import { Compute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
+import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { createHttpServer } from './http/server.ts';
 import { readSettings } from './settings.ts';
@@ -19,7 +20,7 @@ export async function printOpenApi(): Promise<void> {
     const compute = await Compute.open({ ...common, findings: async () => [] });
     const controller = await Controller.open({ ...common, compute, end: () => undefined });
     const app = await createHttpServer({
-      routes: [...controller.routes(), ...compute.routes(), new Tickets().route(), demoLabRoute(common.settings)],
+      routes: [...controllerRoutes(controller), ...compute.routes(), new Tickets().route(), demoLabRoute(common.settings)],
       versions: { program: version, api: apiVersion },
       log,
       serverHeader: 'Patchbay',

@@ -10,9 +10,11 @@ import { Tickets } from './api/tickets.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { Compute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
+import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type HttpLimits } from './http/server.ts';
+import { DiskFloor } from './lib/disk-floor.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
 import type { Settings } from './schema/settings.ts';
@@ -44,13 +46,15 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
   const app = await createHttpServer({
-    routes: [...controller.routes(), ...compute.routes(), tickets.route(), demoLabRoute(settings)],
+    routes: [...controllerRoutes(controller), ...compute.routes(), tickets.route(), demoLabRoute(settings)],
     versions: { program: version, api: apiVersion },
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],
     serverHeader: `Patchbay/${version} GNS3/${apiVersion}`,
     pageFolder,
-    allowedOrigins: settings.Server.allowed_origins.split(',').map((origin) => origin.trim()),
+    allowedOrigins: listOf(settings.Server.allowed_origins),
+    allowedHosts: [settings.Server.host, ...listOf(settings.Server.allowed_hosts)],
+    limits: limitsOf(settings),
     ...(tls && { tls }),
     ...(auth && { credentials: { user: user.trim(), password: password.trim(), tickets, openConsoles } }),
   });
@@ -64,6 +68,23 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
   return undefined;
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').map((one) => one.trim());
+}
+
+function limitsOf({ Server, dataDirectory }: Settings): HttpLimits {
+  const floor = new DiskFloor([dataDirectory, Server.projects_path, Server.images_path], Server.min_free_bytes);
+  return {
+    requestMs: Server.request_timeout * 1000,
+    uploads: { idleMs: Server.upload_idle_timeout * 1000, floor },
+    clients: {
+      connections: Server.max_connections_per_client,
+      requests: Server.max_requests_per_client,
+      uploads: Server.max_uploads_per_client,
+    },
+  };
 }
 
 /** @throws UsageError when a folder cannot be made, or the runtime folder belongs to somebody else: sockets in it could be theirs */

@@ -18,6 +18,18 @@ const table = {
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   route_not_found: { status: 404, says: '404: Not Found' },
   unauthorized: { status: 401, says: 'Authentication is required' },
+  too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in a while' },
+  too_many_at_once: {
+    status: 429,
+    says: 'This address has {limit} {what} already: let some end, or raise {setting} in [Server]',
+  },
+  path_too_long: { status: 414, says: 'The address has a part of more than {limit} characters' },
+  body_late: { status: 408, says: 'The request body did not arrive within {seconds} s' },
+  upload_idle: { status: 408, says: 'Nothing of the upload arrived for {seconds} s: send it again' },
+  host_refused: {
+    status: 403,
+    says: 'This server is not known as "{host}": use its IP address, or add the name to allowed_hosts in [Server]',
+  },
   origin_refused: { status: 403, says: 'Pages of {origin} may not use this server' },
   upgrade_required: { status: 400, says: 'This address answers WebSocket connections only' },
   not_local: { status: 403, says: 'This needs a local server: start it with --local, or set local = True in [Server] ({what})' },
@@ -26,6 +38,11 @@ const table = {
 
   // Storage
   storage_failed: { status: 507, says: 'The change could not be written and was not made: {reason}' },
+  disk_floor: { status: 507, says: 'There is too little space left on the disk: {reason}. Make room, or lower it in [Server]' },
+  files_exhausted: {
+    status: 503,
+    says: 'The server cannot open another file or connection ({code}): raise its limit of open files (ulimit -n, or LimitNOFILE of systemd)',
+  },
   project_damaged: { status: 409, says: 'The project file or log of "{name}" is damaged and was left as it is: {reason}' },
   path_forbidden: { status: 403, says: 'The path "{path}" is not allowed: {reason}' },
   file_not_found: { status: 404, says: 'There is no file "{path}" in this project' },
@@ -178,7 +195,7 @@ const table = {
   },
   qemu_option_unsafe: {
     status: 409,
-    says: 'The QEMU option {option} is refused: set allow_unsafe_options = True in [Qemu] to allow it',
+    says: 'The QEMU option {option} is refused: {reason}. Remove it, or set allow_unsafe_options = True in [Qemu] of the server',
     exception: 'QemuError',
   },
   image_missing: {
@@ -189,6 +206,11 @@ const table = {
   image_damaged: {
     status: 409,
     says: "The image {image} arrived damaged at compute '{name}': upload it there again",
+  },
+  image_refused: {
+    status: 409,
+    says: 'The image "{image}" is refused: {reason}',
+    exception: 'NodeError',
   },
   form_invalid: {
     status: 400,

@@ -12,28 +12,29 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
-import type { Host } from '../emulators/host.ts';
-import { ImageStore } from '../emulators/images.ts';
+import type { Host } from '../emulators/host/host.ts';
+import { ImageStore } from '../emulators/host/images.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
-import { Captures, watchCaptures } from './captures.ts';
+import { Captures } from './captures/captures.ts';
 import type { ComputeEvent, Context } from './context.ts';
-import { removeHalfCopies } from './copy.ts';
-import { pidsOf } from './emulator-pids.ts';
-import { HostFigures } from './host-figures.ts';
-import { LateFabric } from './late-fabric.ts';
-import { computeMetrics } from './metrics.ts';
-import { localAddresses } from './nio.ts';
-import type { ComputeNode } from './node.ts';
-import { Ports } from './ports.ts';
-import { Projects } from './projects.ts';
+import { HostFigures } from './host/host-figures.ts';
+import { Ports } from './host/ports.ts';
+import { LazyFabricClient } from './links/lazy-fabric-client.ts';
+import { localAddresses } from './links/nio.ts';
+import { Wiring } from './links/wiring.ts';
+import { watchCaptures } from './nodes/capture-watch.ts';
+import { pidsOf } from './nodes/emulator-pids.ts';
+import { computeMetrics } from './nodes/metrics.ts';
+import type { ComputeNode } from './nodes/node.ts';
+import { removeHalfCopies } from './projects/copy.ts';
+import { Projects } from './projects/projects.ts';
 import { computeRoutes } from './routes/routes.ts';
 import { type LoadedNode, type RunRecord, Store } from './store.ts';
-import { Wiring } from './wiring.ts';
 
 /** The server's log, as pino has it. */
 export interface Logger {
@@ -60,14 +61,14 @@ export class Compute {
   readonly host: Host;
   readonly #context: Context;
   readonly #projects: Projects;
-  readonly #fabric: LateFabric;
+  readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
 
   private constructor(parts: {
     context: Context;
     events: EventStream<ComputeEvent>;
     host: Host;
-    fabric: LateFabric;
+    fabric: LazyFabricClient;
     version: string;
     findings: ComputeOptions['findings'];
   }) {
@@ -96,7 +97,7 @@ export class Compute {
       logPath: join(state, 'fabric.log'),
       runDirectory: runtimeDirectory,
     };
-    const fabric = new LateFabric(place, log);
+    const fabric = new LazyFabricClient(place, log);
     // Looked for before a process is started here.
     const [leftovers, store] = await Promise.all([listMarked(runtimeDirectory), Store.open(join(state, 'compute.journal'))]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));

@@ -1,13 +1,13 @@
 /** What the parts of the compute share. Made once, in `compute.ts`. */
 import type { Driver, ProjectVariable } from '../emulators/driver.ts';
-import type { Host } from '../emulators/host.ts';
+import type { Host } from '../emulators/host/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
-import type { Captures } from './captures.ts';
-import type { Ports } from './ports.ts';
+import type { Captures } from './captures/captures.ts';
+import type { Ports } from './host/ports.ts';
+import type { Wiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
-import type { Wiring } from './wiring.ts';
 
 /** What listeners of the compute are sent. */
 export interface ComputeEvent {

@@ -8,38 +8,37 @@ import { LocalTransport } from '../api/local-transport.ts';
 import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
 import { EventStream } from '../lib/event-stream.ts';
+import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
 import type { CaptureEntry } from '../schema/capture.ts';
 import type { Capabilities } from '../schema/compute.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { Static } from '../schema/type.ts';
-import { canonical } from './canonical.ts';
+import { type ExportWanted, exportProject } from './archive/export.ts';
+import { type ImportOptions, type ImportWanted, importProject } from './archive/import.ts';
+import { Snapshots } from './archive/snapshots.ts';
+import { Appliances } from './catalog/appliances.ts';
+import { KeptSettings } from './catalog/kept-settings.ts';
+import { Symbols } from './catalog/symbols.ts';
+import { Templates } from './catalog/templates.ts';
 import { type Compute, type ComputeRecord, localComputeId } from './computes/compute.ts';
-import { ComputeWatch } from './computes/compute-watch.ts';
 import { Computes } from './computes/computes.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
 import { Feeds } from './feed.ts';
-import { KeptSettings } from './kept-settings.ts';
-import { KeptCaptures } from './links/kept-captures.ts';
-import type { Log } from './log.ts';
-import { controllerMetrics } from './metrics.ts';
-import type { ComputeNode } from './nodes/node.ts';
-import { type ExportWanted, exportProject } from './portable/export.ts';
-import { type ImportOptions, type ImportWanted, importProject } from './portable/import.ts';
+import { KeptCaptures } from './live/captures/kept-captures.ts';
+import type { Notice } from './live/host/project-host.ts';
+import { canonical } from './model/canonical.ts';
+import type { ComputeNode } from './model/node.ts';
+import { ComputeWatch } from './projects/compute-watch.ts';
 import { type Duplicated, duplicateProject } from './projects/duplicate.ts';
-import { PassingFolders } from './projects/passing-folders.ts';
+import { controllerMetrics } from './projects/metrics.ts';
 import type { Project } from './projects/project.ts';
-import type { Notice } from './projects/project-host.ts';
 import { Projects } from './projects/projects.ts';
-import { Registry } from './registry.ts';
-import { controllerRoutes } from './routes/routes.ts';
-import { Restores } from './snapshots/snapshot-restores.ts';
-import { Snapshots } from './snapshots/snapshots.ts';
-import { Symbols } from './symbols/symbols.ts';
-import { Appliances } from './templates/appliances.ts';
-import { Templates } from './templates/templates.ts';
+import { Registry } from './projects/registry.ts';
+import { Restores } from './projects/snapshot-restores.ts';
+import { PassingFolders } from './projects/staging-folders.ts';
 
 /** What the controller needs of the compute in its process. */
 export interface LocalCompute {
@@ -163,10 +162,6 @@ export class Controller {
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
     controller.#tellUsage();
     return controller;
-  }
-
-  routes(): Route[] {
-    return controllerRoutes(this);
   }
 
   metrics(): Promise<Metric[]> {

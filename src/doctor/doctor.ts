@@ -3,6 +3,7 @@ import { access, constants } from 'node:fs/promises';
 import { release } from 'node:os';
 import { probe } from '../emulators/qemu/acceleration.ts';
 import { Binaries } from '../emulators/qemu/binaries.ts';
+import { qemuKind } from '../emulators/qemu/kind.ts';
 import { hostPlatform } from '../emulators/qemu/platforms.ts';
 import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
@@ -80,7 +81,7 @@ async function lookAtKvm(binaries: Binaries): Promise<Finding> {
   const notUsable = (reason: string): Finding => ({
     state: 'note',
     what: 'KVM',
-    node_types: ['qemu'],
+    node_types: [qemuKind.type],
     found: `not usable, guests run without it (TCG): ${reason}`,
   });
   const denied = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(

@@ -1,6 +1,7 @@
 /** The facts of a kind of node, as plain data: everything the controller and the shared code need to know about it. */
 
 import type { ConsoleType, CustomAdapters, NodeType, Port } from '../schema/node.ts';
+import type { SymbolFigure } from '../schema/symbol.ts';
 import type { Category, TypeProperties } from '../schema/template.ts';
 import type { TSchema } from '../schema/type.ts';
 
@@ -19,11 +20,45 @@ export interface ImageFacts {
   readonly isImage: (head: Buffer) => boolean;
 }
 
+/** The symbol of a kind's own; `controller` draws it. */
+export interface SymbolFacts {
+  /** In the classic theme: `:/symbols/classic/{name}.svg`. */
+  readonly name: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly figure: SymbolFigure;
+  /** Written upon the figure. Default: nothing. */
+  readonly letters?: string;
+  /** Its category in the themes, and the name of its file in those of Affinity. Undefined: no theme has it. */
+  readonly theme?: { readonly category: string; readonly affinity: string };
+  /** Whether appliances of the category "guest" with a section of this type have this symbol. Default false. */
+  readonly ofGuests?: true;
+}
+
+/** A program of this machine that nodes of a kind need, for `patchbay doctor`. */
+export interface ProgramFacts {
+  readonly name: string;
+  /** Of Debian. */
+  readonly package: string;
+  /** What does not work without it. */
+  readonly for: string;
+  readonly versionArgs: readonly string[];
+  /** Finds the version in what the program prints. */
+  readonly version: RegExp;
+  /** No node of this kind starts without it. Default false. */
+  readonly isEmulator?: true;
+  /** Most projects do without it. Default false. */
+  readonly optional?: true;
+}
+
 /** What templates of a kind are made of. */
 export interface TemplateFacts {
   /** `{name}` is the name of the template, `{0}` a number. */
   readonly default_name_format: string;
   readonly symbol: string;
+  /** Undefined: `symbol` is one of the general ones. */
+  readonly ownSymbol?: SymbolFacts;
   readonly category: Category;
   /** What the kind adds to the common keys, with its defaults. Undefined: clients make no templates of this kind. */
   readonly properties?: TypeProperties;
@@ -71,8 +106,15 @@ export interface Kind {
   readonly reservesConsole?: boolean;
   /** Leads out of the project: two such nodes are not joined. Default false. */
   readonly leadsOut?: boolean;
+  /** Goes to the compute `vm`, where there is one, when a project is imported. Default false. */
+  readonly needsVmCompute?: true;
+  /** Its machine is in the folders of another program, so that a project with it cannot be exported. Default false. */
+  readonly isExternal?: true;
   readonly consoleTypes: readonly ConsoleType[];
   readonly images?: ImageFacts;
+  /** Properties that name files of `images`. Default: those whose names end in `image`, and `initrd`. */
+  readonly imageProperties?: readonly string[];
+  readonly programs?: readonly ProgramFacts[];
   /** Files of the configs folder that count as there when nobody has put them there: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {

@@ -19,7 +19,7 @@ import { frameRelaySwitchKind } from './frame-relay-switch/kind.ts';
 import { frameRelaySwitchTemplate } from './frame-relay-switch/template.ts';
 import { iouKind } from './iou/kind.ts';
 import { iouTemplate } from './iou/template.ts';
-import type { Kind, TemplateFacts } from './kind.ts';
+import type { Kind, SymbolFacts, TemplateFacts } from './kind.ts';
 import { natKind } from './nat/kind.ts';
 import { natTemplate } from './nat/template.ts';
 import { qemuKind } from './qemu/kind.ts';
@@ -75,3 +75,6 @@ export const templateFacts: Readonly<Record<NodeType, TemplateFacts>> = {
   virtualbox: virtualboxTemplate,
   vmware: vmwareTemplate,
 };
+
+/** The symbols that kinds have as their own. */
+export const kindSymbols: readonly SymbolFacts[] = Object.values(templateFacts).flatMap(({ ownSymbol }) => ownSymbol ?? []);

@@ -8,11 +8,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
-import { ConnectionLost } from './connection.ts';
-import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './find-fabric.ts';
+import { ConnectionLost } from './connection/connection.ts';
+import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './connection/find-fabric.ts';
 import type { AddressEntry, FabricLoad, LinkFailure, LinkSpec, LinkStats, Reply, Request, SwitchStats } from './protocol.ts';
 
-export type { FabricPlace } from './find-fabric.ts';
+export type { FabricPlace } from './connection/find-fabric.ts';
 
 export interface FabricRestored {
   readonly pid: number;

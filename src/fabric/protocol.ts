@@ -4,7 +4,6 @@
  * fabric that starts anew, is brought to what should be by saying everything once more.
  */
 import type { Filters } from '../schema/filter.ts';
-import type { DelayFigures } from './delay-histogram.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
 export const protocolVersion = 5;
@@ -131,6 +130,12 @@ export type Request =
 export interface Hello {
   version: number;
   pid: number;
+}
+
+/** How long frames waited. */
+export interface DelayFigures {
+  median_ms: number;
+  p99_ms: number;
 }
 
 export interface DirectionStats {

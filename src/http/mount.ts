@@ -15,6 +15,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Value of `X-Route`. */
     template?: string;
+    /** It is a WebSocket's. */
+    isSocket?: true;
+    /** Its body is a stream of any length. */
+    isUpload?: true;
   }
   interface FastifyRequest {
     /** What a WebSocket route decided before the upgrade. */
@@ -34,7 +38,7 @@ function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
   app.route({
     method: route.method,
     url: routerPath(route.template),
-    config: { template: route.template },
+    config: { template: route.template, ...(route.spec.raw && { isUpload: true }) },
     handler: async (request, reply) => {
       // The router takes `/links/` for a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
@@ -49,9 +53,9 @@ function mountSocket(app: FastifyInstance, route: Route): void {
   app.route({
     method: 'GET',
     url: routerPath(route.template),
-    config: { template: route.template },
+    config: { template: route.template, isSocket: true },
     preHandler: async (request, reply) => {
-      if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw fault('upgrade_required', {});
+      if (!request.ws) throw fault('upgrade_required', {});
       const call = await callOf(route, request);
       request.accepted = { call, value: await route.handle(call) };
       request.noteUpgrade(reply);

@@ -19,6 +19,13 @@ export const nodeTypes = [
 ] as const;
 export type NodeType = (typeof nodeTypes)[number];
 
+/** Of these there are built-in templates only. */
+const builtInOnly = ['frame_relay_switch', 'atm_switch'] as const satisfies readonly NodeType[];
+/** The types of templates that clients can make. */
+export const templateTypes = nodeTypes.filter(
+  (type): type is Exclude<NodeType, (typeof builtInOnly)[number]> => !(builtInOnly as readonly string[]).includes(type),
+);
+
 export const consoleTypes = ['vnc', 'telnet', 'http', 'https', 'spice', 'spice+agent', 'none'] as const;
 export type ConsoleType = (typeof consoleTypes)[number];
 

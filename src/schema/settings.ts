@@ -1,79 +1,112 @@
 /**
- * The server's settings: sections and keys of the established configuration file, so that existing files work, and the few of ours.
- * One table; the configuration reader, `--help` and the documents follow from it.
+ * The server's settings: sections and keys of GNS3's configuration file, so that existing files work, and those of Patchbay.
+ * One table; the configuration reader, `--help` and `docs/configuration.md` follow from it.
  */
+
+type Value = string | number | boolean;
+type Widen<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : never;
+
+export interface Setting<T extends Value = Value> {
+  /** Its default; an empty path stands for a folder of the data directory. */
+  readonly value: T;
+  /** One sentence for people, in Markdown. */
+  readonly description: string;
+  /** GNS3 2.2 knows it, too. */
+  readonly isGns3: boolean;
+}
+
+const gns3 = <T extends Value>(value: T, description: string): Setting<Widen<T>> => setting(value, description, true);
+const ours = <T extends Value>(value: T, description: string): Setting<Widen<T>> => setting(value, description, false);
+
+function setting<T extends Value>(value: T, description: string, isGns3: boolean): Setting<Widen<T>> {
+  return { value: value as unknown as Widen<T>, description, isGns3 };
+}
+
 const table = {
   Server: {
-    host: '127.0.0.1',
-    port: 3080,
-    local: true,
-    auth: false,
-    user: '',
-    password: '',
-    ssl: false,
-    certfile: '',
-    certkey: '',
-    /** Ours: who may open consoles in a browser without credentials when `auth` is on, as on the established server. */
-    console_without_credentials: false,
-    /** Ours: comma-separated origins of pages from elsewhere that may use this server; these are those of existing browser clients. */
-    allowed_origins:
-      'http://127.0.0.1:3080,http://localhost:3080,http://127.0.0.1:4200,http://localhost:4200,http://gns3.github.io,https://gns3.github.io',
-    allow_remote_console: false,
-    projects_path: '',
-    images_path: '',
-    additional_images_path: '',
-    symbols_path: '',
-    configs_path: '',
-    appliances_path: '',
-    resources_path: '',
-    console_start_port_range: 5000,
-    console_end_port_range: 10000,
-    vnc_console_start_port_range: 5900,
-    vnc_console_end_port_range: 10000,
-    udp_start_port_range: 20000,
-    udp_end_port_range: 30000,
-    /** Ours: links to other computes that can it, too, go over TCP, at ports of the same range; off: as datagrams only. */
-    link_streams: true,
-    default_nat_interface: 'virbr0',
-    allowed_interfaces: '',
-    enable_builtin_templates: true,
-    /** Ours: a 2.2 client that names its version is told the same one, for it works with no other. */
-    answer_client_version: true,
-    /** Ours: duplication for clients of a server that is not local. */
-    remote_duplicate: false,
-    /** Ours: seconds after which a project with `auto_close` is closed when nobody listens to it any more. */
-    auto_close_grace: 5,
-    /** Ours: whether it is closed, and its nodes stopped, even while nodes run. */
-    auto_close_running: false,
-    /** Ours: name of the user that emulators of a server that is root run as; empty: root, too. */
-    run_as: '',
+    host: gns3('127.0.0.1', 'Address to listen on'),
+    port: gns3(3080, 'Port to listen on; 0 takes a free one'),
+    local: gns3(
+      true,
+      'Whether clients run on this machine and may name any path on it; by default so when `host` is a loopback address',
+    ),
+    auth: gns3(false, 'Require HTTP Basic credentials for every request'),
+    user: gns3('', 'User name of those credentials'),
+    password: gns3('', 'Password of those credentials'),
+    ssl: gns3(false, 'Answer HTTPS'),
+    certfile: gns3('', 'Certificate in PEM form, for `ssl`'),
+    certkey: gns3('', 'Private key in PEM form, for `ssl`'),
+    console_without_credentials: ours(false, 'With `auth`: console WebSockets need no credentials, as with GNS3'),
+    allowed_origins: ours(
+      'https://gns3.github.io',
+      'Comma-separated origins of web pages from other servers that may use this one; the default is GNS3’s web client',
+    ),
+    allowed_hosts: ours(
+      '',
+      'Without `auth`: comma-separated names by which clients may address this server, beside IP addresses, `host` and the machine’s own name',
+    ),
+    request_timeout: ours(30, 'Seconds for the headers of a request, and for a body in JSON'),
+    upload_idle_timeout: ours(60, 'Seconds that an upload may pause'),
+    max_connections_per_client: ours(
+      2000,
+      'Connections of one client address at a time, WebSockets and event streams among them; 0: any number. A proxy in front is one client',
+    ),
+    max_requests_per_client: ours(2000, 'Requests of one client address that are answered at a time; 0: any number'),
+    max_uploads_per_client: ours(100, 'Uploads of one client address at a time; 0: any number'),
+    min_free_bytes: ours(268_435_456, 'Bytes that uploads, copies and captures leave free on the server’s disks; 0: none'),
+    allow_remote_console: gns3(false, 'Consoles listen on all addresses, not only on `host`'),
+    projects_path: gns3('', 'Folder of projects'),
+    images_path: gns3('', 'Folder of images'),
+    additional_images_path: gns3('', 'Further folders of images, separated by `;`; read only'),
+    symbols_path: gns3('', 'Folder of your own symbols'),
+    configs_path: gns3('', 'Folder of start-up configurations that templates name'),
+    appliances_path: gns3('', 'Folder of appliance files (`.gns3a`)'),
+    resources_path: gns3('', 'Folder of files that containers are given, such as a static busybox'),
+    console_start_port_range: gns3(5000, 'First TCP port of telnet consoles'),
+    console_end_port_range: gns3(10000, 'Last TCP port of telnet consoles'),
+    vnc_console_start_port_range: gns3(5900, 'First TCP port of VNC and SPICE consoles, 5900 or higher'),
+    vnc_console_end_port_range: gns3(10000, 'Last TCP port of VNC and SPICE consoles'),
+    udp_start_port_range: gns3(20000, 'First port of links between computes (UDP, and TCP with `link_streams`)'),
+    udp_end_port_range: gns3(30000, 'Last port of links between computes'),
+    link_streams: ours(true, 'Links between two Patchbay computes use TCP; off: UDP datagrams only'),
+    default_nat_interface: gns3('virbr0', 'Interface name that NAT nodes show for their port'),
+    allowed_interfaces: gns3('', 'Comma-separated interfaces that cloud nodes may use; empty: all'),
+    enable_builtin_templates: gns3(true, 'List the built-in templates'),
+    answer_client_version: ours(true, 'Tell a GNS3 2.2 client the version that it names itself, as it works with no other'),
+    remote_duplicate: ours(false, 'Allow duplication of projects on a server that is not `local`'),
+    auto_close_grace: ours(5, 'Seconds after which a project with `auto_close` is closed when its last listener has left'),
+    auto_close_running: ours(false, 'Close it even while its nodes run; they are stopped then'),
+    run_as: ours('', 'User that the emulators of a root server run as'),
   },
   Qemu: {
-    enable_hardware_acceleration: true,
-    require_hardware_acceleration: false,
-    allow_unsafe_options: false,
-    /** Ours: `auto` asks a tiny probe guest, `on` and `off` override its verdict. */
-    acceleration: 'auto',
-    /** Ours: whether QEMU filters its own system calls, where it can. */
-    sandbox: true,
+    enable_hardware_acceleration: gns3(true, 'Use KVM where it works'),
+    require_hardware_acceleration: gns3(false, 'Refuse to start a machine without KVM'),
+    allow_unsafe_options: gns3(false, 'Accept any QEMU option in a node’s `options`'),
+    acceleration: ours('auto', '`auto` runs a tiny probe guest under KVM, `on` and `off` override its verdict'),
+    sandbox: ours(true, 'QEMU filters its own system calls (`-sandbox`)'),
   },
-  VPCS: { vpcs_path: 'vpcs' },
-  Docker: { socket_path: '/var/run/docker.sock' },
+  VPCS: {
+    vpcs_path: gns3('vpcs', 'The vpcs program'),
+  },
+  Docker: {
+    socket_path: ours('/var/run/docker.sock', 'Unix socket of the Docker engine'),
+  },
   NAT: {
-    /** Ours: `qemu`, its user network, for any number of guests; `passt`, for one; `auto`: the first of them that can serve. */
-    engine: 'auto',
-    passt_path: 'passt',
-    /** Ours: empty: the emulator of this machine's architecture. */
-    qemu_path: '',
-    /** Ours: the address of the resolver for guests; empty: this host's. Only passt can ask another one. */
-    dns_server: '',
-    /** Ours: guests may connect to what listens on this host's loopback, through the address of their gateway. */
-    host_access: false,
+    engine: ours(
+      'auto',
+      '`qemu` (its user network, any number of guests), `passt` (one guest), or `auto`: the first of them that can serve',
+    ),
+    passt_path: ours('passt', 'The passt program'),
+    qemu_path: ours('', 'The QEMU program for NAT; empty: that of this machine’s architecture'),
+    dns_server: ours('', 'Address of the resolver for guests; empty: that of this host. Needs passt'),
+    host_access: ours(false, 'Guests may connect to services on this host’s loopback address, through their gateway’s address'),
   },
-} as const satisfies Record<string, Record<string, string | number | boolean>>;
+} satisfies Record<string, Record<string, Setting>>;
 
-type Widen<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : never;
-type Sections = { -readonly [S in keyof typeof table]: { -readonly [K in keyof (typeof table)[S]]: Widen<(typeof table)[S][K]> } };
+type Table = typeof table;
+type Sections = {
+  -readonly [S in keyof Table]: { -readonly [K in keyof Table[S]]: Table[S][K] extends Setting<infer T> ? T : never };
+};
 
 /** Complete settings; empty path values were replaced by folders of the data directory. Frozen. */
 export interface Settings extends Sections {
@@ -83,6 +116,15 @@ export interface Settings extends Sections {
   runtimeDirectory: string;
 }
 
-export type SettingsTable = Record<string, Record<string, string | number | boolean>>;
-export const settingsTable: SettingsTable = table;
 export type SettingsSections = Sections;
+export const settingsTable: Readonly<Record<string, Readonly<Record<string, Setting>>>> = table;
+
+/** All settings at their defaults. */
+export function defaultSettings(): SettingsSections {
+  const sections = Object.entries(settingsTable).map(([name, keys]) => [name, valuesOf(keys)]);
+  return Object.fromEntries(sections) as SettingsSections;
+}
+
+function valuesOf(keys: Readonly<Record<string, Setting>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(keys).map(([key, { value }]) => [key, value]));
+}

@@ -14,3 +14,6 @@ export const DefaultSymbols = Type.Record(Type.String(), Type.Record(Type.String
 
 /** What its file holds, which is not looked at, and these. */
 export const Appliance = Type.Object({ builtin: Type.Boolean(), symbol: Type.Optional(Type.String()) }, { title: 'Appliance' });
+
+/** Shapes that symbols are drawn with. */
+export type SymbolFigure = 'screen' | 'tower' | 'disc' | 'box' | 'cumulus' | 'wall' | 'plate';

@@ -1,14 +1,7 @@
 /** Templates: what all types have in common. What each type adds is in its folder of `src/emulators`. */
 import { maxTextLength, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
-import { type NodeType, nodeTypes } from './node.ts';
+import { type NodeType, nodeTypes, templateTypes } from './node.ts';
 import { type Static, type TSchema, Type } from './type.ts';
-
-/** Of these there are built-in templates only. */
-type BuiltInOnly = 'frame_relay_switch' | 'atm_switch';
-const builtInOnly: readonly string[] = ['frame_relay_switch', 'atm_switch'] satisfies BuiltInOnly[];
-
-/** The types of templates that clients can make. */
-export const templateTypes = nodeTypes.filter((type): type is Exclude<NodeType, BuiltInOnly> => !builtInOnly.includes(type));
 
 /** In this order: the numbers by which old clients name them. */
 export const categories = ['router', 'switch', 'guest', 'firewall'] as const;

@@ -1,13 +1,10 @@
 /** Arrows between the folders point one way (docs/architecture.md), and kinds stay in their folders. */
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { implementedTypes } from '../../src/emulators/kinds.ts';
-
-const root = resolve(import.meta.dirname, '../..');
-const src = join(root, 'src');
-const web = join(root, 'web');
+import { importsOf, pageFiles, root, sourceFiles, src, web } from './sources.ts';
 
 /** Layer to what it may import; `folder/file.ts` stands for that file alone. */
 const arrows: Record<string, readonly string[]> = {
@@ -32,36 +29,46 @@ const libraryHomes: Record<string, readonly string[]> = {
   'prom-client': ['http'],
 };
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
+/** Files outside the kinds' folders that name kinds: the lists, and what is not about kinds although it is spelt so. */
+const kindNamers: Readonly<Record<string, string>> = {
+  'emulators/kinds.ts': 'list of facts; the compiler compares it with the types',
+  'emulators/drivers.ts': 'list of drivers; the compiler compares it with the types',
+  'schema/node.ts': 'list of the types on the wire',
+  'schema/settings.ts': 'the name of a program',
+  'schema/kept-settings.ts': "engines of GNS3's virtual machine: settings that clients keep here",
+  'emulators/port-processes/interfaces.ts': 'prefixes that other programs give to interfaces of this host',
+  'doctor/doctor.ts': 'tries KVM by the probe guest of QEMU',
+  'controller/model/upgrades/nodes-1x.ts': 'translates the nodes of files of 1.x',
+  'controller/live/upgrade-files.ts': 'moves files that old projects kept elsewhere',
+  'controller/model/upgrades/topology-upgrades.ts': 'translates properties in files of 2.0 and 2.1',
+};
+const kindFolders = Object.values(kindFolderOf());
+
+/** Type to folder, `emulators/<kind>/`. */
+function kindFolderOf(): Readonly<Record<string, string>> {
+  return Object.fromEntries(implementedTypes.map((type) => [type, `emulators/${type.replaceAll('_', '-')}/`]));
 }
 
-async function sourceFiles(): Promise<string[]> {
-  const entries = await readdir(src, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(src, join(entry.parentPath, entry.name)));
-}
-
-async function pageFiles(): Promise<string[]> {
-  const entries = await readdir(web, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !entry.name.endsWith('.test.ts'))
-    .map((entry) => relative(web, join(entry.parentPath, entry.name)));
-}
-
-async function importsOf(file: string): Promise<Import[]> {
-  const text = await readFile(join(src, file), 'utf8');
-  const specifiers = [...text.matchAll(/^(?:import|export)\s[^;]*?from '([^']+)'|import\('([^']+)'\)/gm)].map(
-    (found) => found[1] ?? found[2] ?? '',
-  );
-  return specifiers.map((to) => ({ from: file, to: to.startsWith('.') ? relative(src, resolve(src, dirname(file), to)) : to }));
+/** Types of nodes that a source names: as a string, as a key, as a member, or by importing from their folders. */
+function kindNames(source: string): string[] {
+  const types = implementedTypes.join('|');
+  const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+  const names: string[] = [];
+  const code = source.replace(token, (text) => {
+    if (text.startsWith('/')) return ' ';
+    const inside = text.slice(1, -1);
+    const folder = Object.entries(kindFolderOf()).find(([, place]) => inside.startsWith('.') && inside.includes(place));
+    if ((implementedTypes as readonly string[]).includes(inside)) names.push(inside);
+    else if (folder) names.push(folder[0]);
+    return "''";
+  });
+  const asName = new RegExp(`(?<![\\w$#])(${types})\\??:|\\.(${types})(?![\\w$])|[{,]\\s*(${types})\\s*(?=[,}=])`, 'g');
+  return [...names, ...[...code.matchAll(asName)].map((found) => found[1] ?? found[2] ?? found[3] ?? '')];
 }
 
 const layerOf = (file: string): string => file.split('/', 1)[0] ?? '';
-const files = (await sourceFiles()).filter((file) => !file.endsWith('.test.ts'));
-const imports = (await Promise.all(files.map(importsOf))).flat();
+const files = await sourceFiles();
+const imports = (await Promise.all(files.map((file) => importsOf(file)))).flat();
 
 describe('architecture', () => {
   it('has no arrow that is not declared', () => {
@@ -96,16 +103,34 @@ describe('architecture', () => {
   });
 
   it('names no kind of node outside its folder and the lists', async () => {
-    const comparison = new RegExp(`(?:===|!==|case)\\s*'(?:${implementedTypes.join('|')})'`);
-    const lists = ['emulators/kinds.ts', 'emulators/drivers.ts', 'schema/node.ts'];
     const wrong: string[] = [];
     for (const file of files) {
-      // Upgrades translate what old files call nodes.
-      if (/^(?:emulators\/[^/]+|controller\/upgrades)\//.test(file) || lists.includes(file)) continue;
-      const text = await readFile(join(src, file), 'utf8');
-      if (comparison.test(text)) wrong.push(file);
+      if (kindFolders.some((folder) => file.startsWith(folder)) || file in kindNamers) continue;
+      wrong.push(...kindNames(await readFile(join(src, file), 'utf8')).map((name) => `${file}: ${name}`));
     }
     assert.deepEqual(wrong, []);
+  });
+
+  it('exempts no file that names no kind', async () => {
+    const idle: string[] = [];
+    for (const file of Object.keys(kindNamers)) {
+      if (kindNames(await readFile(join(src, file), 'utf8')).length === 0) idle.push(file);
+    }
+    assert.deepEqual(idle, []);
+  });
+
+  it('finds the name of a kind however it is written', () => {
+    const sources = [
+      "new Set(['docker', 'x'])",
+      'if (type === "qemu") go()',
+      '`vpcs`',
+      'const other = { iou: [], docker: 1 }',
+      'appliance.qemu',
+      "import { x } from '../emulators/nat/driver.ts'",
+      "const { docker, y = '//' } = appliance",
+    ];
+    assert.deepEqual(sources.map(kindNames), [['docker'], ['qemu'], ['vpcs'], ['iou', 'docker'], ['qemu'], ['nat'], ['docker']]);
+    assert.deepEqual(kindNames("// 'docker'\n/** iou: */ const text = 'a cloud: docker';"), []);
   });
 
   it('lets the page know of the server what things look like, and nothing that runs', async () => {

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
+import { configurationPage } from '../../src/configuration-page.ts';
 import { filterTypes } from '../../src/schema/filter-table.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -24,6 +25,14 @@ describe('documents', () => {
     assert.deepEqual(
       listed,
       filterTypes.filter((type) => !settings.includes(type)),
+    );
+  });
+
+  it('list every setting and option with its default', async () => {
+    assert.equal(
+      await read('docs/configuration.md'),
+      configurationPage(),
+      'run: npm start -- configuration > docs/configuration.md',
     );
   });
 

@@ -3,11 +3,11 @@ import { type Route, route } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { CaptureEntry, CaptureStart, CaptureStarted, FurtherCaptureStart } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
-import { streamCapture } from '../capture-stream.ts';
-import type { ComputeNode } from '../node.ts';
-import type { RouteParts } from './routes.ts';
+import { streamCapture } from '../captures/capture-stream.ts';
+import type { ComputeNode } from '../nodes/node.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
-export function captureRoutes(parts: RouteParts): Route[] {
+export function captureRoutes(parts: ComputeRouteContext): Route[] {
   const { projects, context } = parts;
   return [
     route(
@@ -19,7 +19,7 @@ export function captureRoutes(parts: RouteParts): Route[] {
   ];
 }
 
-function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] {
+function portRoutes({ projects, context }: ComputeRouteContext, { type }: Kind): Route[] {
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
   const nodeOf = (path: { project_id: string; node_id: string }): ComputeNode => projects.node(path.project_id, type, path.node_id);

@@ -6,14 +6,14 @@ import { Readable } from 'node:stream';
 import { type Route, route, type Socket, Stream, socketRoute } from '../../api/route.ts';
 import { Notification } from '../../schema/notification.ts';
 import type { ComputeEvent } from '../context.ts';
-import type { RouteParts } from './routes.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
 const silenceMs = 1000;
 const bufferLimitBytes = 16 * 1024 * 1024;
 /** RFC 6455 §7.4.1: the endpoint cannot go on. */
 const overloadCode = 1013;
 
-export function notificationRoutes({ events, figures, projects }: RouteParts): Route[] {
+export function notificationRoutes({ events, figures, projects }: ComputeRouteContext): Route[] {
   const texts = new WeakMap<ComputeEvent, string>();
   /** An event is written once, however many listen. */
   const textOf = (event: ComputeEvent): string => {

@@ -2,8 +2,8 @@
 
 import type { Transport } from '../../api/transport.ts';
 import type { Compute as ComputeObject } from '../../schema/compute.ts';
-import { canonical } from '../canonical.ts';
-import type { ComputeEntry } from '../projects/topology.ts';
+import { canonical } from '../model/canonical.ts';
+import type { ComputeEntry } from '../model/topology.ts';
 import type { Usage } from './usage.ts';
 
 /** What is stored of a compute. */

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { ComputeEvent, Transport } from '../../api/transport.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
-import { canonical } from '../canonical.ts';
-import { storageFailed } from '../history/project-log.ts';
-import type { Log } from '../log.ts';
+import { storageFailed } from '../log/project-log.ts';
+import { canonical } from '../model/canonical.ts';
 import { Compute, type ComputeRecord, localComputeId } from './compute.ts';
 import { ImageTransfers } from './image-transfers.ts';
 

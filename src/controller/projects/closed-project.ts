@@ -1,10 +1,10 @@
 /** Changes of a project that is closed: they go into its log and its file, like those of an open one. */
 import { isDeepStrictEqual } from 'node:util';
-import { ProjectLog } from '../history/project-log.ts';
-import type { Log } from '../log.ts';
-import { toProjectEntry, topologyOf } from './project-state.ts';
-import type { ProjectEntry } from './topology.ts';
-import { isUndoable } from './view-settings.ts';
+import type { Log } from '../../lib/log.ts';
+import { ProjectLog } from '../log/project-log.ts';
+import { toProjectEntry, topologyOf } from '../log/project-state.ts';
+import type { ProjectEntry } from '../model/topology.ts';
+import { isUndoable } from '../model/view-settings.ts';
 
 /**
  * Makes a change of a closed project's own fields durable, and returns them; undefined when they are these already.

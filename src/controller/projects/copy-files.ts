@@ -3,9 +3,9 @@ import { constants, cp, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFault } from '../../api/faults.ts';
 import { type Compute, localComputeId } from '../computes/compute.ts';
-import type { FreshIds } from './fresh-ids.ts';
+import type { FreshIds } from '../model/fresh-ids.ts';
+import type { Topology } from '../model/topology.ts';
 import type { Project } from './project.ts';
-import type { Topology } from './topology.ts';
 
 /** Share blocks where the file system can; links stay links. */
 export const copyOptions = {

@@ -13,19 +13,19 @@ import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import type { ProjectDuplicate } from '../../schema/project.ts';
 import type { Settings } from '../../schema/settings.ts';
-import { canonical } from '../canonical.ts';
 import type { Computes } from '../computes/computes.ts';
-import { forgetOn } from '../computes/forget-elsewhere.ts';
-import { passingPrefix } from '../registry.ts';
-import { renewSnapshots } from '../snapshots/snapshot-archive.ts';
+import { canonical } from '../model/canonical.ts';
+import { FreshIds, type NewIdentity, renewTopology } from '../model/fresh-ids.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
+import { topologyText } from '../model/topology-text.ts';
 import { copyOnCompute, copyOwnFiles, nodesByCompute } from './copy-files.ts';
-import { FreshIds, type NewIdentity, renewTopology } from './fresh-ids.ts';
-import type { PassingFolders } from './passing-folders.ts';
+import { forgetOn } from './forget-on-computes.ts';
 import type { Project } from './project.ts';
 import type { FrozenProject } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
-import type { ProjectEntry, Topology } from './topology.ts';
-import { topologyText } from './topology-text.ts';
+import { passingPrefix } from './registry.ts';
+import { renewSnapshots } from './renew-snapshots.ts';
+import type { PassingFolders } from './staging-folders.ts';
 
 export interface DuplicateOptions {
   readonly settings: Settings;

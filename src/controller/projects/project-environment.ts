@@ -1,14 +1,14 @@
 /** What a project is given, and what it gives to who copies it. */
-import type { Limit } from '../bounded.ts';
+import type { Limit } from '../../lib/bounded.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Symbols } from '../catalog/symbols.ts';
 import type { Computes } from '../computes/computes.ts';
-import type { KeptCaptures } from '../links/kept-captures.ts';
-import type { Log } from '../log.ts';
-import type { Registry } from '../registry.ts';
-import type { Restores } from '../snapshots/snapshot-restores.ts';
-import type { Symbols } from '../symbols/symbols.ts';
-import type { LiveProject } from './live-project.ts';
+import type { KeptCaptures } from '../live/captures/kept-captures.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { Topology } from '../model/topology.ts';
 import type { Project } from './project.ts';
-import type { Topology } from './topology.ts';
+import type { Registry } from './registry.ts';
+import type { Restores } from './snapshot-restores.ts';
 
 export interface ProjectEnvironment {
   readonly computes: Computes;

@@ -7,8 +7,8 @@ import { fault } from '../../api/faults.ts';
 import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import { Stream } from '../../api/route.ts';
 import { pathInside, readInside, writeInside } from '../../lib/folder-files.ts';
-import { kindOf } from '../nodes/node.ts';
-import type { LiveProject } from './live-project.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import { kindOf } from '../model/node.ts';
 import type { Project } from './project.ts';
 
 /** @throws path_forbidden, file_not_found */

@@ -4,10 +4,10 @@
  */
 import { fault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
-import { LiveProject } from './live-project.ts';
+import type { Notice } from '../live/host/project-host.ts';
+import { LiveProject } from '../live/live-project.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import type { Notice } from './project-host.ts';
-import type { ProjectEntry } from './topology.ts';
 
 export interface OpeningParts extends ProjectPlace {
   readonly id: string;

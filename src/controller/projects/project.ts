@@ -8,19 +8,19 @@ import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
-import { assemble } from '../canonical.ts';
-import { LinkStatsFeed } from '../links/link-stats-feed.ts';
-import type { ComputeNode } from '../nodes/node.ts';
-import { startAll } from '../nodes/node-batch.ts';
+import type { Notice } from '../live/host/project-host.ts';
+import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
+import { assemble } from '../model/canonical.ts';
+import type { ComputeNode } from '../model/node.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
-import type { LiveProject } from './live-project.ts';
+import { startAll } from './node-batch.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import type { Notice } from './project-host.ts';
 import { ProjectOpening } from './project-opening.ts';
 import { projectFileName } from './project-path.ts';
-import { type ProjectState, readProject, topologyOf } from './project-state.ts';
-import type { ProjectEntry } from './topology.ts';
 
 export class Project {
   readonly id: string;

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { Journal } from '../../lib/journal.ts';
-import { type ProjectAnswer, refusal, withController } from '../controller-bench.ts';
-import type { NodeObject } from '../nodes/node.ts';
+import type { NodeObject } from '../model/node.ts';
 
 describe('projects', () => {
   const bench = withController();

@@ -3,20 +3,20 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
+import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
-import { concurrency, Limit } from '../bounded.ts';
-import { canonical } from '../canonical.ts';
-import { forgetElsewhere } from '../computes/forget-elsewhere.ts';
-import { ProjectLog, storageFailed } from '../history/project-log.ts';
-import { passingPrefix } from '../registry.ts';
+import { ProjectLog, storageFailed } from '../log/project-log.ts';
+import { readListed, readProject } from '../log/project-state.ts';
+import { canonical } from '../model/canonical.ts';
+import { type ProjectEntry, projectDefaults } from '../model/topology.ts';
+import { forgetElsewhere } from './forget-on-computes.ts';
 import { Project } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
-import { readListed, readProject } from './project-state.ts';
-import { type ProjectEntry, projectDefaults } from './topology.ts';
+import { passingPrefix } from './registry.ts';
 
 export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
   readonly projectsPath: string;

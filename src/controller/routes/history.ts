@@ -3,7 +3,7 @@ import { type Route, route } from '../../api/route.ts';
 import { History, historyLimit, Undone, UndoRequest } from '../../schema/history.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import type { Direction } from '../history/project-undo.ts';
+import type { Direction } from '../live/history/project-undo.ts';
 import type { Project } from '../projects/project.ts';
 
 const own = true;

@@ -5,7 +5,7 @@ import { Link, LinkInput } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { closedLinks } from '../links/closed-links.ts';
+import { closedLinks } from '../live/links/closed-links.ts';
 import type { Project } from '../projects/project.ts';
 
 export function linkRoutes({ projects }: Controller): Route[] {

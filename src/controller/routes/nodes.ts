@@ -3,8 +3,8 @@ import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { actOnAll, resetAllConsoles } from '../nodes/node-batch.ts';
-import type { NodeAction } from '../nodes/project-nodes.ts';
+import type { NodeAction } from '../live/nodes/project-nodes.ts';
+import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 
 const actions: readonly { action: NodeAction; summary: string }[] = [
   { action: 'start', summary: 'Start' },

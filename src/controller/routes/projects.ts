@@ -4,8 +4,8 @@ import { Name, named } from '../../schema/common.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
-import { makeAll } from '../bulk.ts';
 import type { Controller } from '../controller.ts';
+import { makeAll } from '../live/bulk.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapshots: count }, named('ProjectStats'));

@@ -4,7 +4,7 @@ import { named, Text } from '../../schema/common.ts';
 import { HostStatistics } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { writeDebugReport } from '../debug-report.ts';
+import { writeDebugReport } from './debug-report.ts';
 
 const Version = Type.Object({ version: Text(), local: Type.Optional(Type.Boolean()) }, named('Version'));
 const ComputeStatistics = Type.Object(

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { type Route, route } from '../../api/route.ts';
 import { DefaultSymbols, SymbolEntry, SymbolSize } from '../../schema/symbol.ts';
 import { Type } from '../../schema/type.ts';
+import { defaultSymbols } from '../catalog/symbol-set.ts';
 import type { Controller } from '../controller.ts';
-import { defaultSymbols } from '../symbols/symbol-set.ts';
 
 export function symbolRoutes({ symbols }: Controller): Route[] {
   return [

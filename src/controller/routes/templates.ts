@@ -3,8 +3,8 @@ import { type Route, route, Tagged } from '../../api/route.ts';
 import { Node } from '../../schema/node.ts';
 import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
+import { nodeFrom } from '../catalog/template-rules.ts';
 import type { Controller } from '../controller.ts';
-import { nodeFrom } from '../templates/template-rules.ts';
 
 export function templateRoutes({ templates, projects, computes }: Controller): Route[] {
   return [

@@ -2,7 +2,7 @@
 import { Name, nullable, strict, Text, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { leadsOutFacts } from '../always-running.ts';
+import { leadsOutFacts } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 import { type CloudProperties, cloudFields } from './properties.ts';
 
@@ -24,6 +24,16 @@ export const cloudKind: Kind = {
     strict,
   ),
   ...leadsOutFacts,
+  programs: [
+    {
+      name: 'socat',
+      package: 'socat',
+      for: 'cloud nodes on real interfaces, adapters of Docker nodes',
+      versionArgs: ['-V'],
+      version: /socat version (\S+)/,
+      optional: true,
+    },
+  ],
   ports: (properties) =>
     ((properties as Partial<CloudProperties>).ports_mapping ?? []).map(({ name }, port_number) => ({
       adapter_number: 0,

@@ -2,7 +2,7 @@
 import { Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { Properties } from '../driver.ts';
-import type { Interface } from '../interfaces.ts';
+import type { Interface } from '../port-processes/interfaces.ts';
 
 const portNumber = Type.Integer({ minimum: 0, description: 'Ignored: ports are numbered in their order' });
 export const CloudPort = Type.Union([

@@ -2,8 +2,8 @@
 import { Name, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
+import { symbol, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol, word } from '../template-pieces.ts';
 
 const portNumber = Type.Integer({ minimum: 0 });
 
@@ -18,6 +18,7 @@ export const cloudPort = Type.Union([
 export const cloudTemplate: TemplateFacts = {
   default_name_format: 'Cloud{0}',
   symbol: symbol('cloud'),
+  ownSymbol: { name: 'cloud', width: 159, height: 71, figure: 'cumulus', theme: { category: 'cloud', affinity: 'cloud' } },
   category: 'guest',
   properties: {
     ports_mapping: filled(Type.Array(cloudPort), []),

@@ -9,7 +9,7 @@ import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
 import type { ConsoleSource, Emulator, Ending, NodeView } from '../driver.ts';
-import type { PortProcesses } from '../port-processes.ts';
+import type { PortProcesses } from '../port-processes/port-processes.ts';
 import type { AdapterFacts } from './adapters.ts';
 import { Bridge } from './bridge.ts';
 import type { ContainerState, Engine } from './engine.ts';

@@ -2,7 +2,7 @@
 import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
 import { CustomAdapters } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import type { Kind } from '../kind.ts';
+import type { Kind, ProgramFacts } from '../kind.ts';
 import { asDocker, macOf } from './properties.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'http', 'https', 'none'] as const;
@@ -24,6 +24,34 @@ const fields = {
   start_command: Type.Optional(nullable(Text({ description: 'In place of what the image says' }))),
   usage: Type.Optional(LongText()),
 };
+
+const programs: readonly ProgramFacts[] = [
+  {
+    name: 'dockerd',
+    package: 'docker.io',
+    for: 'Docker nodes',
+    versionArgs: ['--version'],
+    version: /version ([^\s,]+)/,
+    isEmulator: true,
+    optional: true,
+  },
+  {
+    name: 'busybox',
+    package: 'busybox-static',
+    for: 'what prepares Docker nodes (a static one)',
+    versionArgs: [],
+    version: /BusyBox v(\S+)/,
+    optional: true,
+  },
+  {
+    name: 'Xtigervnc',
+    package: 'tigervnc-standalone-server',
+    for: 'screens of Docker nodes (console type vnc)',
+    versionArgs: ['-version'],
+    version: /TigerVNC (\S+)/,
+    optional: true,
+  },
+];
 
 export const dockerKind: Kind = {
   type: 'docker',
@@ -50,7 +78,11 @@ export const dockerKind: Kind = {
     addressesByPort: false,
   },
   alwaysRunning: false,
+  needsVmCompute: true,
   consoleTypes,
+  // Its images are names in a registry.
+  imageProperties: [],
+  programs,
   defaults: {
     console_type: 'telnet',
     port_name_format: 'Ethernet{0}',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../host/find-program.ts';
 import { missingIn } from './capabilities.ts';
 import { type ContainerPlace, containerBody, foldersOf } from './container.ts';
 import { Demultiplexer } from './exec.ts';

@@ -2,7 +2,7 @@
 import { fault } from '../../api/faults.ts';
 import type { CustomAdapters } from '../../schema/node.ts';
 import type { ProjectVariable, Properties } from '../driver.ts';
-import { macPlus } from '../mac-address.ts';
+import { macPlus } from '../facts/mac-address.ts';
 
 export interface DockerProperties {
   readonly image: string;

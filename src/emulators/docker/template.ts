@@ -2,12 +2,21 @@
 import { Name, TcpPort, Text } from '../../schema/common.ts';
 import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
+import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../template-pieces.ts';
 
 export const dockerTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',
   symbol: symbol('docker_guest'),
+  ownSymbol: {
+    name: 'docker_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'C',
+    theme: { category: 'docker_guest', affinity: 'docker' },
+    ofGuests: true,
+  },
   category: 'guest',
   properties: {
     ...usage,

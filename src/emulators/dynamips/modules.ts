@@ -1,6 +1,6 @@
 /** Modules and WICs of routers, and the ports they bring. Source: the established v2 API. */
 import type { Port } from '../../schema/node.ts';
-import { serialLinkTypes } from '../port-naming.ts';
+import { serialLinkTypes } from '../facts/port-naming.ts';
 
 type PortType = 'Ethernet' | 'FastEthernet' | 'GigabitEthernet' | 'Serial' | 'ATM' | 'POS';
 

@@ -2,8 +2,8 @@
 import { LongText, Name, oneOf } from '../../schema/common.ts';
 import { filled, type TypeProperties, textOf } from '../../schema/template.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
+import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol } from '../template-pieces.ts';
 import { moduleNames, wicNames } from './modules.ts';
 import { platforms as hardware, type PlatformName } from './platforms.ts';
 

@@ -5,9 +5,9 @@ import type { EthernetSettings } from '../../fabric/protocol.ts';
 import { MacEntry } from '../../schema/switch.ts';
 import { Type } from '../../schema/type.ts';
 import type { Driver, NodeAccess, Properties } from '../driver.ts';
-import { fabricDriver } from '../fabric-driver.ts';
-import { renumbered } from '../fabric-kind.ts';
-import type { Host } from '../host.ts';
+import { fabricDriver } from '../fabric-switches/fabric-driver.ts';
+import { renumbered } from '../fabric-switches/fabric-kind.ts';
+import type { Host } from '../host/host.ts';
 import { eightPorts, ethernetSwitchKind, type SwitchPort } from './kind.ts';
 
 export function ethernetSwitchDriver(host: Host): Driver {

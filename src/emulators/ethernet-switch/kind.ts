@@ -1,8 +1,8 @@
 /** Facts of the kind "ethernet_switch": a learning switch with VLANs. Sources: README.md beside this file. */
 import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
-import { bodySchemas } from '../always-running.ts';
-import { fabricFacts, mappedPorts } from '../fabric-kind.ts';
+import { fabricFacts, mappedPorts } from '../fabric-switches/fabric-kind.ts';
+import { bodySchemas } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 const consoleTypes = ['telnet', 'none'] as const;

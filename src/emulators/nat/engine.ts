@@ -4,7 +4,7 @@ import { fault } from '../../api/faults.ts';
 import type { BpfInstruction } from '../../fabric/protocol.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../host/find-program.ts';
 import { hostPlatform, packageOf } from '../qemu/platforms.ts';
 import { admitted } from './admitted.ts';
 import { firstResolver, passtArguments } from './passt-command.ts';

@@ -2,7 +2,7 @@
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { leadsOutFacts } from '../always-running.ts';
+import { leadsOutFacts } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 /** Accepted and ignored, so that clients may send back what they were sent. */
@@ -19,6 +19,17 @@ export const natKind: Kind = {
   create: Type.Object({ ...ignored, name: Name() }, strict),
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
   ...leadsOutFacts,
+  needsVmCompute: true,
+  programs: [
+    {
+      name: 'passt',
+      package: 'passt',
+      for: 'NAT nodes for one guest, or with a resolver of their own',
+      versionArgs: ['--version'],
+      version: /passt (\S+)/,
+      optional: true,
+    },
+  ],
   ports: () => [
     {
       adapter_number: 0,

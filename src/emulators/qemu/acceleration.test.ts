@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { contractHost } from '../contract-bench.ts';
+import { contractHost } from '../../../test/support/contract-bench.ts';
 import { Acceleration, probe, probeSector } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 

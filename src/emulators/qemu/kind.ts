@@ -3,8 +3,8 @@
 import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId, CustomAdapters } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
-import type { ImageFacts, Kind } from '../kind.ts';
-import { namePorts } from '../port-naming.ts';
+import { namePorts } from '../facts/port-naming.ts';
+import type { ImageFacts, Kind, ProgramFacts } from '../kind.ts';
 import { fields, processPriorities } from './fields.ts';
 import { platforms } from './platforms.ts';
 
@@ -68,6 +68,35 @@ const isNoElf = (head: Buffer) => head.toString('hex', 0, 4) !== '7f454c46';
 
 export const qemuImages: ImageFacts = { folder: 'QEMU', isImage: isNoElf };
 
+const programs: readonly ProgramFacts[] = [
+  // Emulators of all architectures are listed besides, as they are found; this is the one that must be there.
+  {
+    name: 'qemu-system-x86_64',
+    package: 'qemu-system-x86',
+    for: 'virtual machines (other architectures have packages of their own: qemu-system-arm, -mips, -ppc, …)',
+    versionArgs: ['--version'],
+    version: /version (\S+)/,
+    isEmulator: true,
+  },
+  { name: 'qemu-img', package: 'qemu-utils', for: 'disks and linked clones', versionArgs: ['--version'], version: /version (\S+)/ },
+  {
+    name: 'swtpm',
+    package: 'swtpm',
+    for: 'TPMs of virtual machines',
+    versionArgs: ['--version'],
+    version: /version (\d[\d.]*)/,
+    optional: true,
+  },
+  {
+    name: 'mcopy',
+    package: 'mtools',
+    for: 'start-up configurations on config disks',
+    versionArgs: ['--version'],
+    version: /mtools\) (\S+)/,
+    optional: true,
+  },
+];
+
 export const qemuKind: Kind = {
   type: 'qemu',
   title: 'QEMU VM',
@@ -92,7 +121,9 @@ export const qemuKind: Kind = {
     addressesByPort: false,
   },
   alwaysRunning: false,
+  needsVmCompute: true,
   consoleTypes,
+  programs,
   images: qemuImages,
   defaults: {
     console_type: 'telnet',

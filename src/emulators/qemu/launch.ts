@@ -6,7 +6,7 @@ import { fault } from '../../api/faults.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { NodeView } from '../driver.ts';
-import { commandAs, findRunAs, giveFolders, type RunAs, requireReach } from '../run-as.ts';
+import { commandAs, findRunAs, giveFolders, type RunAs, requireReach } from '../host/run-as.ts';
 import type { AdapterPort } from './adapters.ts';
 import { commandArguments } from './command.ts';
 import { ConfigDisk } from './config-disk.ts';

@@ -4,7 +4,7 @@
  */
 import type { CustomAdapters } from '../../schema/node.ts';
 import type { Properties } from '../driver.ts';
-import { macOfNode } from '../mac-address.ts';
+import { macOfNode } from '../facts/mac-address.ts';
 import type { bootPriorities, closeActions, processPriorities } from './fields.ts';
 import type { Platform } from './platforms.ts';
 

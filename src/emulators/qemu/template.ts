@@ -1,8 +1,8 @@
 /** Templates of QEMU machines. Source: the established v2 API. */
 import type { TypeProperties } from '../../schema/template.ts';
 import { filled } from '../../schema/template.ts';
+import { autoStart, customAdapters, empty, macAddress, portNames, symbol, usage, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { autoStart, customAdapters, empty, macAddress, portNames, symbol, usage, word } from '../template-pieces.ts';
 import { fields } from './fields.ts';
 import { platforms } from './platforms.ts';
 import { defaults } from './properties.ts';
@@ -26,6 +26,15 @@ const machine: TypeProperties = Object.fromEntries(
 export const qemuTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',
   symbol: symbol('qemu_guest'),
+  ownSymbol: {
+    name: 'qemu_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'VM',
+    theme: { category: 'qemu_guest', affinity: 'client_vm' },
+    ofGuests: true,
+  },
   category: 'guest',
   properties: {
     ...machine,

@@ -5,7 +5,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { adoptChild, type Child, type ChildRecord, spawnChild } from '../../process/child.ts';
-import { commandAs, type RunAs } from '../run-as.ts';
+import { commandAs, type RunAs } from '../host/run-as.ts';
 
 export interface ThrottlePlace {
   /** Path of `cpulimit`. */

@@ -5,7 +5,7 @@ import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
-import { commandAs, own, type RunAs } from '../run-as.ts';
+import { commandAs, own, type RunAs } from '../host/run-as.ts';
 import type { Binaries } from './binaries.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';
 

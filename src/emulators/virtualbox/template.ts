@@ -1,8 +1,8 @@
 /** Templates of VirtualBox machines. Source: the established v2 API. */
 import { Name } from '../../schema/common.ts';
+import { symbol, whole, word } from '../facts/template-pieces.ts';
+import { virtualMachineProperties } from '../facts/virtual-machine.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol, whole, word } from '../template-pieces.ts';
-import { virtualMachineProperties } from '../virtual-machine.ts';
 
 /** The model that new adapters have. */
 export const defaultAdapter = 'Intel PRO/1000 MT Desktop (82540EM)';
@@ -19,6 +19,14 @@ const adapterTypes = [
 export const virtualboxTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',
   symbol: symbol('vbox_guest'),
+  ownSymbol: {
+    name: 'vbox_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'VB',
+    theme: { category: 'vbox_guest', affinity: 'virtualbox' },
+  },
   category: 'guest',
   properties: {
     ...virtualMachineProperties,

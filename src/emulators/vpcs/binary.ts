@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../host/find-program.ts';
 
 export interface VpcsBinary {
   readonly path: string;

@@ -1,0 +1,149 @@
+/**
+ * Import of an archive as a project, all or nothing: it grows in a folder beside its place, which gets its name when all is there. A
+ * server that dies before that leaves a folder which the next one removes.
+ */
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fault, isFault } from '../../api/faults.ts';
+import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
+import { isUuid } from '../../schema/common.ts';
+import type { Settings } from '../../schema/settings.ts';
+import type { Computes } from '../computes/computes.ts';
+import { upgradeFiles } from '../live/upgrade-files.ts';
+import { canonical } from '../model/canonical.ts';
+import { FreshIds, renewTopology } from '../model/fresh-ids.ts';
+import { readTopology, type Topology } from '../model/topology.ts';
+import { topologyText } from '../model/topology-text.ts';
+import { isProjectFile, renameNodeFolders } from '../projects/copy-files.ts';
+import type { Project } from '../projects/project.ts';
+import { projectFileName, projectFolder } from '../projects/project-path.ts';
+import type { Projects } from '../projects/projects.ts';
+import { passingPrefix } from '../projects/registry.ts';
+import { renewSnapshots } from '../projects/renew-snapshots.ts';
+import type { PassingFolders } from '../projects/staging-folders.ts';
+import { projectEntry, refuseArchive } from '../zip/archive-entries.ts';
+import { extractArchive } from '../zip/extract.ts';
+import { spreadNodes } from './compute-choice.ts';
+import { placeImages, removeImages } from './import-images.ts';
+import { type Announce, makeProgress } from './progress.ts';
+import { receiveArchive } from './upload.ts';
+
+export interface ImportWanted {
+  readonly projectId: string;
+  readonly name: string | undefined;
+  /** Folder of the project, absolute. */
+  readonly path: string | undefined;
+}
+export interface ImportOptions {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly computes: Computes;
+  readonly projects: Projects;
+  readonly passing: PassingFolders;
+  readonly announce: Announce;
+}
+
+/**
+ * The project is closed. Its ids are new, unless the archive is that of this very project.
+ * @throws project_id_taken, project_path_taken, path_forbidden, archive_invalid, archive_image_differs, project_newer, storage_failed
+ */
+export async function importProject(body: Readable, wanted: ImportWanted, options: ImportOptions): Promise<Project> {
+  const { projects, passing } = options;
+  if (!isUuid(wanted.projectId)) refuseArchive(`"${wanted.projectId.slice(0, 100)}" cannot be the id of a project`);
+  const projectId = wanted.projectId.toLowerCase();
+  const path = await placeOf(wanted, projectId, options.settings);
+  return projects.exclusively(projectId, async () => {
+    if (projects.find(projectId)) throw fault('project_id_taken', { project_id: projectId });
+    await requireFree(path);
+    const made = await makeFolders(dirname(path));
+    try {
+      return await passing.use(join(dirname(path), `${passingPrefix}import-${projectId}`), async (growing) => {
+        const tell = makeProgress(options.announce, { project_id: projectId, what: 'import' });
+        const archive = join(growing, 'archive');
+        const content = join(growing, 'content');
+        await receiveArchive(body, archive, (doneBytes) => tell(doneBytes, null));
+        await mkdir(content);
+        await extractArchive(archive, content, tell);
+        await rm(archive);
+        return await adopt({ content, path, projectId, name: wanted.name }, options);
+      });
+    } catch (error) {
+      if (made !== undefined) await rm(made, { recursive: true, force: true });
+      if (isFault(error)) throw error;
+      throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
+    }
+  });
+}
+
+async function placeOf({ path }: ImportWanted, projectId: string, { Server }: Settings): Promise<string> {
+  if (path === undefined) return join(Server.projects_path, projectId);
+  if (path.includes('.gns3')) refuseArchive('the path names a project file: give the folder of the project');
+  return projectFolder(path, Server.projects_path, Server.local);
+}
+
+async function requireFree(path: string): Promise<void> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : [path]));
+  if (names.length > 0) throw fault('project_path_taken', { path });
+}
+
+interface Extracted {
+  readonly content: string;
+  readonly path: string;
+  readonly projectId: string;
+  readonly name: string | undefined;
+}
+
+/** Makes an extracted archive a project of this server. */
+async function adopt(extracted: Extracted, options: ImportOptions): Promise<Project> {
+  const { content, path, projectId } = extracted;
+  const { projects } = options;
+  const topology = await readUpgraded(content).catch((error: unknown) => {
+    if (isFault(error, 'project_damaged')) refuseArchive(error.message, error);
+    throw error;
+  });
+  const name = projects.freeName(extracted.name ?? topology.project.name);
+  const filename = projectFileName(name);
+  return projects.withName(name, async () => {
+    const renewed = await renew(topology, { ...extracted, name });
+    const closed = { auto_start: false, auto_open: false, auto_close: true, name, project_id: projectId };
+    const nodes = spreadNodes(renewed.nodes, options.computes);
+    const project = canonical({ ...renewed.project, ...closed });
+    // Project files and logs that somebody put into the archive would be taken for this project's.
+    for (const entry of await readdir(content)) if (isProjectFile(entry)) await rm(join(content, entry), { recursive: true });
+    await writeFileAtomic(join(content, filename), await topologyText({ ...renewed, nodes, project }, options.version));
+    const images = await placeImages(content, options.settings.Server.images_path);
+    try {
+      await rmdir(path).catch(() => undefined);
+      await rename(content, path);
+      await syncFolder(dirname(path));
+      return await projects.register(project, { path, filename });
+    } catch (error) {
+      await removeImages(images);
+      await rm(path, { recursive: true, force: true });
+      throw error;
+    }
+  });
+}
+
+/** The project file of an extracted archive; files beside an old one are moved to where they belong. */
+export async function readUpgraded(content: string): Promise<Topology> {
+  const file = join(content, projectEntry);
+  const { topology, upgradedFrom } = await readTopology(file);
+  if (upgradedFrom !== undefined) await upgradeFiles(content, { file, upgradedFrom, topology });
+  return topology;
+}
+
+/** New ids, also in the names of folders and in snapshots. */
+async function renew(topology: Topology, { content, projectId, name }: Extracted & { name: string }): Promise<Topology> {
+  if (topology.project.project_id.toLowerCase() === projectId) return topology;
+  const identity = { projectId, name, ids: new FreshIds(), resetMacAddresses: false };
+  const renewed = renewTopology(topology, identity);
+  await renameNodeFolders(join(content, 'project-files'), identity.ids);
+  await renewSnapshots(join(content, 'snapshots'), identity).catch((error: unknown) => {
+    if (isFault(error)) throw error;
+    refuseArchive(`a snapshot in it cannot be used: ${(error as Error).message}`, error);
+  });
+  return renewed;
+}

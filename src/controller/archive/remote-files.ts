@@ -1,0 +1,80 @@
+/** Files of nodes that are on another compute: fetched from there, and sent there, one after the other and never held in memory. */
+import { randomUUID } from 'node:crypto';
+import { join, normalize } from 'node:path';
+import { Readable } from 'node:stream';
+import { fault, isFault } from '../../api/faults.ts';
+import { isBelow } from '../../lib/inside.ts';
+import { writeStream } from '../../lib/stream-file.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import { findKind } from '../model/node.ts';
+import { copyOnCompute } from '../projects/copy-files.ts';
+import type { Project } from '../projects/project.ts';
+
+export interface RemotePart {
+  readonly source: Project;
+  readonly live: LiveProject | undefined;
+  readonly compute: Compute;
+  /** Ids of the nodes that are on it. */
+  readonly nodes: readonly string[];
+}
+
+/** Files on a compute that nothing changes any more. */
+export interface RemoteCopy {
+  fetch(folder: string): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/**
+ * Copies on the compute, so that its machines are paused for that instant only and not for as long as the files take to get here. A
+ * compute of another make has no such copies: its nodes must not run.
+ * @throws node_running, and why the compute cannot be reached
+ */
+export async function copyRemote({ source, compute, nodes, live }: RemotePart, leaveOut: readonly string[]): Promise<RemoteCopy> {
+  const copyId = randomUUID();
+  const ids = Object.fromEntries(nodes.map((id) => [id, id]));
+  const { transport } = compute;
+  try {
+    await copyOnCompute({ source, compute, isOpen: live !== undefined, to: { projectId: copyId, folder: '', ids }, leaveOut });
+  } catch (error) {
+    if (!isFault(error, 'compute_route_missing')) throw error;
+    for (const id of nodes) requireStopped(live?.nodes.find(id));
+    return { fetch: (folder) => fetchFolders({ compute, projectId: source.id, nodes }, folder), discard: async () => undefined };
+  }
+  return {
+    async fetch(folder) {
+      await transport.call('POST /v2/compute/projects', { body: { project_id: copyId, name: source.name } });
+      await fetchFolders({ compute, projectId: copyId, nodes }, folder);
+    },
+    async discard() {
+      const path = { project_id: copyId };
+      await transport.call('POST /v2/compute/projects', { body: { ...path, name: source.name } });
+      await transport.call('DELETE /v2/compute/projects/{project_id}', { path });
+    },
+  };
+}
+
+function requireStopped(node: OpenNode | undefined): void {
+  if (!node || node.live.status === 'stopped' || findKind(node.entry.node_type)?.alwaysRunning) return;
+  throw fault('node_running', { name: node.entry.name, what: 'have its files copied: its compute cannot copy them while it runs' });
+}
+
+interface Fetching {
+  readonly compute: Compute;
+  readonly projectId: string;
+  readonly nodes: readonly string[];
+}
+
+async function fetchFolders({ compute, projectId, nodes }: Fetching, folder: string): Promise<void> {
+  const { transport } = compute;
+  const path = { project_id: projectId };
+  const { body } = await transport.call<{ path: string }[]>('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
+  for (const file of body) {
+    const [top, , node] = file.path.split('/');
+    const target = normalize(join(folder, file.path));
+    if (top !== 'project-files' || !nodes.includes(node ?? '') || !isBelow(folder, target)) continue;
+    const answer = await transport.raw('GET', `/v2/compute/projects/${projectId}/files/${file.path}`);
+    await writeStream(target, answer.body instanceof Readable ? answer.body : Readable.from([Buffer.from(answer.body)]));
+  }
+}

@@ -1,0 +1,45 @@
+/** An uploaded archive as a file: it is read from its end, so it must be there first. */
+import { createWriteStream } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fault, isFault } from '../../api/faults.ts';
+import { FormError, takeUpload } from '../../lib/form-upload.ts';
+import { refuseArchive } from '../zip/archive-entries.ts';
+
+/** Stays free whatever is uploaded. */
+const reserveBytes = 64 * 1024 * 1024;
+/** The space that is left is asked for again after so many bytes. */
+const lookEveryBytes = 16 * 1024 * 1024;
+
+/** @throws archive_invalid for a form without a file and for an upload that breaks off, storage_failed */
+export async function receiveArchive(body: Readable, file: string, onBytes: (doneBytes: number) => void): Promise<void> {
+  try {
+    await takeUpload(body, (archive) => save(archive, file, onBytes));
+  } catch (error) {
+    if (isFault(error)) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO';
+    if (full) throw fault('storage_failed', { reason: message }, { cause: error });
+    refuseArchive(error instanceof FormError ? `the form in which it came: ${message}` : `the upload broke off: ${message}`, error);
+  }
+}
+
+async function save(source: Readable, file: string, onBytes: (doneBytes: number) => void): Promise<void> {
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let doneBytes = 0;
+    let lookAt = lookEveryBytes;
+    for await (const chunk of chunks) {
+      doneBytes += chunk.length;
+      if (doneBytes >= lookAt) {
+        lookAt += lookEveryBytes;
+        const { bavail, bsize } = await statfs(dirname(file));
+        if (bavail * bsize < reserveBytes) throw fault('storage_failed', { reason: 'there is no space left for the archive' });
+      }
+      onBytes(doneBytes);
+      yield chunk;
+    }
+  }
+  await pipeline(source, counted, createWriteStream(file));
+}

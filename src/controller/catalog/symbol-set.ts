@@ -1,0 +1,99 @@
+/** The built-in symbols: ids, sizes and themes are those that clients know; the artwork is ours (`symbol-art.ts`). Source: the established set. */
+import { kindSymbols } from '../../emulators/kinds.ts';
+import type { Size } from '../model/symbol.ts';
+import { type Colours, drawSymbol } from './symbol-art.ts';
+
+export interface BuiltInSymbol {
+  readonly size: Size;
+  readonly theme: string;
+  readonly filename: string;
+  readonly draw: () => string;
+}
+
+/** Clients lay out labels and links from these. */
+const classicSizes: readonly (readonly [width: number, height: number, names: string])[] = [
+  ...kindSymbols.map(({ width, height, name }) => [width, height, name] as const),
+  [65, 59, 'computer'],
+  [66, 45, 'router router_firewall router_netflow voice_router firewall PIX_firewall edge_label_switch_router'],
+  [66, 56, 'gateway iosv_virl label_switch_router optical_router'],
+  [72, 32, 'access_point atm_bridge lightweight_ap wlan_controller'],
+  [51, 48, 'multilayer_switch iosv_l2_virl ids PBX access_server voice_access_server'],
+  [52, 60, 'asa'],
+  [75, 47, 'call_manager'],
+  [50, 53, 'dslam'],
+  [40, 25, 'ip_phone'],
+  [68, 67, 'printer'],
+  [51, 66, 'route_switch_processor'],
+  [70, 50, 'router.awp'],
+  [49, 70, 'server'],
+  [40, 60, 'sip_server'],
+];
+const classicColours: Colours = { line: '#14445f', fill: '#4f9cc4', mark: '#ffffff' };
+
+const shapes = ['square', 'circle'] as const;
+const backgrounds: Readonly<Record<string, string>> = { blue: '#2f6fb2', red: '#b23a3a', gray: '#6b7075', green: '#3d8b4f' };
+/** There are symbols of this colour, but no theme has them as its own. */
+const withoutTheme = 'green';
+const affinitySize: Size = Object.freeze({ width: 60, height: 60 });
+
+/** Category to file: of the classic theme, and of the others. */
+const categories: readonly (readonly [category: string, classic: string, affinity: string])[] = [
+  ...kindSymbols.flatMap(({ name, theme }) => (theme ? [[theme.category, name, theme.affinity] as const] : [])),
+  ['router', 'router', 'router'],
+  ['multilayer_switch', 'multilayer_switch', 'switch_multilayer'],
+  ['firewall', 'firewall', 'firewall3'],
+  ['computer', 'computer', 'client'],
+];
+
+const classicFolder = ':/symbols/classic';
+
+function* classicSymbols(): Generator<[string, BuiltInSymbol]> {
+  for (const [width, height, names] of classicSizes) {
+    const size = Object.freeze({ width, height });
+    for (const name of names.split(' ')) {
+      const draw = () => drawSymbol(name, size, { colours: classicColours });
+      yield [`${classicFolder}/${name}.svg`, { size, theme: 'Classic', filename: `${name}.svg`, draw }];
+    }
+  }
+}
+
+function* affinitySymbols(): Generator<[string, BuiltInSymbol]> {
+  const names = [...new Set(categories.map(([, , name]) => name))];
+  for (const shape of shapes) {
+    for (const [colour, background] of Object.entries(backgrounds)) {
+      const colours: Colours = { line: '#ffffff', fill: background, mark: '#ffffff' };
+      for (const name of names) {
+        const draw = () => drawSymbol(name, affinitySize, { colours, background: { shape, colour: background } });
+        const symbol = { size: affinitySize, theme: `Affinity-${shape}-${colour}`, filename: `${name}.svg`, draw };
+        yield [`:/symbols/affinity/${shape}/${colour}/${name}.svg`, symbol];
+      }
+    }
+  }
+}
+
+/** By id. */
+export const builtInSymbols: ReadonlyMap<string, BuiltInSymbol> = new Map([...classicSymbols(), ...affinitySymbols()]);
+
+/** The classic symbol of this file name, with or without its ending in the id; undefined when there is none. */
+export function findClassic(filename: string): BuiltInSymbol | undefined {
+  return builtInSymbols.get(`${classicFolder}/${filename}`);
+}
+
+/** Theme to category to symbol id. */
+export const defaultSymbols: Readonly<Record<string, Readonly<Record<string, string>>>> = Object.freeze(
+  Object.fromEntries([
+    ['Classic', table(([, classic]) => `${classicFolder}/${classic}.svg`)],
+    ...shapes.flatMap((shape) =>
+      Object.keys(backgrounds)
+        .filter((colour) => colour !== withoutTheme)
+        .map((colour) => [
+          `Affinity-${shape}-${colour}`,
+          table(([, , affinity]) => `:/symbols/affinity/${shape}/${colour}/${affinity}.svg`),
+        ]),
+    ),
+  ]),
+);
+
+function table(idOf: (row: (typeof categories)[number]) => string): Readonly<Record<string, string>> {
+  return Object.freeze(Object.fromEntries(categories.map((row) => [row[0], idOf(row)])));
+}

@@ -1,0 +1,110 @@
+/** What a template may hold, what it is completed with, and the node that is made of it. Nothing here does I/O. */
+import { problemsOf } from '../../api/validate.ts';
+import type { TemplateFacts } from '../../emulators/kind.ts';
+import { templateFacts } from '../../emulators/kinds.ts';
+import { NodeCreate } from '../../schema/node.ts';
+import { categories, type Template, type TemplateUse, type TypeProperties, wholeTemplate } from '../../schema/template.ts';
+import { type TSchema, Type } from '../../schema/type.ts';
+import { canonical } from '../model/canonical.ts';
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Keys and values of older forms as they are today. */
+export function modernised(given: Settings): Record<string, unknown> {
+  const { linked_base, server, node_type, ...others } = given;
+  const settings: Record<string, unknown> = others;
+  if (linked_base !== undefined) settings.linked_clone ??= linked_base;
+  if (server !== undefined) settings.compute_id ??= server;
+  if (node_type !== undefined) settings.template_type ??= node_type;
+  if (typeof settings.category === 'number') settings.category = categories[settings.category] ?? settings.category;
+  // Of templates for IOU, which name their image by its path.
+  if (settings.path !== undefined) delete settings.image;
+  return settings;
+}
+
+/** Checks whole templates. Schemas are kept, because their validators are. */
+export class TemplateRules {
+  readonly #schemas = new Map<string, TSchema>();
+
+  /** The template of these settings, with what was not given; otherwise what is wrong with them, in words. */
+  async complete(given: Settings): Promise<Template | string> {
+    const settings = { ...modernised(given), builtin: false };
+    const type = String((settings as Settings).template_type);
+    const facts = Object.hasOwn(templateFacts, type) ? templateFacts[type as keyof typeof templateFacts] : undefined;
+    if (!facts?.properties) return `there are no templates of type "${type.slice(0, 100)}"`;
+    const problem = await problemsOf(this.#schemaOf(type, facts, settings), settings);
+    if (problem !== undefined) return problem;
+    const { default_name_format, symbol, category } = facts;
+    const standard = { compute_id: null, default_name_format, symbol, category, template_id: crypto.randomUUID() };
+    return canonical({ ...standard, ...defaultsOf(propertiesOf(facts, settings)), ...settings } as unknown as Template);
+  }
+
+  /** What is wrong with a built-in template after a change, in words. Its type may have no templates of clients. */
+  async problemsOfBuiltIn(template: Template): Promise<string | undefined> {
+    const facts = templateFacts[template.template_type];
+    const properties = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
+    return problemsOf(
+      this.#kept(`built-in ${template.template_type}`, () => wholeTemplate({ ...facts.properties, properties })),
+      template,
+    );
+  }
+
+  #schemaOf(type: string, facts: TemplateFacts, settings: Settings): TSchema {
+    const more = facts.more?.(settings) ?? {};
+    // Only variants that exist are kept, not every word that a client may send.
+    const variant = Object.keys(more).length === 0 ? type : `${type} ${settings.platform}`;
+    return this.#kept(variant, () => wholeTemplate({ ...facts.properties, ...more }));
+  }
+
+  #kept(name: string, make: () => TSchema): TSchema {
+    const schema = this.#schemas.get(name) ?? make();
+    this.#schemas.set(name, schema);
+    return schema;
+  }
+}
+
+function propertiesOf(facts: TemplateFacts, settings: Settings): TypeProperties {
+  return { ...facts.properties, ...facts.more?.(settings) };
+}
+
+function defaultsOf(properties: TypeProperties): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([key, schema]) => {
+      const standard: unknown = (schema as { default?: unknown }).default;
+      return standard === undefined ? [] : [[key, standard]];
+    }),
+  );
+}
+
+/** Keys that say something of the template, not of its nodes. */
+const ofTemplate = new Set([
+  'builtin',
+  'category',
+  'compute_id',
+  'default_name_format',
+  'name',
+  'properties',
+  'template_id',
+  'template_type',
+]);
+
+/** The node that is asked for when a template is used; texts that are empty are not passed on. */
+export function nodeFrom(template: Template, use: TemplateUse, computeId: string): NodeCreate {
+  const attributes: Record<string, unknown> = {};
+  const properties: Record<string, unknown> = { ...(template.properties as Settings | undefined) };
+  for (const [key, value] of Object.entries(template)) {
+    if (ofTemplate.has(key) || value === '' || value === null) continue;
+    if (key in NodeCreate.properties) attributes[key] = value;
+    else properties[key] = value;
+  }
+  return {
+    ...attributes,
+    compute_id: computeId,
+    name: use.name || template.default_name_format.replaceAll('{name}', () => template.name),
+    node_type: template.template_type,
+    properties,
+    template_id: template.template_id,
+    x: use.x,
+    y: use.y,
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * The templates: those that clients made, durable, and those that are built in. In the file stands what clients made, in the form of
+ * the established server's own, so that its file can be taken over; entries that cannot be used are kept there as they are.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import type { Log } from '../../lib/log.ts';
+import { Mutex } from '../../lib/mutex.ts';
+import type { Template, TemplateCreate, TemplateUpdate } from '../../schema/template.ts';
+import { storageFailed } from '../log/project-log.ts';
+import { canonical } from '../model/canonical.ts';
+import { builtInTemplates } from './built-in-templates.ts';
+import { modernised, TemplateRules } from './template-rules.ts';
+
+export interface TemplatesOptions {
+  readonly stateDirectory: string;
+  readonly version: string;
+  readonly withBuiltIn: boolean;
+  readonly log: Log;
+  readonly announce: (action: string, template: Template) => void;
+}
+
+/** The file; other keys than these are somebody else's and stay. */
+type Stored = Readonly<Record<string, unknown>> & { readonly templates?: unknown };
+
+export class Templates {
+  readonly #options: TemplatesOptions;
+  readonly #rules = new TemplateRules();
+  readonly #changes = new Mutex();
+  /** Made by clients. */
+  #own: ReadonlyMap<string, Template> = new Map();
+  /** Changes of these last as long as the server runs. */
+  readonly #builtIn: Map<string, Template>;
+  #list: readonly Template[] | undefined;
+  /** What else stands in the file: keys that are not ours, and entries that cannot be used. */
+  #kept: { readonly keys: Stored; readonly entries: readonly unknown[] } = { keys: {}, entries: [] };
+  #unreadable: Error | undefined;
+
+  private constructor(options: TemplatesOptions) {
+    this.#options = options;
+    this.#builtIn = new Map(options.withBuiltIn ? builtInTemplates.map((template) => [template.template_id, template]) : []);
+  }
+
+  static async open(options: TemplatesOptions): Promise<Templates> {
+    const templates = new Templates(options);
+    await templates.#load();
+    return templates;
+  }
+
+  list(): readonly Template[] {
+    this.#list ??= Object.freeze([...this.#builtIn.values(), ...this.#own.values()]);
+    return this.#list;
+  }
+
+  /** @throws `template_not_found` */
+  get(templateId: string): Template {
+    const template = this.#own.get(templateId) ?? this.#builtIn.get(templateId);
+    if (!template) throw fault('template_not_found', { template_id: templateId });
+    return template;
+  }
+
+  /** @throws `invalid_request`, `template_id_taken`, `storage_failed` */
+  create(body: TemplateCreate): Promise<Template> {
+    return this.#changes.run(async () => {
+      const template = await this.#complete(body);
+      await this.#add(template);
+      return template;
+    });
+  }
+
+  /** Id, type, compute and whether it is built in stay as they are. @throws `template_not_found`, `invalid_request`, `storage_failed` */
+  update(templateId: string, body: TemplateUpdate): Promise<Template> {
+    return this.#changes.run(async () => {
+      const before = this.get(templateId);
+      const { template_id, template_type, compute_id, builtin } = before;
+      const wanted = { ...before, ...body, template_id, template_type, compute_id, builtin };
+      const after = builtin ? await this.#changedBuiltIn(wanted as Template) : await this.#complete(wanted);
+      if (builtin) this.#builtIn.set(templateId, after);
+      else await this.#save(new Map(this.#own).set(templateId, after));
+      this.#changed('template.updated', after);
+      return after;
+    });
+  }
+
+  /** @throws `template_not_found`, `template_built_in`, `storage_failed` */
+  delete(templateId: string): Promise<void> {
+    return this.#changes.run(async () => {
+      const template = this.#getOwn(templateId, 'deleted');
+      const left = new Map(this.#own);
+      left.delete(templateId);
+      await this.#save(left);
+      this.#changed('template.deleted', template);
+    });
+  }
+
+  /** @throws `template_not_found`, `template_built_in`, `storage_failed` */
+  duplicate(templateId: string): Promise<Template> {
+    return this.#changes.run(async () => {
+      const copy = canonical<Template>({ ...this.#getOwn(templateId, 'duplicated'), template_id: crypto.randomUUID() });
+      await this.#add(copy);
+      return copy;
+    });
+  }
+
+  #getOwn(templateId: string, what: string): Template {
+    const template = this.get(templateId);
+    if (template.builtin) throw fault('template_built_in', { name: template.name, what });
+    return template;
+  }
+
+  async #complete(settings: Readonly<Record<string, unknown>>): Promise<Template> {
+    const template = await this.#rules.complete(settings);
+    if (typeof template === 'string') throw fault('invalid_request', { reason: template });
+    return template;
+  }
+
+  async #changedBuiltIn(wanted: Template): Promise<Template> {
+    const after = canonical(modernised(wanted) as unknown as Template);
+    const reason = await this.#rules.problemsOfBuiltIn(after);
+    if (reason !== undefined) throw fault('invalid_request', { reason });
+    return after;
+  }
+
+  async #add(template: Template): Promise<void> {
+    const { template_id } = template;
+    if (this.#own.has(template_id) || this.#builtIn.has(template_id)) throw fault('template_id_taken', { template_id });
+    await this.#save(new Map(this.#own).set(template_id, template));
+    this.#changed('template.created', template);
+  }
+
+  #changed(action: string, template: Template): void {
+    this.#list = undefined;
+    this.#options.announce(action, template);
+  }
+
+  get #file(): string {
+    return join(this.#options.stateDirectory, 'templates.json');
+  }
+
+  async #load(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const stored: unknown = JSON.parse(await readFile(this.#file, 'utf8'));
+      if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) throw new Error('it is no JSON object');
+      const { templates = [], ...keys } = stored as Stored;
+      if (!Array.isArray(templates)) throw new Error('"templates" is no list');
+      await this.#take(keys, templates);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      this.#unreadable = error as Error;
+      log.error({ err: error }, `${this.#file} cannot be read and is left as it is; templates cannot be changed`);
+    }
+  }
+
+  async #take(keys: Stored, entries: readonly unknown[]): Promise<void> {
+    const own = new Map<string, Template>();
+    const unusable: unknown[] = [];
+    for (const entry of entries) {
+      const found = await this.#usable(entry);
+      const reason = typeof found === 'string' ? found : own.has(found.template_id) ? 'there is another with its id' : undefined;
+      if (typeof found !== 'string' && reason === undefined) own.set(found.template_id, found);
+      else {
+        unusable.push(entry);
+        this.#options.log.warn({ reason, entry }, `a template of ${this.#file} cannot be used and is kept as it is: ${reason}`);
+      }
+    }
+    this.#own = own;
+    this.#kept = { keys, entries: unusable };
+  }
+
+  async #usable(entry: unknown): Promise<Template | string> {
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return 'it is no JSON object';
+    const settings = entry as Readonly<Record<string, unknown>>;
+    if (typeof settings.template_id !== 'string') return 'it has no id';
+    if (builtInTemplates.some((template) => template.template_id === settings.template_id))
+      return 'its id is that of a built-in one';
+    return this.#rules.complete(settings);
+  }
+
+  async #save(own: ReadonlyMap<string, Template>): Promise<void> {
+    if (this.#unreadable) throw storageFailed(this.#unreadable, this.#file);
+    const { keys, entries } = this.#kept;
+    const stored = { ...keys, templates: [...own.values(), ...entries], version: this.#options.version };
+    try {
+      await writeFileAtomic(this.#file, `${JSON.stringify(stored, null, 4)}\n`);
+    } catch (error) {
+      throw storageFailed(error, this.#file);
+    }
+    this.#own = own;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Many nodes, links and drawings at once, all or nothing: they are made on their computes side by side, then become part of the project
+ * by one record of the log. What fails on the way takes everything back.
+ */
+import { Fault, fault, isFault } from '../../api/faults.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
+import type { BulkCreate, BulkEnd, BulkLink, BulkNode } from '../../schema/bulk.ts';
+import type { Drawing } from '../../schema/drawing.ts';
+import type { LinkEnd } from '../../schema/link.ts';
+import type { NodeObject } from '../model/node.ts';
+import { type Prepared, revertAll } from './host/prepared.ts';
+import type { LinkObject } from './links/link.ts';
+import type { LiveProject } from './live-project.ts';
+import type { OpenNode } from './nodes/open-node.ts';
+
+interface Made {
+  readonly nodes: NodeObject[];
+  readonly links: LinkObject[];
+  readonly drawings: Readonly<Drawing>[];
+}
+
+/** How many things are made at once: more than elsewhere, as their records share syncs. */
+const atOnce = 32;
+
+/** @throws what is wrong with one of them, after its place in the request; nothing is left then */
+export async function makeAll(project: LiveProject, body: BulkCreate): Promise<Made> {
+  const wanted = (body.nodes ?? []).map((node) => ({ ...node, node_id: node.node_id ?? crypto.randomUUID() }));
+  const ids = idsByRef(wanted);
+  const links = (body.links ?? []).map((link, index) => ({ ...link, nodes: link.nodes.map((end) => endOf(end, ids, index)) }));
+  checkDistinct('links', links, ({ link_id }) => link_id);
+  checkDistinct('drawings', body.drawings ?? [], ({ drawing_id }) => drawing_id);
+  const ends = links.flatMap(({ nodes }) => nodes);
+  const concerned = [...wanted, ...ends].map(({ node_id }) => node_id);
+  return project.nodes.locks.runAll(concerned, async () => {
+    const prepared: Prepared<unknown>[] = [];
+    try {
+      const nodes = await each('nodes', wanted, prepared, (node) => project.nodes.prepare(node));
+      const fresh = new Map(nodes.map(({ node }) => [node.id, node]));
+      const joined = await each('links', links, prepared, (link) => prepareLink(project, link, fresh));
+      const drawings = await each('drawings', body.drawings ?? [], prepared, (drawing) => project.drawings.prepare(drawing));
+      await project.commitAll([...nodes, ...joined, ...drawings].map(({ commit }) => commit));
+      return { nodes: results(nodes), links: results(joined), drawings: results(drawings) };
+    } catch (error) {
+      await revertAll(prepared);
+      throw error;
+    }
+  });
+}
+
+/** Makes all of one sort; whatever was made is in `prepared`, also when one fails. */
+async function each<W, P extends Prepared<unknown>>(
+  what: keyof Made,
+  wanted: readonly W[],
+  prepared: Prepared<unknown>[],
+  prepare: (one: W) => Promise<P>,
+): Promise<P[]> {
+  const made: P[] = [];
+  let failed: unknown;
+  await forEachBounded(wanted.entries(), atOnce, async ([index, one]) => {
+    if (failed !== undefined) return;
+    try {
+      const ready = await prepare(one);
+      made[index] = ready;
+      prepared.push(ready);
+    } catch (error) {
+      failed ??= isFault(error) ? placed(error, `${what}[${index}]`) : error;
+    }
+  });
+  if (failed !== undefined) throw failed;
+  return made;
+}
+
+function prepareLink(project: LiveProject, link: BulkLink & { nodes: LinkEnd[] }, fresh: ReadonlyMap<string, OpenNode>) {
+  const [one, other] = link.nodes as [LinkEnd, LinkEnd];
+  const nodeOf = ({ node_id }: LinkEnd) => fresh.get(node_id) ?? project.nodes.get(node_id);
+  return project.links.prepare(link, [nodeOf(one), nodeOf(other)], link.link_id);
+}
+
+/** @throws `invalid_request` */
+function idsByRef(nodes: readonly (BulkNode & { node_id: string })[]): Map<string, string> {
+  checkDistinct('nodes', nodes, ({ node_id }) => node_id);
+  checkDistinct('nodes', nodes, ({ ref }) => ref);
+  return new Map(nodes.flatMap(({ ref, node_id }) => (ref === undefined ? [] : [[ref, node_id]])));
+}
+
+/** @throws `invalid_request` */
+function checkDistinct<W>(what: keyof Made, wanted: readonly W[], idOf: (one: W) => string | undefined): void {
+  const seen = new Set<string>();
+  for (const [index, one] of wanted.entries()) {
+    const id = idOf(one);
+    if (id === undefined) continue;
+    if (seen.has(id)) throw fault('invalid_request', { reason: `${what}[${index}]: another has "${id}" too` });
+    seen.add(id);
+  }
+}
+
+/** @throws `invalid_request` */
+function endOf({ ref, node_id, ...end }: BulkEnd, ids: ReadonlyMap<string, string>, index: number): LinkEnd {
+  const id = ref === undefined ? node_id : ids.get(ref);
+  if (id !== undefined && (ref === undefined || node_id === undefined)) return { ...end, node_id: id };
+  const reason = ref === undefined || node_id !== undefined ? 'an end has either node_id or ref' : `no node has the ref "${ref}"`;
+  throw fault('invalid_request', { reason: `links[${index}]: ${reason}` });
+}
+
+/** The same failure, with its place in the request. */
+function placed(error: Fault, place: string): Fault {
+  return new Fault(error.code, `${place}: ${error.message}`, { cause: error.cause, extra: error.extra });
+}
+
+function results<T>(prepared: readonly Prepared<T>[]): T[] {
+  return prepared.map((one) => one.result());
+}

@@ -1,0 +1,139 @@
+/** The drawings of an open project. */
+import { fault } from '../../../api/faults.ts';
+import { KeyedMutex } from '../../../lib/mutex.ts';
+import type { Drawing, DrawingInput } from '../../../schema/drawing.ts';
+import { storageFailed } from '../../log/project-log.ts';
+import { assemble } from '../../model/canonical.ts';
+import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
+import { commitPrepared, type Prepared } from '../host/prepared.ts';
+import type { ProjectHost } from '../host/project-host.ts';
+import { readPicture, shownSvg, storePicture } from './pictures.ts';
+
+interface OpenDrawing {
+  readonly entry: DrawingEntry;
+  readonly object: Readonly<Drawing>;
+}
+
+export class ProjectDrawings {
+  readonly #host: ProjectHost;
+  readonly #drawings = new Map<string, OpenDrawing>();
+  readonly #locks = new KeyedMutex();
+  #list: readonly Readonly<Drawing>[] | undefined;
+
+  constructor(host: ProjectHost) {
+    this.#host = host;
+  }
+
+  get size(): number {
+    return this.#drawings.size;
+  }
+
+  list(): readonly Readonly<Drawing>[] {
+    this.#list ??= Object.freeze(Array.from(this.#drawings.values(), (drawing) => drawing.object));
+    return this.#list;
+  }
+
+  entries(): DrawingEntry[] {
+    return Array.from(this.#drawings.values(), (drawing) => drawing.entry);
+  }
+
+  /** @throws `drawing_not_found` */
+  get(drawingId: string): Readonly<Drawing> {
+    return this.#get(drawingId).object;
+  }
+
+  findEntry(drawingId: string): DrawingEntry | undefined {
+    return this.#drawings.get(drawingId)?.entry;
+  }
+
+  /** Takes up a drawing of the project file. */
+  async add(entry: DrawingEntry): Promise<void> {
+    this.#put({ entry, object: this.#objectOf(entry, await readPicture(this.#host.folder, entry.svg)) });
+  }
+
+  /** Makes a drawing; one that has this id already is returned as it is. */
+  create(body: DrawingInput): Promise<Readonly<Drawing>> {
+    const drawingId = body.drawing_id ?? crypto.randomUUID();
+    return this.#locks.run(drawingId, async () => {
+      const existing = this.#drawings.get(drawingId);
+      if (existing) return existing.object;
+      const prepared = await this.prepare({ ...body, drawing_id: drawingId });
+      await commitPrepared(this.#host, [prepared]);
+      return prepared.result();
+    });
+  }
+
+  /** A new drawing whose picture is stored. @throws `drawing_id_taken`, `storage_failed` */
+  async prepare(body: DrawingInput): Promise<Prepared<Readonly<Drawing>>> {
+    const drawing_id = body.drawing_id ?? crypto.randomUUID();
+    if (this.#drawings.has(drawing_id)) throw fault('drawing_id_taken', { drawing_id });
+    const svg = shownSvg(body.svg ?? '');
+    const entry = toDrawingEntry({ ...body, drawing_id, svg: await this.#store(svg) });
+    const drawing = { entry, object: this.#objectOf(entry, svg) };
+    const apply = () => {
+      this.#put(drawing);
+      return drawing.object;
+    };
+    const change = { action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null, undoable: true };
+    // A picture that nothing refers to goes when the project is closed.
+    return { commit: { change, apply }, revert: async () => undefined, result: () => drawing.object };
+  }
+
+  async update(drawingId: string, body: DrawingInput): Promise<Readonly<Drawing>> {
+    this.#get(drawingId);
+    return this.#locks.run(drawingId, async () => {
+      const before = this.#get(drawingId);
+      const svg = body.svg === undefined ? before.object.svg : shownSvg(body.svg);
+      const isOtherPicture = svg !== before.object.svg;
+      const stored = isOtherPicture ? await this.#store(svg) : before.entry.svg;
+      const entry = toDrawingEntry({ ...before.entry, ...body, drawing_id: drawingId, svg: stored });
+      const drawing = { entry, object: this.#objectOf(entry, svg) };
+      const { svg: _svg, ...moved } = drawing.object;
+      const logged = isOtherPicture ? { ...moved, svg: stored } : moved;
+      await this.#host.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
+        this.#put(drawing);
+        return isOtherPicture ? drawing.object : moved;
+      });
+      return drawing.object;
+    });
+  }
+
+  async delete(drawingId: string): Promise<void> {
+    this.#get(drawingId);
+    await this.#locks.run(drawingId, async () => {
+      const { entry, object } = this.#get(drawingId);
+      if (entry.locked) throw fault('drawing_locked', { drawing_id: drawingId });
+      await this.#host.commit(
+        { action: 'drawing.deleted', event: { ...object, svg: entry.svg }, was: entry, undoable: true },
+        () => {
+          this.#drawings.delete(drawingId);
+          this.#list = undefined;
+          return object;
+        },
+      );
+    });
+  }
+
+  #get(drawingId: string): OpenDrawing {
+    const drawing = this.#drawings.get(drawingId);
+    if (!drawing) throw fault('drawing_not_found', { drawing_id: drawingId });
+    return drawing;
+  }
+
+  #put(drawing: OpenDrawing): void {
+    this.#drawings.set(drawing.entry.drawing_id, drawing);
+    this.#list = undefined;
+  }
+
+  async #store(svg: string): Promise<string> {
+    try {
+      return await storePicture(this.#host.folder, svg);
+    } catch (error) {
+      throw storageFailed(error);
+    }
+  }
+
+  #objectOf(entry: DrawingEntry, svg: string): Readonly<Drawing> {
+    return assemble<Drawing>({ ...entry, project_id: this.#host.projectId, svg });
+  }
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { end, refusal, withController } from '../../../../test/support/with-controller.ts';
+import { asRequester } from '../../../api/requester.ts';
+import { Journal } from '../../../lib/journal.ts';
+import type { History, Undone } from '../../../schema/history.ts';
+import type { Link } from '../../../schema/link.ts';
+import type { NodeObject } from '../../model/node.ts';
+
+const bench = withController();
+
+/** As a request would: all that is done for it is one step. */
+const request = <T>(fn: () => Promise<T>, by = 'somebody') => asRequester({ by }, fn);
+const undo = (body = {}) => request(() => bench.inProject<Undone>('POST /undo', body), 'undoer');
+const redo = (body = {}) => request(() => bench.inProject<Undone>('POST /redo', body));
+const history = () => bench.inProject<History>('GET /history');
+const addNode = (name: string, more = {}) => request(() => bench.addNode(name, more));
+const change = (line: string, body = {}) => request(() => bench.inProject<Record<string, unknown>>(line, body));
+
+/** All that is stored of the project, whatever the order. */
+async function content(): Promise<unknown> {
+  const nodes = await bench.inProject<NodeObject[]>('GET /nodes');
+  const links = await bench.inProject<Link[]>('GET /links');
+  const drawings = await bench.inProject<{ drawing_id: string }[]>('GET /drawings');
+  const lasting = nodes.map(({ command_line: _line, node_directory: _folder, ...node }) => node);
+  const sorted = (list: object[]) => list.map((each) => JSON.stringify(each)).sort();
+  return [sorted(lasting), sorted(links), sorted(drawings)];
+}
+
+describe('undo and redo', () => {
+  it('go back step by step to the empty project, and forth again', async () => {
+    const states = [await content()];
+    const step = async (fn: () => Promise<unknown>) => {
+      await fn();
+      states.push(await content());
+    };
+    let [one, other] = [] as NodeObject[];
+    let link: Link | undefined;
+    let drawing: Record<string, unknown> = {};
+    await step(async () => {
+      one = await addNode('A', { console: 5100, properties: { colour: 'red' } });
+    });
+    await step(async () => {
+      other = await addNode('B');
+    });
+    await step(async () => {
+      link = (await change('POST /links', { nodes: [end(one as NodeObject), end(other as NodeObject)] })) as unknown as Link;
+    });
+    await step(() => change(`PUT /nodes/${one?.node_id}`, { x: 10, y: 20, name: 'C', properties: { colour: 'blue' } }));
+    await step(() => change(`PUT /links/${link?.link_id}`, { filters: { latency: [5] }, suspend: true }));
+    await step(async () => {
+      drawing = await change('POST /drawings', { svg: `<svg>${'y'.repeat(2000)}</svg>` });
+    });
+    await step(() => change(`PUT /drawings/${drawing.drawing_id}`, { x: 7, svg: '<svg><g/></svg>' }));
+    await step(() => change(`DELETE /drawings/${drawing.drawing_id}`));
+    await step(() => change(`DELETE /nodes/${one?.node_id}`));
+    for (let n = states.length - 2; n >= 0; n--) {
+      await undo();
+      assert.deepEqual(await content(), states[n], `after ${states.length - 1 - n} undos`);
+    }
+    assert.equal(bench.compute.nodes.size, 0);
+    await assert.rejects(undo(), refusal('nothing_to_undo'));
+    for (let n = 1; n < states.length; n++) {
+      await redo();
+      assert.deepEqual(await content(), states[n], `after ${n} redos`);
+    }
+    await assert.rejects(redo(), refusal('nothing_to_undo'));
+  });
+
+  it('take a deleted node and its links as one step, and tell listeners', async () => {
+    const nodes = [await addNode('A'), await addNode('B'), await addNode('C')] as const;
+    await change('POST /links', { nodes: [end(nodes[0]), end(nodes[1])], filters: { latency: [9] } });
+    const before = await content();
+    await change(`DELETE /nodes/${nodes[0].node_id}`);
+    bench.seen = [];
+    const undone = await undo();
+    assert.deepEqual(bench.actions(), ['node.created', 'link.created']);
+    assert.deepEqual(
+      undone.changes.map(({ action, by }) => [action, by]),
+      [
+        ['node.created', 'undoer'],
+        ['link.created', 'undoer'],
+      ],
+    );
+    assert.deepEqual(await content(), before);
+    const { entries } = await history();
+    assert.deepEqual([entries[0]?.inverts, entries[0]?.by], [undone.step, 'undoer']);
+    await redo();
+    assert.equal((await bench.inProject<unknown[]>('GET /links')).length, 0);
+  });
+
+  it('of several changes are one line of the log: whole, or absent', async () => {
+    const nodes = [await addNode('A'), await addNode('B'), await addNode('C')] as const;
+    await change('POST /links', { nodes: [end(nodes[0]), end(nodes[1])] });
+    const before = await content();
+    await change(`DELETE /nodes/${nodes[0].node_id}`);
+    const without = await content();
+    const folder = bench.project.path;
+    const log = join(folder, `${bench.project.filename}.log`);
+    await undo();
+    await cp(folder, `${folder}-whole`, { recursive: true });
+    const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');
+    const last = JSON.parse(lines.at(-1)?.slice(9) ?? '') as { action: string }[];
+    assert.deepEqual(
+      last.map(({ action }) => action),
+      ['node.created', 'link.created'],
+    );
+    // As a crash leaves it: the file from before, and a log whose last line is torn.
+    await bench.restart(async () => {
+      await rm(folder, { recursive: true });
+      await rename(`${folder}-whole`, folder);
+      await writeFile(log, `${lines.join('\n').slice(0, -10)}`);
+    });
+    assert.deepEqual(await content(), without);
+    await undo();
+    assert.deepEqual(await content(), before);
+  });
+
+  it('of several changes are not told before the line is on disk, and nothing is left when it cannot be', async () => {
+    const nodes = [await addNode('A'), await addNode('B')] as const;
+    await change('POST /links', { nodes: [end(nodes[0]), end(nodes[1])] });
+    await change(`DELETE /nodes/${nodes[0].node_id}`);
+    const before = await content();
+    bench.seen = [];
+    const append = Journal.prototype.append;
+    Journal.prototype.append = () => Promise.reject(new Error('ENOSPC'));
+    try {
+      await assert.rejects(undo(), refusal('storage_failed'));
+    } finally {
+      Journal.prototype.append = append;
+    }
+    assert.deepEqual(await content(), before);
+    assert.equal(bench.compute.nodes.size, 1);
+    assert.deepEqual(bench.actions(), []);
+    await undo();
+    assert.deepEqual(bench.actions(), ['node.created', 'link.created']);
+  });
+
+  it('of settings of the project, open or closed', async () => {
+    const project = () => bench.inProject<Record<string, unknown>>('GET ');
+    const before = await project();
+    await change('PUT ', { name: 'another', auto_start: true, variables: [{ name: 'V', value: '1' }] });
+    await change('PUT ', { auto_start: false });
+    await undo();
+    assert.equal((await project()).auto_start, true);
+    await undo();
+    assert.deepEqual(await project(), before);
+    await redo();
+    assert.deepEqual([(await project()).name, (await project()).auto_start], ['another', true]);
+    await change('POST /close');
+    await change('PUT ', { auto_open: true });
+    await change('POST /open');
+    assert.equal((await project()).auto_open, true);
+    await undo();
+    assert.equal((await project()).auto_open, false);
+    await bench.inProject('PUT ', { auto_start: false });
+    await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /settings/.test((error as Error).message));
+    const { entries } = await history();
+    assert.deepEqual(
+      [entries[0]?.action, entries[0]?.id, entries[0]?.name],
+      ['project.updated', bench.project.project_id, 'another'],
+    );
+    await bench.restart();
+    assert.equal((await project()).auto_start, false);
+  });
+
+  it('leave the view of the project as it is: zoom, sizes, what is shown', async () => {
+    const view = { zoom: 50, scene_width: 3000, scene_height: 3000, grid_size: 20, drawing_grid_size: 5 };
+    const shown = { show_grid: true, show_interface_labels: true, show_layers: true, snap_to_grid: true };
+    const project = () => bench.inProject<Record<string, unknown>>('GET ');
+    const { name } = await project();
+    await change('PUT ', { name: 'another', zoom: 200 });
+    await addNode('A');
+    await undo();
+    const piles = await history();
+    await change('PUT ', { ...view, ...shown });
+    const [entry] = (await history()).entries;
+    assert.deepEqual([entry?.action, entry?.step], ['project.updated', null]);
+    await change('POST /close');
+    await change('PUT ', { zoom: 60 });
+    await change('POST /open');
+    const { undo: undoable, redo: redoable } = await history();
+    assert.deepEqual([undoable, redoable], [piles.undo, piles.redo]);
+    await redo();
+    await undo();
+    await undo();
+    assert.deepEqual(await project(), { ...(await project()), name, ...view, ...shown, zoom: 60 });
+    await assert.rejects(undo(), refusal('nothing_to_undo'));
+  });
+
+  it('a new step leaves nothing to redo', async () => {
+    await addNode('A');
+    await undo();
+    assert.ok((await history()).redo);
+    await addNode('B');
+    await assert.rejects(redo(), refusal('nothing_to_undo'));
+  });
+
+  it('live across restarts and snapshots', async () => {
+    const node = await addNode('A');
+    await change(`PUT /nodes/${node.node_id}`, { x: 9 });
+    await undo();
+    await bench.restart();
+    await change('GET /nodes');
+    const { undo: toUndo, redo: toRedo, entries } = await history();
+    assert.ok(toUndo && toRedo);
+    assert.deepEqual(
+      entries
+        .map(({ action }) => action)
+        .reverse()
+        .slice(0, 3),
+      ['node.created', 'node.updated', 'node.updated'],
+    );
+    await redo();
+    assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).x, 9);
+  });
+
+  it('what was changed since, or has another owner, is a conflict and stays', async () => {
+    const [a, b, c] = [await addNode('A'), await addNode('B'), await addNode('C')];
+    const link = await change('POST /links', { nodes: [end(a), end(b)] });
+    await change(`DELETE /links/${link.link_id}`);
+    // Nobody asked for these in a request: they are on no pile.
+    await bench.addLink(b, c);
+    const before = await content();
+    await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /port 0\/0 of B/.test((error as Error).message));
+    await bench.inProject(`PUT /nodes/${a.node_id}`, { x: 1 });
+    assert.notDeepEqual(await content(), before);
+  });
+
+  it('only what a change changed must be as it left it', async () => {
+    const node = await addNode('A');
+    const place = () => bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`);
+    await change(`PUT /nodes/${node.node_id}`, { x: 5 });
+    await bench.inProject(`PUT /nodes/${node.node_id}`, { y: 8 });
+    await undo();
+    assert.deepEqual([(await place()).x, (await place()).y], [0, 8]);
+    await redo();
+    await bench.inProject(`PUT /nodes/${node.node_id}`, { x: 6 });
+    await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /changed since/.test((error as Error).message));
+    assert.equal((await place()).x, 6);
+  });
+
+  it('a name that has another owner is a conflict', async () => {
+    const node = await addNode('A');
+    await change(`DELETE /nodes/${node.node_id}`);
+    await bench.addNode('A');
+    await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /called A/.test((error as Error).message));
+  });
+
+  it('what fails half-way is as before, and can be tried again', async () => {
+    const nodes = [await addNode('A'), await addNode('B')] as const;
+    await change('POST /links', { nodes: [end(nodes[0]), end(nodes[1])] });
+    await change(`DELETE /nodes/${nodes[0].node_id}`);
+    const before = await content();
+    const piles = await history();
+    bench.compute.refused.add('/nio');
+    await assert.rejects(undo(), refusal('node_failed'));
+    assert.deepEqual(await content(), before);
+    assert.equal(bench.compute.nodes.size, 1);
+    const after = await history();
+    assert.deepEqual([after.undo, after.redo], [piles.undo, piles.redo]);
+    bench.compute.refused.clear();
+    await undo();
+    assert.equal((await bench.inProject<unknown[]>('GET /links')).length, 1);
+  });
+
+  it('only the step that is expected', async () => {
+    await addNode('A');
+    const { undo: step } = await history();
+    await addNode('B');
+    await assert.rejects(undo({ step }), refusal('undo_conflict'));
+    await undo();
+    assert.equal((await undo({ step })).step, step);
+  });
+});

@@ -1,0 +1,109 @@
+/** History, undo and redo of an open project. */
+import { fault, isFault } from '../../../api/faults.ts';
+import { asRequester, findRequester } from '../../../api/requester.ts';
+import { Mutex } from '../../../lib/mutex.ts';
+import type { History, HistoryEntry, Undone } from '../../../schema/history.ts';
+import type { Change } from '../../log/project-log.ts';
+import { deletingAction, emptyAction, type LogRecord } from '../../log/project-state.ts';
+import { type Step, stepsOf } from '../../log/steps.ts';
+import type { NodeEntry } from '../../model/topology.ts';
+import type { ProjectChanges } from '../host/project-changes.ts';
+import { findConflict, type Parts, takeBack } from './revert-step.ts';
+
+interface Undoable extends Parts {
+  readonly changes: Pick<ProjectChanges, 'effects' | 'together'>;
+  commit(change: Change, apply: () => undefined): Promise<void>;
+  records(): Promise<readonly LogRecord[]>;
+}
+
+/** Otherwise the step would stay on top of its pile. */
+const nothing: Change = { action: emptyAction, event: {}, was: null, undoable: true };
+
+export type Direction = 'undo' | 'redo';
+
+export class ProjectUndo {
+  readonly #project: Undoable;
+  /** One at a time. */
+  readonly #mutex = new Mutex();
+
+  constructor(project: Undoable) {
+    this.#project = project;
+  }
+
+  /** The last changes, the newest first; with `before` only those before this one. */
+  async history(limit: number, before = Number.POSITIVE_INFINITY): Promise<History> {
+    const records = await this.#project.records();
+    const shown = records.filter(({ action, seq }) => action !== deletingAction && action !== emptyAction && seq < before);
+    return { entries: shown.slice(-limit).reverse().map(entryOf), ...nextOf(records) };
+  }
+
+  /**
+   * Takes the last step back, or the last that was taken back. `expected`: only if it is this one. Returns undefined, with nothing done,
+   * when several things must change, for which the project has to stand still.
+   * @throws `nothing_to_undo`; `undo_conflict` with nothing changed; why a node or link cannot be made
+   */
+  take(direction: Direction, expected?: number): Promise<Undone | undefined> {
+    return this.#mutex.run(async () => {
+      const step = await this.#next(direction, expected);
+      return this.#isOneChange(step) ? this.#answer(step, () => this.#invert(step)) : undefined;
+    });
+  }
+
+  /** The same for any step: all of it becomes durable at once. The gate is held. */
+  takeAlone(direction: Direction, expected?: number): Promise<Undone> {
+    return this.#mutex.run(async () => {
+      const step = await this.#next(direction, expected);
+      const revert = (change: Change) => takeBack(change, this.#project);
+      return this.#answer(step, () => this.#project.changes.together(() => this.#invert(step), revert));
+    });
+  }
+
+  async #next(direction: Direction, expected?: number): Promise<Step> {
+    const step = stepsOf(await this.#project.records())[direction].at(-1);
+    if (!step) throw fault('nothing_to_undo', { what: direction });
+    if (expected !== undefined && expected !== step.id) {
+      throw fault('undo_conflict', { reason: `the next step to ${direction} is ${step.id} by now, not ${expected}` });
+    }
+    const reason = findConflict(step.records, this.#project);
+    if (reason !== undefined) throw fault('undo_conflict', { reason });
+    return step;
+  }
+
+  /** A node takes links along when it goes. */
+  #isOneChange({ records: [record, ...more] }: Step): boolean {
+    if (!record || more.length > 0) return false;
+    return record.action !== 'node.created' || this.#project.links.idsOn((record.event as NodeEntry).node_id).length === 0;
+  }
+
+  async #answer(step: Step, takeBack: () => Promise<void>): Promise<Undone> {
+    const by = findRequester()?.by ?? null;
+    try {
+      await asRequester({ by, inverts: step.id }, takeBack);
+    } catch (error) {
+      if (isFault(error) && error.status === 404) throw fault('undo_conflict', { reason: error.message }, { cause: error });
+      throw error;
+    }
+    const records = await this.#project.records();
+    const last = records.findLast(({ inverts }) => inverts === step.id)?.step;
+    const changes = records.filter((record) => record.step === last).map(entryOf);
+    return { step: step.id, changes, ...nextOf(records) };
+  }
+
+  async #invert({ records }: Step): Promise<void> {
+    const { effects } = this.#project.changes;
+    for (const record of records.toReversed()) await takeBack(record, this.#project);
+    if (this.#project.changes.effects === effects) await this.#project.commit(nothing, () => undefined);
+  }
+}
+
+function nextOf(records: readonly LogRecord[]): Pick<History, Direction> {
+  const { undo, redo } = stepsOf(records);
+  return { undo: undo.at(-1)?.id ?? null, redo: redo.at(-1)?.id ?? null };
+}
+
+function entryOf({ action, at, by, event, inverts, seq, step }: LogRecord): HistoryEntry {
+  const { name = null, node_id, link_id, drawing_id, project_id } = event as Record<string, string | undefined>;
+  const isLink = action.startsWith('link.');
+  const id = (isLink ? link_id : (node_id ?? drawing_id)) ?? project_id ?? '';
+  return { action, at, by, id, inverts: inverts ?? null, name, seq, step: step ?? null };
+}

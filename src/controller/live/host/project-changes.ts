@@ -1,0 +1,94 @@
+/**
+ * How changes of an open project get into its log and then take effect: each by itself, or several together.
+ *
+ * Together, changes take effect one after the other, as each builds on those before, and become durable as one line of the log: whole or
+ * absent when the server dies. The project stands still for everybody else meanwhile, and listeners are told when the line is on disk.
+ */
+
+import type { Change, Pending, ProjectLog } from '../../log/project-log.ts';
+import { deletingAction } from '../../log/project-state.ts';
+import type { Commit } from './project-host.ts';
+
+/** `event`: what listeners are sent, if anything. */
+type Tell = (change: Change, event: object | undefined, seq: number) => void;
+
+export class ProjectChanges {
+  readonly #log: ProjectLog;
+  readonly #tell: Tell;
+  /** Changes that took effect and are not in the log yet. */
+  #together: Pending[] | undefined;
+  /** Number of changes that took effect since the project was opened. */
+  effects = 0;
+
+  constructor(log: ProjectLog, tell: Tell) {
+    this.#log = log;
+    this.#tell = tell;
+  }
+
+  /** Changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
+  commitAll(commits: readonly Commit[]): Promise<void> {
+    const waiting = this.#together;
+    if (!waiting) {
+      const apply = (commit: Commit) => (seq: number) => this.#tell(commit.change, this.#effect(commit), seq);
+      return this.#log.appendAll(commits.map((commit) => ({ change: commit.change, apply: apply(commit) })));
+    }
+    for (const commit of commits) {
+      const { change } = commit;
+      // It only finds out whether anything can be written.
+      if (change.action === deletingAction) continue;
+      const event = this.#effect(commit);
+      waiting.push({ change, apply: (seq) => this.#tell(change, event, seq) });
+    }
+    return Promise.resolve();
+  }
+
+  /**
+   * Makes what `fn` changes one line of the log; the gate is held. When `fn` fails, or the line cannot be written, `revert` takes back
+   * what was changed, the last first. @throws why
+   */
+  async together(fn: () => Promise<void>, revert: (change: Change) => Promise<void>): Promise<void> {
+    const resume = this.#log.pauseSnapshots();
+    try {
+      await this.#asOne(fn, revert);
+    } finally {
+      resume();
+    }
+  }
+
+  #effect({ apply }: Commit): object | undefined {
+    this.effects += 1;
+    return apply();
+  }
+
+  async #asOne(fn: () => Promise<void>, revert: (change: Change) => Promise<void>): Promise<void> {
+    const { changes, error } = await this.#collect(fn);
+    if (error === undefined) {
+      return this.#log.appendAll(changes).catch(async (failure: unknown) => {
+        await this.#collect(() => revertAll(changes, revert));
+        throw failure;
+      });
+    }
+    const { changes: reverted } = await this.#collect(() => revertAll(changes, revert));
+    // On no pile of undo. Not left out: what was taken back is not quite as it was, frames of links go elsewhere.
+    const ofNobody = [...changes, ...reverted].map(({ change, apply }) => ({ change: { ...change, undoable: false }, apply }));
+    await this.#log.appendAll(ofNobody).catch(() => undefined);
+    throw error;
+  }
+
+  async #collect(fn: () => Promise<void>): Promise<{ changes: readonly Pending[]; error?: unknown }> {
+    const changes: Pending[] = [];
+    this.#together = changes;
+    try {
+      await fn();
+      return { changes };
+    } catch (error) {
+      return { changes, error };
+    } finally {
+      this.#together = undefined;
+    }
+  }
+}
+
+async function revertAll(changes: readonly Pending[], revert: (change: Change) => Promise<void>): Promise<void> {
+  for (const { change } of changes.toReversed()) if (change.undoable) await revert(change);
+}

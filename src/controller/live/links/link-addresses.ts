@@ -1,0 +1,87 @@
+/** Which addresses two computes reach each other at. */
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { fault } from '../../../api/faults.ts';
+import type { Compute } from '../../computes/compute.ts';
+import type { Two } from './link.ts';
+
+interface Interface {
+  readonly ip_address: string;
+  readonly netmask: string;
+}
+
+const loopback = '127.0.0.1';
+/** Hosts that mean the machine itself. */
+const ownHosts = /^(127\.|0\.0\.0\.0$|::1?$|localhost$)/;
+
+/** Address of each compute as the other one reaches it. @throws `link_no_common_network` */
+export async function linkAddresses(one: Compute, other: Compute): Promise<Two<string>> {
+  if (one === other) return [loopback, loopback];
+  const [isOneHere, isOtherHere] = [isHere(one), isHere(other)];
+  // What is reached through this machine's loopback interface is on this machine.
+  if (isOneHere && isOtherHere) return [loopback, loopback];
+  if (!isOneHere && !isOtherHere) return Promise.all([resolved(one.record.host), resolved(other.record.host)]);
+  const common = await commonNetwork(one, other);
+  if (common) return common;
+  const away = await resolved((isOneHere ? other : one).record.host);
+  const here = await ownAddressTowards(away);
+  if (here === undefined) throw fault('link_no_common_network', { one: one.record.name, other: other.record.name });
+  return isOneHere ? [here, away] : [away, here];
+}
+
+function isHere({ record }: Compute): boolean {
+  return ownHosts.test(record.host);
+}
+
+/** The address of a name as it is known here; a name that is not is left to the compute. */
+async function resolved(host: string): Promise<string> {
+  return lookup(host, { family: 4 }).then(
+    ({ address }) => address,
+    () => host,
+  );
+}
+
+async function commonNetwork(one: Compute, other: Compute): Promise<Two<string> | undefined> {
+  const [ofOne, ofOther] = await Promise.all([interfacesOf(one), interfacesOf(other)]);
+  for (const a of ofOne) {
+    const b = ofOther.find((candidate) => a.ip_address !== candidate.ip_address && overlap(a, candidate));
+    if (b) return [a.ip_address, b.ip_address];
+  }
+  return undefined;
+}
+
+/** The compute's own address first. */
+async function interfacesOf(compute: Compute): Promise<Interface[]> {
+  const { body } = await compute.transport.call<Interface[]>('GET /v2/compute/network/interfaces');
+  const usable = body.filter(
+    ({ ip_address, netmask }) => ip_address !== '' && netmask !== '' && !ip_address.startsWith('169.254.'),
+  );
+  const isOwn = ({ ip_address }: Interface) => Number(ip_address !== compute.record.host);
+  return usable.filter(({ ip_address }) => !ownHosts.test(ip_address)).sort((a, b) => isOwn(a) - isOwn(b));
+}
+
+function overlap(a: Interface, b: Interface): boolean {
+  const mask = Math.min(number(a.netmask), number(b.netmask));
+  return (number(a.ip_address) & mask) === (number(b.ip_address) & mask);
+}
+
+function number(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+/** From where this machine sends to an address behind routers. Nothing is sent to find it out. */
+async function ownAddressTowards(address: string): Promise<string | undefined> {
+  const socket = createSocket('udp4');
+  try {
+    // Any port does: a datagram socket only looks for the way.
+    socket.connect(9, address);
+    await once(socket, 'connect');
+    const own = socket.address().address;
+    return own.startsWith('127.') ? undefined : own;
+  } catch {
+    return undefined;
+  } finally {
+    socket.close();
+  }
+}

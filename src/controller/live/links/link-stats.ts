@@ -1,0 +1,147 @@
+/** The counters of an open project's links: each compute is asked once, and what the two ends of a link tell is put together. */
+
+import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
+import type { DirectionFigures, LinkDirection, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
+import type { Compute } from '../../computes/compute.ts';
+import type { ProjectHost } from '../host/project-host.ts';
+import type { OpenNode } from '../nodes/open-node.ts';
+import { endOf, type OpenLink } from './link.ts';
+
+/** Figures that come later are of no use to anybody. Milliseconds. */
+const timeoutMs = 5_000;
+
+/** The project's links, as far as their counters are concerned. */
+export interface CountedLinks {
+  /** @throws `link_not_found` */
+  open(linkId: string): OpenLink;
+  all(): Iterable<OpenLink>;
+}
+
+/** What the computes told. */
+interface Told {
+  /** By `node/adapter/port`. */
+  readonly ports: Map<string, PortStats>;
+  /** Why a compute did not. */
+  readonly failures: Map<Compute, string>;
+}
+
+export class LinkStatsReader {
+  readonly #host: ProjectHost;
+  readonly #links: CountedLinks;
+
+  constructor(host: ProjectHost, links: CountedLinks) {
+    this.#host = host;
+    this.#links = links;
+  }
+
+  /** @throws `link_not_found` */
+  async get(linkId: string): Promise<LinkStats> {
+    const { nodes } = this.#links.open(linkId);
+    const told = await this.#ask(nodes);
+    return this.#statsOf(this.#links.open(linkId), told);
+  }
+
+  async list(): Promise<LinkStats[]> {
+    const nodes = Array.from(this.#links.all(), (link) => link.nodes).flat();
+    const told = await this.#ask(nodes, { all: true });
+    return Array.from(this.#links.all(), (link) => this.#statsOf(link, told));
+  }
+
+  async #ask(nodes: readonly OpenNode[], { all = false } = {}): Promise<Told> {
+    const told: Told = { ports: new Map(), failures: new Map() };
+    const computes = new Set(nodes.flatMap(({ compute }) => compute ?? []));
+    await forEachBounded([...computes], concurrency, async (compute) => {
+      const node_ids = nodes.flatMap((node) => (node.compute === compute ? node.id : []));
+      try {
+        const { body } = await compute.transport.call<PortStats[]>('GET /v2/compute/projects/{project_id}/link_stats', {
+          path: { project_id: this.#host.projectId },
+          body: all ? {} : { node_ids },
+          timeoutMs,
+        });
+        for (const port of body) told.ports.set(keyOf(port.node_id, port.adapter_number, port.port_number), port);
+      } catch (error) {
+        told.failures.set(compute, (error as Error).message);
+      }
+    });
+    return told;
+  }
+
+  #statsOf(link: OpenLink, { ports, failures }: Told): LinkStats {
+    const { entry, nodes } = link;
+    const portOf = (end: 0 | 1) => {
+      const { adapter, port } = endOf(entry, end);
+      return ports.get(keyOf(nodes[end].id, adapter, port));
+    };
+    const [one, other] = [portOf(0), portOf(1)];
+    const isOne = nodes[0].compute === nodes[1].compute && one?.fabric_link === other?.fabric_link;
+    const direction = (from: OpenNode, to: OpenNode, figures: DirectionFigures): LinkDirection => ({
+      from_node_id: from.id,
+      from_node: from.entry.name,
+      to_node_id: to.id,
+      to_node: to.entry.name,
+      ...figures,
+    });
+    const running = one !== undefined && other !== undefined;
+    return {
+      project_id: this.#host.projectId,
+      link_id: entry.link_id,
+      running,
+      reason: running ? null : whyNot(link, failures),
+      // While the ends do not agree some frames go as datagrams.
+      carrier: [one?.carrier, other?.carrier].includes('udp') ? 'udp' : (one?.carrier ?? other?.carrier ?? null),
+      since: [one?.since, other?.since].flatMap((since) => since ?? []).sort()[1] ?? one?.since ?? other?.since ?? null,
+      directions: [
+        direction(nodes[0], nodes[1], isOne && one ? one.from_node : joined(one?.from_node, other?.to_node)),
+        direction(nodes[1], nodes[0], isOne && one ? one.to_node : joined(other?.from_node, one?.to_node)),
+      ],
+      captures: [one, other].flatMap((port) => port?.captures ?? []),
+    };
+  }
+}
+
+function keyOf(nodeId: string, adapter: number, port: number): string {
+  return `${nodeId}/${adapter}/${port}`;
+}
+
+function whyNot({ nodes, udpPorts }: OpenLink, failures: Map<Compute, string>): string {
+  if (!udpPorts) return 'The link could not be made on its computes';
+  for (const { compute, entry } of nodes) {
+    const failure = compute && failures.get(compute);
+    if (failure !== undefined) return `The compute of ${entry.name} does not tell: ${failure}`;
+  }
+  const stopped = nodes.filter(({ live }) => live.status === 'stopped').map(({ entry }) => entry.name);
+  if (stopped.length === 2) return `${stopped.join(' and ')} are not started`;
+  if (stopped.length === 1) return `${stopped[0]} is not started`;
+  return 'The link is not in the fabric now';
+}
+
+const nothing: Rate = Object.freeze({ frames_per_second: 0, bits_per_second: 0 });
+const none: DirectionFigures = Object.freeze({
+  received_frames: 0,
+  received_bytes: 0,
+  frames: 0,
+  bytes: 0,
+  last_second: nothing,
+  last_minute: nothing,
+  dropped: {},
+  queued_frames: 0,
+  queued_bytes: 0,
+  delay: null,
+});
+
+/** One way through a link whose ends are on two computes: what the one took from the sender, and what the other handed over. */
+export function joined(sending: DirectionFigures | undefined, receiving: DirectionFigures | undefined): DirectionFigures {
+  if (!sending || !receiving) return sending ?? receiving ?? none;
+  const dropped = { ...sending.dropped };
+  for (const [cause, frames] of Object.entries(receiving.dropped)) dropped[cause] = (dropped[cause] ?? 0) + frames;
+  return {
+    ...receiving,
+    received_frames: sending.received_frames,
+    received_bytes: sending.received_bytes,
+    dropped,
+    queued_frames: sending.queued_frames + receiving.queued_frames,
+    queued_bytes: sending.queued_bytes + receiving.queued_bytes,
+    // Only one end of a link has its filters.
+    delay: sending.delay ?? receiving.delay,
+  };
+}

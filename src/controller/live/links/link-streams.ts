@@ -1,0 +1,23 @@
+/**
+ * What the two ends of a link are told of the stream between their computes, when both are ours. The secret of a link follows from a
+ * key that lives as long as the project is open; nothing of it is kept. When the project is opened again both ends are told another
+ * one, which leaves a connection that is there alone.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { NioStream } from '../../../schema/nio.ts';
+import type { Compute } from '../../computes/compute.ts';
+import type { Two } from './link.ts';
+
+export class LinkStreams {
+  readonly #key = randomBytes(32);
+
+  /** For each end; undefined when the link stays with datagrams. */
+  of(linkId: string, [one, other]: Two<Compute>): Two<NioStream> | undefined {
+    if (one === other || !one.hasLinkStreams || !other.hasLinkStreams) return undefined;
+    const secret = createHmac('sha256', this.#key).update(linkId).digest('hex');
+    const accept: NioStream = { role: 'accept', secret };
+    const connect: NioStream = { role: 'connect', secret };
+    // A compute elsewhere is one that TCP connections from here reach.
+    return other.isLocal ? [accept, connect] : [connect, accept];
+  }
+}

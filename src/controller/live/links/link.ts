@@ -1,0 +1,180 @@
+/** A link's data and rules: what may be joined, which end filters, what the two computes are told. Nothing here does I/O. */
+import { join } from 'node:path';
+import { fault } from '../../../api/faults.ts';
+import type { CaptureOptions } from '../../../schema/capture.ts';
+import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../../../schema/filter.ts';
+import type { Link, LinkEnd } from '../../../schema/link.ts';
+import type { NioStream, NioUdp } from '../../../schema/nio.ts';
+import type { Label, Port } from '../../../schema/node.ts';
+import type { UdpPorts } from '../../log/project-state.ts';
+import { assemble, canonical } from '../../model/canonical.ts';
+import { findKind } from '../../model/node.ts';
+import type { LinkEntry } from '../../model/topology.ts';
+import type { OpenNode } from '../nodes/open-node.ts';
+
+export type LinkObject = Readonly<Link>;
+export type Two<T> = readonly [T, T];
+
+/** Style of a label that the client did not give. Source: the established one. */
+const labelStyle = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
+
+/** @throws `filter_invalid` */
+export function checkFilters(given: Readonly<Record<string, unknown>>): Filters {
+  const checked = normaliseFilters(given);
+  if (checked.ok) return canonical(checked.filters);
+  throw fault('filter_invalid', { name: checked.name.slice(0, 100), reason: checked.reason, known: knownFilters });
+}
+
+/** @throws `link_ends` */
+export function twoEnds(ends: readonly LinkEnd[] | undefined): Two<LinkEnd> {
+  const [one, other, ...more] = ends ?? [];
+  if (!one || !other || more.length > 0) throw fault('link_ends', { count: ends?.length ?? 0 });
+  return [one, other];
+}
+
+/** Whether the two ports may be joined; returns them. @throws the refusal */
+export function portsToJoin(ends: Two<LinkEnd>, nodes: Two<OpenNode>): Two<Port> {
+  if (nodes[0] === nodes[1]) throw fault('link_itself', { name: nodes[0].entry.name });
+  const ports = [portOf(ends[0], nodes[0]), portOf(ends[1], nodes[1])] as const;
+  const [one, other] = ports;
+  if (one.link_type !== other.link_type) throw fault('link_types_differ', { one: one.link_type, other: other.link_type });
+  if (nodes.every((node) => findKind(node.entry.node_type)?.leadsOut)) {
+    throw fault('link_outside', { one: nodes[0].entry.name, other: nodes[1].entry.name });
+  }
+  return ports;
+}
+
+function portOf(end: LinkEnd, node: OpenNode): Port {
+  const port = node.findPort(end.adapter_number, end.port_number);
+  if (port) return port;
+  throw fault('port_not_found', { adapter_number: end.adapter_number, port_number: end.port_number, name: node.entry.name });
+}
+
+export function withLabel(end: LinkEnd): LinkEnd {
+  const label: Label = { style: labelStyle, text: `${end.adapter_number}/${end.port_number}` };
+  return { ...end, label: end.label ?? label };
+}
+
+/** The link as lists show it: every label has a style there. Elsewhere a label is as it was given. */
+export function listed(link: LinkObject): LinkObject {
+  const isWhole = ({ label }: LinkEnd) => label === undefined || typeof label.style === 'string';
+  if (link.nodes.every(isWhole)) return link;
+  const whole = (end: LinkEnd) => (end.label && !isWhole(end) ? { ...end, label: { ...end.label, style: labelStyle } } : end);
+  return canonical({ ...link, nodes: link.nodes.map(whole) });
+}
+
+/** Ends with the labels that a client gave for them; other ends that it names are not looked at. */
+export function relabelled(ends: readonly LinkEnd[], given: readonly LinkEnd[]): LinkEnd[] {
+  const isSame = (one: LinkEnd, other: LinkEnd) =>
+    one.node_id === other.node_id && one.adapter_number === other.adapter_number && one.port_number === other.port_number;
+  return ends.map((end) => {
+    const label = given.find((candidate) => isSame(candidate, end))?.label;
+    return label ? { ...end, label } : end;
+  });
+}
+
+export function canFilter(node: OpenNode): boolean {
+  return findKind(node.entry.node_type)?.can.filter === true;
+}
+
+/** A switch of a compute of another make cannot filter. */
+export function isSwitch(node: OpenNode): boolean {
+  return findKind(node.entry.node_type)?.inFabric === true;
+}
+
+/** Position of the end that filters, rather not a switch; undefined when none can. */
+export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
+  const ends = ([0, 1] as const).filter((end) => canFilter(nodes[end]));
+  return ends.find((end) => !isSwitch(nodes[end])) ?? ends[0];
+}
+
+/** Where the frames of a link go. */
+export interface LinkRoute {
+  readonly ports: UdpPorts;
+  readonly addresses: Two<string>;
+  readonly streams: Two<NioStream> | undefined;
+}
+
+/**
+ * What each end's compute is told. Only one end is given the filters. A compute of another make does not know `suspend` for every
+ * kind: there, losing every frame does the same.
+ */
+export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams }: LinkRoute): Two<NioUdp> {
+  const filtering = filteringEnd(nodes);
+  const nio = (end: 0 | 1): NioUdp => ({
+    type: 'nio_udp',
+    lport: ports[end],
+    rhost: addresses[end === 0 ? 1 : 0],
+    rport: ports[end === 0 ? 1 : 0],
+    filters: end === filtering ? effectiveFilters(entry, nodes[end], end) : {},
+    suspend: entry.suspend,
+    ...(streams && { stream: streams[end] }),
+  });
+  return [nio(0), nio(1)];
+}
+
+/** Towards a compute `ab` is what leaves the node, whichever end of the link it is. */
+function effectiveFilters(entry: LinkEntry, node: OpenNode, end: 0 | 1): Filters {
+  if (entry.suspend && !node.compute?.isLocal) return { frequency_drop: [-1] };
+  return end === 0 ? entry.filters : reversed(entry.filters);
+}
+
+export function availableFilters({ entry, nodes }: OpenLink): readonly object[] {
+  if (filteringEnd(nodes) === undefined) return [];
+  return offeredFilters(entry.filters, [nodes[0].entry.name, nodes[1].entry.name]);
+}
+
+/** The link's own capture, which the established API knows: running, or the last that ran. */
+export interface LinkCapture {
+  readonly end: 0 | 1;
+  readonly fileName: string;
+  readonly isActive: boolean;
+}
+
+/** One beside it; not active while it waits for a node to be started. */
+export interface FurtherCapture extends LinkCapture {
+  readonly id: string;
+  readonly options: CaptureOptions;
+}
+
+/** A link of an open project. */
+export interface OpenLink {
+  readonly entry: LinkEntry;
+  readonly object: LinkObject;
+  readonly nodes: Two<OpenNode>;
+  /** Undefined while the link does not exist on its computes. */
+  readonly udpPorts?: UdpPorts;
+  readonly capture?: LinkCapture;
+  /** In the order in which they began. */
+  readonly further?: readonly FurtherCapture[];
+  /** Why it is not there, for people. */
+  readonly problem?: string;
+}
+
+interface LinkParts extends Omit<OpenLink, 'object'> {
+  readonly linkType: Port['link_type'];
+  readonly project: { readonly projectId: string; readonly folder: string };
+}
+
+export function linkObject({ entry, nodes, capture, linkType, project }: LinkParts): LinkObject {
+  return assemble<LinkObject>({
+    ...entry,
+    capture_compute_id: capture?.isActive ? nodes[capture.end].entry.compute_id : null,
+    capture_file_name: capture?.fileName ?? null,
+    capture_file_path: capture ? captureFile(project.folder, capture) : null,
+    capturing: capture?.isActive ?? false,
+    link_type: linkType,
+    nodes: entry.nodes as LinkEnd[],
+    project_id: project.projectId,
+  });
+}
+
+export function captureFile(projectFolder: string, { fileName }: LinkCapture): string {
+  return join(projectFolder, 'project-files', 'captures', fileName);
+}
+
+/** Numbers of the port at one end. */
+export function endOf(entry: LinkEntry, end: 0 | 1): { adapter: number; port: number } {
+  const { adapter_number = 0, port_number = 0 } = entry.nodes[end] ?? {};
+  return { adapter: adapter_number, port: port_number };
+}

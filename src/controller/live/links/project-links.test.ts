@@ -1,0 +1,147 @@
+/** Links: both ends or none, also when a compute or the disk refuses. */
+import assert from 'node:assert/strict';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, it } from 'node:test';
+import { end, refusal, withController } from '../../../../test/support/with-controller.ts';
+import { type FaultCode, isFault } from '../../../api/faults.ts';
+import type { Link } from '../../../schema/link.ts';
+import type { NodeObject } from '../../model/node.ts';
+
+describe('links', () => {
+  const bench = withController();
+  let one: NodeObject;
+  let other: NodeObject;
+  beforeEach(async () => {
+    [one, other] = [await bench.addNode('PC1'), await bench.addNode('PC2')];
+    bench.seen = [];
+  });
+
+  it('join both ends, with the filters at the first', async () => {
+    const link = await bench.addLink(one, other, { filters: { delay: [10, 0], packet_loss: [0] }, suspend: true });
+    assert.deepEqual([link.filters, link.suspend, link.nodes[0]?.label?.text], [{ delay: [10, 0] }, true, '0/0']);
+    const [a, b] = [bench.compute.nios.get(`${one.node_id}/0/0`), bench.compute.nios.get(`${other.node_id}/0/0`)];
+    assert.deepEqual([a?.filters, b?.filters, a?.suspend, b?.suspend], [{ delay: [10, 0] }, {}, true, true]);
+    assert.deepEqual([a?.lport, a?.rport, a?.rhost], [b?.rport, b?.lport, '127.0.0.1']);
+    assert.deepEqual(bench.actions(), ['link.created']);
+  });
+
+  const refusals: [string, () => unknown, FaultCode][] = [
+    ['no ends', () => ({}), 'link_ends'],
+    ['three ends', () => ({ nodes: [end(one), end(other), end(one)] }), 'link_ends'],
+    ['one node twice', () => ({ nodes: [end(one), end(one, 1)] }), 'link_itself'],
+    ['an unknown node', () => ({ nodes: [end(one), { ...end(other), node_id: bench.project.project_id }] }), 'node_not_found'],
+    ['an unknown port', () => ({ nodes: [end(one), end(other, 9)] }), 'port_not_found'],
+    ['an unknown filter', () => ({ nodes: [end(one), end(other)], filters: { nonsense: [1] } }), 'filter_invalid'],
+  ];
+  for (const [what, body, code] of refusals) {
+    it(`are refused with ${what}, and nothing is left`, async () => {
+      await assert.rejects(bench.inProject('POST /links', body()), refusal(code));
+      assert.deepEqual([bench.compute.nios.size, bench.actions(), await bench.inProject('GET /links')], [0, [], []]);
+      await bench.addLink(one, other);
+    });
+  }
+
+  it('to the same port at once: one is made', async () => {
+    const third = await bench.addNode('PC3');
+    const results = await Promise.allSettled([bench.addLink(one, other), bench.addLink(other, third), bench.addLink(third, one)]);
+    const refused = results.filter((result) => result.status === 'rejected');
+    assert.equal(refused.length, 2);
+    for (const { reason } of refused) assert.ok(isFault(reason, 'port_taken'));
+    assert.equal(bench.compute.nios.size, 2);
+  });
+
+  it('that one end refuses are taken back, and no UDP port is lost', async () => {
+    const ports = bench.compute.udpPort;
+    bench.compute.refused.add('/nio');
+    await assert.rejects(bench.addLink(one, other), refusal('node_failed'));
+    bench.compute.refused.clear();
+    assert.equal(bench.compute.nios.size, 0);
+    await bench.addLink(one, other);
+    assert.equal(bench.compute.udpPort, ports + 2);
+  });
+
+  it('take a whole link back, and only what may be changed is', async () => {
+    const link = await bench.addLink(one, other);
+    bench.seen = [];
+    await bench.inProject(`PUT /links/${link.link_id}`, link);
+    assert.deepEqual(bench.seen, []);
+    const nodes = [
+      { ...end(other), label: { text: 'right' } },
+      { ...end(one, 7), label: { text: 'nowhere' } },
+    ];
+    const changed = await bench.inProject<Link>(`PUT /links/${link.link_id}`, {
+      filters: { packet_loss: [3] },
+      nodes,
+      suspend: true,
+      capturing: true,
+    });
+    assert.deepEqual(
+      changed.nodes.map(({ label }) => label?.text),
+      ['0/0', 'right'],
+    );
+    assert.deepEqual([changed.filters, changed.suspend, changed.capturing], [{ packet_loss: [3] }, true, false]);
+    assert.deepEqual(bench.compute.nios.get(`${one.node_id}/0/0`)?.filters, { packet_loss: [3] });
+    assert.deepEqual(bench.actions(), ['link.updated']);
+  });
+
+  it('keep their filters when a compute refuses new ones', async () => {
+    const link = await bench.addLink(one, other, { filters: { delay: [1] } });
+    bench.compute.refused.add('PUT /projects/{project_id}/vpcs/nodes/{node_id}/adapters/{adapter_number}/ports/{port_number}/nio');
+    await assert.rejects(bench.inProject(`PUT /links/${link.link_id}`, { filters: { delay: [2] } }), refusal('node_failed'));
+    assert.deepEqual((await bench.inProject<Link>(`GET /links/${link.link_id}`)).filters, { delay: [1] });
+  });
+
+  it('are the same for the compute after the server died: ports, filters, suspension', async () => {
+    await bench.addLink(one, other, { filters: { delay: [10] }, suspend: true });
+    const before = structuredClone([...bench.compute.nios]);
+    const ports = bench.compute.udpPort;
+    await bench.inProject(`POST /nodes/${one.node_id}/start`);
+    // Nothing is told to it: as after SIGKILL, but for the files' handles.
+    await bench.restart();
+    const nodes = await bench.inProject<NodeObject[]>('GET /nodes');
+    assert.deepEqual([nodes[0]?.status, [...bench.compute.nios], bench.compute.udpPort], ['started', before, ports]);
+  });
+
+  it('are the same after a crash that follows an opening', async () => {
+    await bench.addLink(one, other);
+    await bench.inProject('POST /close');
+    await bench.inProject('POST /open');
+    const before = structuredClone([...bench.compute.nios]);
+    const file = join(bench.project.path, bench.project.filename);
+    // As it is on disk while the project is open, which is what is found after SIGKILL.
+    const kept = [await readFile(file), await readFile(`${file}.log`)] as const;
+    await bench.restart(async () => {
+      await writeFile(file, kept[0]);
+      await writeFile(`${file}.log`, kept[1]);
+    });
+    await bench.inProject('GET /links');
+    assert.deepEqual([...bench.compute.nios], before);
+  });
+
+  it('come back with filters and suspension when the project is closed and opened', async () => {
+    const filters = { bandwidth_ba: [64, 0], delay: [10], seed: [7] };
+    await bench.addLink(one, other, { filters, suspend: true });
+    await bench.inProject('POST /close');
+    assert.equal(bench.compute.nios.size, 0);
+    const [stored] = await bench.inProject<Link[]>('GET /links');
+    assert.deepEqual([stored?.suspend, stored?.capturing, stored?.filters], [true, false, filters]);
+    await bench.inProject('POST /open');
+    const nio = bench.compute.nios.get(`${one.node_id}/0/0`);
+    assert.deepEqual([nio?.suspend, nio?.filters], [true, filters]);
+  });
+
+  it('that cannot be written are not made', async () => {
+    const live = await bench.controller.projects.get(bench.project.project_id).live();
+    await live.writeSnapshot();
+    await bench.inProject('POST /close');
+    await rm(join(bench.project.path, `${bench.project.filename}.log`));
+    await symlink('/dev/full', join(bench.project.path, `${bench.project.filename}.log`));
+    await bench.inProject('POST /open');
+    await assert.rejects(bench.addLink(one, other), refusal('storage_failed'));
+    assert.deepEqual([bench.compute.nios.size, await bench.inProject('GET /links')], [0, []]);
+    await assert.rejects(bench.inProject(`DELETE /nodes/${one.node_id}`), refusal('storage_failed'));
+    await assert.rejects(bench.inProject(`PUT /nodes/${one.node_id}`, { x: 9 }), refusal('storage_failed'));
+    assert.deepEqual([bench.compute.nodes.size, (await bench.inProject<NodeObject>(`GET /nodes/${one.node_id}`)).x], [2, 0]);
+  });
+});

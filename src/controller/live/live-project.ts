@@ -1,0 +1,278 @@
+/**
+ * A project while it is open: its nodes, links and drawings, and the log that makes their changes durable. Changes pass the gate;
+ * who must have the project stand still (closing, copying) holds it.
+ */
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import type { EventStream } from '../../lib/event-stream.ts';
+import { Gate } from '../../lib/gate.ts';
+import type { Log } from '../../lib/log.ts';
+import { Mutex } from '../../lib/mutex.ts';
+import type { Symbols } from '../catalog/symbols.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import { type Captured, type Change, ProjectLog } from '../log/project-log.ts';
+import { type LogRecord, type ProjectState, toProjectEntry, topologyOf } from '../log/project-state.ts';
+import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
+import { isUndoable } from '../model/view-settings.ts';
+import type { CapturesOfProject, KeptCaptures } from './captures/kept-captures.ts';
+import { ToldComputes } from './compute-announcements.ts';
+import { removeUnusedPictures } from './drawings/pictures.ts';
+import { ProjectDrawings } from './drawings/project-drawings.ts';
+import { noticesOf, Told } from './history/missed-notices.ts';
+import { ProjectUndo } from './history/project-undo.ts';
+import { ProjectChanges } from './host/project-changes.ts';
+import type { Commit, Notice, ProjectHost } from './host/project-host.ts';
+import { ProjectLinks } from './links/project-links.ts';
+import { ProjectNodes } from './nodes/project-nodes.ts';
+import { upgradeFiles } from './upgrade-files.ts';
+
+export interface LiveProjectOptions {
+  readonly folder: string;
+  readonly filename: string;
+  readonly computes: Computes;
+  readonly captures: KeptCaptures;
+  readonly configsPath: string;
+  readonly symbols: Symbols;
+  readonly version: string;
+  readonly log: Log;
+  readonly notices: EventStream<Notice>;
+  /** The project's own fields are others now. */
+  readonly onEntry: (entry: ProjectEntry) => void;
+}
+
+/** Notices up to and with that of change `seq`, or why they are not known. */
+export type Missed = { readonly seq: number; readonly notices: readonly Notice[] } | 'too_old' | 'unknown' | 'closed';
+
+export class LiveProject implements ProjectHost {
+  readonly projectId: string;
+  readonly folder: string;
+  readonly configsPath: string;
+  readonly symbols: Symbols;
+  readonly computes: Computes;
+  readonly keptCaptures: CapturesOfProject;
+  readonly nodes: ProjectNodes;
+  readonly links: ProjectLinks;
+  readonly drawings: ProjectDrawings;
+  readonly gate = new Gate();
+  readonly undo: ProjectUndo;
+  readonly #log: ProjectLog;
+  readonly changes: ProjectChanges;
+  readonly #onEntry: LiveProjectOptions['onEntry'];
+  /** Changes of the project's own fields, one at a time. */
+  readonly #updates = new Mutex();
+  readonly #serverLog: Log;
+  readonly #notices: EventStream<Notice>;
+  /** Computes that the file names; those not registered here are kept in it. */
+  readonly #namedComputes: readonly ComputeEntry[];
+  readonly #told = new Told();
+  readonly #toldComputes: ToldComputes;
+  #entry: ProjectEntry;
+  /** A clean end: where links' frames went is of no use to the next opening. */
+  #forgetPorts = false;
+
+  private constructor(log: ProjectLog, state: ProjectState, options: LiveProjectOptions) {
+    this.projectId = state.project.project_id;
+    this.folder = options.folder;
+    this.configsPath = options.configsPath;
+    this.symbols = options.symbols;
+    this.computes = options.computes;
+    this.keptCaptures = options.captures.of(this.projectId);
+    this.#log = log;
+    this.changes = new ProjectChanges(log, (change, event, seq) => this.#tell(change, event, seq));
+    this.#onEntry = options.onEntry;
+    this.#serverLog = options.log;
+    this.#notices = options.notices;
+    this.#entry = state.project;
+    this.#toldComputes = new ToldComputes({ ...options, entry: () => this.#entry });
+    this.#namedComputes = state.computes;
+    this.nodes = new ProjectNodes(this);
+    this.links = new ProjectLinks(this, this.nodes);
+    this.nodes.connect(this.links);
+    this.drawings = new ProjectDrawings(this);
+    this.undo = new ProjectUndo(this);
+    log.snapshotFrom(() => this.#capture());
+  }
+
+  /** Reads the project and makes what it holds on the computes. @throws when file or log cannot be read */
+  static async open(options: LiveProjectOptions): Promise<LiveProject> {
+    const file = join(options.folder, options.filename);
+    const onSnapshotFailed = (error: unknown) =>
+      options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
+    const { log, state } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    // Other programs may still want to read the file as it was.
+    if (state.upgradedFrom !== undefined) {
+      await copyFile(file, `${file}.backup${state.upgradedFrom}`);
+      await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
+    }
+    const live = new LiveProject(log, state, options);
+    await live.#restore(state);
+    // Where frames of links go now must be known after a crash, or links of running nodes would be interrupted.
+    if (!isDeepStrictEqual(live.links.udpPorts(), Object.fromEntries(state.udpPorts)))
+      await live.writeSnapshot().catch(onSnapshotFailed);
+    else if (state.upgradedFrom !== undefined || log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
+    return live;
+  }
+
+  get entry(): ProjectEntry {
+    return this.#entry;
+  }
+
+  /** Number of the last change. */
+  get seq(): number {
+    return this.#log.seq;
+  }
+
+  /** What the project file holds now. */
+  topology(): Topology {
+    const used = new Map(this.#namedComputes.map((entry) => [entry.compute_id, entry]));
+    for (const { entry } of this.usedComputes()) if (entry) used.set(entry.compute_id, entry);
+    return {
+      project: this.#entry,
+      nodes: this.nodes.entries(),
+      links: this.links.entries(),
+      drawings: this.drawings.entries(),
+      computes: [...used.values()],
+    };
+  }
+
+  /** Computes that have nodes of this project. */
+  usedComputes(): Compute[] {
+    return [...new Set(this.nodes.entries().map((entry) => entry.compute_id))].flatMap((id) => this.computes.find(id) ?? []);
+  }
+
+  commit(change: Change, apply: Commit['apply']): Promise<void> {
+    return this.commitAll([{ change, apply }]);
+  }
+
+  /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
+  commitAll(commits: readonly Commit[]): Promise<void> {
+    return this.changes.commitAll(commits);
+  }
+
+  notify(action: string, event: object): void {
+    const notice = { action, event };
+    this.#told.note(notice, this.seq);
+    this.#notices.emit(notice);
+  }
+
+  /** What a listener was not told that has seen everything up to `since`. */
+  async missed(since: number): Promise<Missed> {
+    const { seq } = this;
+    if (since > seq) return 'unknown';
+    const records = await this.#log.recordsAfter(since);
+    if (!records) return 'too_old';
+    const notices = await noticesOf(records, this);
+    return { seq, notices: [...notices, ...this.#told.after(since, this.nodes, this.links)] };
+  }
+
+  /** The changes that are remembered, the oldest first. */
+  records(): Promise<readonly LogRecord[]> {
+    return this.#log.records();
+  }
+
+  /** @throws `project_closed`, and why the compute cannot be told */
+  ensureOn(compute: Compute): Promise<void> {
+    return this.#toldComputes.tell(compute);
+  }
+
+  /** A compute may have lost what it knew. */
+  forgetOn(compute: Compute): void {
+    this.#toldComputes.forget(compute);
+  }
+
+  /** Changes the project's own fields, if they are others; listeners of the controller are told by `onEntry`. */
+  update(fields: object): Promise<void> {
+    return this.#updates.run(async () => {
+      const was = this.#entry;
+      const entry = toProjectEntry(was, fields);
+      if (isDeepStrictEqual(entry, was)) return;
+      const change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+      await this.commit(change, () => {
+        this.#entry = entry;
+        this.#onEntry(entry);
+        return undefined;
+      });
+      const { variables } = entry;
+      if (isDeepStrictEqual(variables, was.variables)) return;
+      await forEachBounded(this.usedComputes(), concurrency, (compute) =>
+        compute.transport.call('PUT /v2/compute/projects/{project_id}', {
+          path: { project_id: this.projectId },
+          body: { variables },
+        }),
+      );
+    });
+  }
+
+  /** Brings the project file up to date. @throws `storage_failed` */
+  writeSnapshot(): Promise<void> {
+    return this.#log.writeSnapshot();
+  }
+
+  /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
+  async shutDown(): Promise<void> {
+    this.#toldComputes.end();
+    await this.links.captures.keep(this.usedComputes());
+    await forEachBounded([...this.nodes.all()], concurrency, (node) =>
+      node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
+    );
+    await this.#toldComputes.close();
+    this.#forgetPorts = true;
+    await this.#removeUnusedPictures().catch(() => undefined);
+    await this.release();
+  }
+
+  /** Lets go of the files and leaves everything running: the server ends. */
+  async release(): Promise<void> {
+    await this.#log
+      .writeSnapshot()
+      .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
+    await this.#log.close();
+  }
+
+  /** A drawing that was deleted may come back. */
+  async #removeUnusedPictures(): Promise<void> {
+    const used = new Set([...this.drawings.entries().map(({ svg }) => svg), this.#entry.supplier?.logo ?? '']);
+    for (const { action, event, was } of await this.records()) {
+      if (!action.startsWith('drawing.')) continue;
+      for (const drawing of [event, was]) if (drawing && 'svg' in drawing) used.add(String(drawing.svg));
+    }
+    await removeUnusedPictures(this.folder, used);
+  }
+
+  /** Listeners are told of all that is there. */
+  async #restore(state: ProjectState): Promise<void> {
+    const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
+    await forEachBounded(nodes, concurrency, (node) => this.nodes.restore(node));
+    const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
+    await forEachBounded(links, concurrency, async ({ link_id }) => {
+      await this.links.mending.restore(link_id, state.udpPorts.get(link_id));
+      this.notify('link.created', this.links.get(link_id));
+    });
+    await this.links.captures.restore(this.usedComputes());
+    await forEachBounded(state.drawings.values(), concurrency, async (entry) => {
+      await this.drawings.add(entry);
+      this.notify('drawing.created', this.drawings.get(entry.drawing_id));
+    });
+  }
+
+  #addLink(linkId: string, add: () => boolean): boolean {
+    const isAdded = add();
+    if (!isAdded)
+      this.notify('log.warning', { message: `The link ${linkId} was left out: its ends are not there, or have another link` });
+    return isAdded;
+  }
+
+  #tell({ action }: Change, event: object | undefined, seq: number): void {
+    if (!event) return;
+    const notice = { action, event, seq };
+    if (action.endsWith('.deleted')) this.#told.note(notice, seq);
+    this.#notices.emit(notice);
+  }
+
+  #capture(): Captured {
+    return { topology: this.topology(), udpPorts: this.#forgetPorts ? {} : this.links.udpPorts() };
+  }
+}

@@ -1,0 +1,39 @@
+/** What a compute refuses because it has not got an image is asked again when the image, which this server has, was sent there. */
+import { isFault } from '../../../api/faults.ts';
+import { findKind } from '../../model/node.ts';
+import { imageProperties } from '../../model/node-images.ts';
+import type { ProjectHost } from '../host/project-host.ts';
+import type { OpenNode } from './open-node.ts';
+
+/** A node has so many properties that name images, and more. */
+const maxSent = 16;
+
+/** @throws what `call` throws; `image_missing` when this server has not got the image either, or another one of that name */
+export async function withImages<T>(
+  host: Pick<ProjectHost, 'computes' | 'notify'>,
+  node: OpenNode,
+  call: () => Promise<T>,
+): Promise<T> {
+  const compute = node.requireCompute();
+  const { node_type } = node.entry;
+  const sent = new Set<string>();
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const image = isFault(error, 'image_missing') ? error.extra.image : undefined;
+      const canSend = typeof image === 'string' && !compute.isLocal && findKind(node_type)?.images !== undefined;
+      if (!canSend || sent.has(image) || sent.size >= maxSent) throw error;
+      sent.add(image);
+      const wanted = { compute, nodeType: node_type, image, md5sum: expectedSum(node, image) };
+      if (!(await host.computes.images.send(wanted, (action, event) => host.notify(action, event)))) throw error;
+    }
+  }
+}
+
+/** What the project knows of the image, which another of the same name has not. */
+function expectedSum({ entry }: OpenNode, image: string): string | undefined {
+  const key = imageProperties(entry).find((property) => entry.properties[property] === image);
+  const sum = key === undefined ? undefined : entry.properties[`${key}_md5sum`];
+  return typeof sum === 'string' && sum !== '' ? sum : undefined;
+}

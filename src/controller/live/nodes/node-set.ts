@@ -1,0 +1,101 @@
+/** The nodes of an open project as they are now: found by id, listed as objects of the API, their names kept apart. */
+import { fault } from '../../../api/faults.ts';
+import type { Problem } from '../../../schema/problem.ts';
+import { Names } from '../../model/names.ts';
+import { findKind, type NodeObject } from '../../model/node.ts';
+import type { NodeEntry } from '../../model/topology.ts';
+import type { OpenNode } from './open-node.ts';
+
+export class NodeSet {
+  protected readonly names = new Names();
+  readonly #nodes = new Map<string, OpenNode>();
+  #list: readonly NodeObject[] | undefined;
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  list(): readonly NodeObject[] {
+    this.#list ??= Object.freeze(Array.from(this.#nodes.values(), (node) => node.object));
+    return this.#list;
+  }
+
+  all(): Iterable<OpenNode> {
+    return this.#nodes.values();
+  }
+
+  ids(): string[] {
+    return [...this.#nodes.keys()];
+  }
+
+  find(nodeId: string): OpenNode | undefined {
+    return this.#nodes.get(nodeId);
+  }
+
+  /** @throws `node_not_found` */
+  get(nodeId: string): OpenNode {
+    const node = this.#nodes.get(nodeId);
+    if (!node) throw fault('node_not_found', { node_id: nodeId });
+    return node;
+  }
+
+  entries(): NodeEntry[] {
+    return Array.from(this.#nodes.values(), (node) => node.entry);
+  }
+
+  /** Nodes that cannot be used: their compute, image or emulator is not there. */
+  problems(): Problem[] {
+    return Array.from(this.#nodes.values()).flatMap(({ id, entry, problem }) =>
+      problem === undefined ? [] : [{ kind: 'node', id, name: entry.name, message: problem }],
+    );
+  }
+
+  isNamed(name: string): boolean {
+    return this.names.has(name);
+  }
+
+  /** Whether a node with a process of its own runs. */
+  get isRunning(): boolean {
+    for (const { entry, live } of this.#nodes.values()) {
+      if (live.status !== 'stopped' && !findKind(entry.node_type)?.alwaysRunning) return true;
+    }
+    return false;
+  }
+
+  /** Its name is taken already. */
+  protected put(node: OpenNode): void {
+    this.#nodes.set(node.id, node);
+    this.#list = undefined;
+  }
+
+  /** Its name is free again. */
+  protected remove(node: OpenNode): void {
+    this.#nodes.delete(node.id);
+    this.names.release(node.entry.name);
+    this.#list = undefined;
+  }
+
+  /** @throws `undo_conflict` when it is another node's */
+  protected reserve(name: string): void {
+    if (this.names.has(name)) throw fault('undo_conflict', { reason: `another node is called ${name} now` });
+    this.names.reserve(name);
+  }
+
+  /** `name` is reserved; afterwards either it or the one before is free. */
+  protected async renaming(node: OpenNode, name: string, change: () => Promise<void>): Promise<NodeObject> {
+    const before = node.entry.name;
+    try {
+      await change();
+    } catch (error) {
+      if (name !== before) this.names.release(name);
+      throw error;
+    }
+    if (name !== before) this.names.release(before);
+    return node.object;
+  }
+
+  /** The object of a node is another one. */
+  protected changed(): void {
+    this.#list = undefined;
+  }
+}

@@ -1,0 +1,102 @@
+/** Nodes: names, changes, status, and that nothing is left of what was refused. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { refusal, withController } from '../../../../test/support/with-controller.ts';
+import type { NodeObject } from '../../model/node.ts';
+
+describe('nodes', () => {
+  const bench = withController();
+  it('are made with names of their own, also at the same time', async () => {
+    const made = await Promise.all(Array.from({ length: 20 }, () => bench.addNode('PC{0}')));
+    assert.equal(new Set(made.map((node) => node.name)).size, 20);
+    assert.equal(bench.actions().filter((action) => action === 'node.created').length, 20);
+  });
+
+  it('that are refused leave nothing: name, node, event', async () => {
+    bench.compute.refused.add('/vpcs/nodes');
+    await assert.rejects(bench.addNode('PC1'), refusal('node_failed'));
+    bench.compute.refused.clear();
+    assert.deepEqual([(await bench.addNode('PC1')).name, bench.compute.nodes.size, bench.actions()], ['PC1', 1, ['node.created']]);
+  });
+
+  it('show their status at once, tell it once, and are not logged for it', async () => {
+    const node = await bench.addNode('PC1');
+    bench.seen = [];
+    const started = await bench.inProject<NodeObject>(`POST /nodes/${node.node_id}/start`);
+    assert.equal(started.status, 'started');
+    assert.deepEqual(bench.actions(), ['node.updated']);
+    bench.compute.tell(node.node_id, { status: 'stopped' });
+    assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'stopped');
+    const log = await readFile(join(bench.project.path, `${bench.project.filename}.log`), 'utf8');
+    assert.equal(log.match(/"node\.updated"/g), null);
+  });
+
+  it('keep their console type when null is asked for, which stands for no choice', async () => {
+    const { node_id, console_type } = await bench.addNode('PC1');
+    const updated = await bench.inProject<NodeObject>(`PUT /nodes/${node_id}`, { console_type: null });
+    assert.deepEqual([console_type, updated.console_type], ['telnet', 'telnet']);
+  });
+
+  it('take a port that their compute reports, durably', async () => {
+    const node = await bench.addNode('PC1');
+    bench.compute.tell(node.node_id, { console: 7777 });
+    // The change is made when nothing else is done with the node: a request for it comes after.
+    await bench.inProject(`PUT /nodes/${node.node_id}`, { x: 3 });
+    await bench.restart();
+    const [found] = await bench.inProject<NodeObject[]>('GET /nodes');
+    assert.deepEqual([found?.console, found?.x], [7777, 3]);
+  });
+
+  it('move without a word to the compute; what did not change is not told', async () => {
+    const node = await bench.addNode('PC1');
+    bench.compute.calls.length = 0;
+    bench.seen = [];
+    const moved = await bench.inProject<NodeObject>(`PUT /nodes/${node.node_id}`, { ...node, x: 5, status: 'started', width: 1 });
+    assert.deepEqual(
+      [moved.x, moved.status, moved.width, bench.compute.calls, bench.actions()],
+      [5, 'stopped', 65, [], ['node.updated']],
+    );
+    await bench.inProject(`PUT /nodes/${node.node_id}`, { x: 5, properties: {} });
+    assert.equal(bench.seen.length, 1);
+  });
+
+  it('are renamed: the label follows, the old name is free, a taken one is numbered', async () => {
+    const [one, other] = [await bench.addNode('PC1'), await bench.addNode('PC2')];
+    const renamed = await bench.inProject<NodeObject>(`PUT /nodes/${one.node_id}`, { name: 'PC2', label: { text: 'x', x: 3 } });
+    assert.deepEqual([renamed.name, renamed.label], ['PC1', { text: 'PC1', x: 3 }]);
+    await bench.inProject(`PUT /nodes/${other.node_id}`, { name: 'R1' });
+    assert.equal((await bench.addNode('PC2')).name, 'PC2');
+    assert.equal(bench.compute.nodes.get(other.node_id)?.name, 'R1');
+  });
+
+  it('go with their links, and are told to be gone once', async () => {
+    const [one, other] = [await bench.addNode('PC1'), await bench.addNode('PC2')];
+    await bench.addLink(one, other);
+    bench.seen = [];
+    await bench.inProject(`DELETE /nodes/${one.node_id}`);
+    assert.deepEqual(bench.actions(), ['link.deleted', 'node.deleted']);
+    assert.deepEqual(
+      [bench.compute.nodes.size, bench.compute.nios.size, await bench.inProject('GET /stats')],
+      [1, 0, { drawings: 0, links: 0, nodes: 1, snapshots: 0 }],
+    );
+    await bench.restart();
+    assert.equal((await bench.inProject<NodeObject[]>('GET /nodes')).length, 1);
+  });
+
+  it('that are locked stay', async () => {
+    const node = await bench.addNode('PC1', { locked: true });
+    await assert.rejects(bench.inProject(`DELETE /nodes/${node.node_id}`), refusal('node_locked'));
+  });
+
+  it('are all attempted, then one error is told', async () => {
+    const nodes = [await bench.addNode('PC1'), await bench.addNode('PC2'), await bench.addNode('PC3')];
+    bench.compute.nodes.delete(nodes[0]?.node_id ?? '');
+    await assert.rejects(bench.inProject('POST /nodes/start'), refusal('node_not_found'));
+    assert.deepEqual(
+      (await bench.inProject<NodeObject[]>('GET /nodes')).map((node) => node.status),
+      ['stopped', 'started', 'started'],
+    );
+  });
+});

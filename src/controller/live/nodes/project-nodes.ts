@@ -1,0 +1,308 @@
+/**
+ * The nodes of an open project. Whatever concerns one node happens one after the other; different nodes go at the same time.
+ * Every change: checked, made on the compute, made durable, then it takes effect and is told; what fails on the way is taken back.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../../../api/faults.ts';
+import { KeyedMutex } from '../../../lib/mutex.ts';
+import type { BulkNode } from '../../../schema/bulk.ts';
+import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
+import type { Compute } from '../../computes/compute.ts';
+import { deletingAction } from '../../log/project-state.ts';
+import { canonical } from '../../model/canonical.ts';
+import {
+  type ComputeNode,
+  changedEntry,
+  changedProperties,
+  createBody,
+  kindOf,
+  type NodeObject,
+  updateBody,
+} from '../../model/node.ts';
+import { symbolOf } from '../../model/symbol.ts';
+import type { NodeEntry } from '../../model/topology.ts';
+import { commitPrepared, type Prepared } from '../host/prepared.ts';
+import type { LinksOfNodes, ProjectHost } from '../host/project-host.ts';
+import { withImages } from './missing-images.ts';
+import { checkDuplicable, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
+import { NodeSet } from './node-set.ts';
+import { checkPortsStay, OpenNode } from './open-node.ts';
+import { sendNodeFiles } from './send-node-files.ts';
+
+export interface PreparedNode extends Prepared<NodeObject> {
+  readonly node: OpenNode;
+}
+
+export type NodeAction = 'start' | 'stop' | 'suspend' | 'reload';
+
+export class ProjectNodes extends NodeSet {
+  readonly #host: ProjectHost;
+  /** One thing at a time for each node; shared with whoever works on its ports. */
+  readonly locks = new KeyedMutex();
+  #links: LinksOfNodes | undefined;
+
+  constructor(host: ProjectHost) {
+    super();
+    this.#host = host;
+  }
+
+  connect(links: LinksOfNodes): void {
+    this.#links = links;
+  }
+
+  /** Makes a node; one that has this id already is returned as it is. */
+  async create(body: NodeCreate): Promise<NodeObject> {
+    const compute = this.#host.computes.get(body.compute_id);
+    const nodeId = body.node_id ?? crypto.randomUUID();
+    return this.locks.run(nodeId, async () => {
+      const existing = this.find(nodeId);
+      if (existing) return existing.object;
+      kindOf(body.node_type);
+      return this.#make(compute, body.name, (name) => planNode(this.#host, compute, { ...body, node_id: nodeId }, name));
+    });
+  }
+
+  /** Makes a new node on its compute; its lock is held. @throws `node_id_taken` and why it cannot be made */
+  async prepare({ ref: _ref, ...body }: BulkNode & { node_id: string }): Promise<PreparedNode> {
+    const compute = this.#host.computes.get(body.compute_id);
+    if (this.find(body.node_id)) throw fault('node_id_taken', { node_id: body.node_id });
+    kindOf(body.node_type);
+    const name = this.names.allocate(body.name);
+    return this.#prepare(compute, name, () => planNode(this.#host, compute, body, name));
+  }
+
+  /** Makes a copy of a node that does not run, files included and links not. */
+  duplicate(nodeId: string, place: NodeDuplicate): Promise<NodeObject> {
+    return this.#withNode(nodeId, async (source) => {
+      checkDuplicable(source);
+      if (!source.isPresent) await this.#place(source);
+      return this.#make(source.requireCompute(), source.entry.name, (name) => planCopy(source, place, name));
+    });
+  }
+
+  update(nodeId: string, body: NodeUpdate): Promise<NodeObject> {
+    return this.#withNode(nodeId, async (node) => {
+      const before = node.entry;
+      const name = body.name === undefined ? before.name : this.names.allocate(body.name, before.name);
+      return this.renaming(node, name, async () => {
+        const size = body.symbol === undefined ? before : await this.#host.symbols.sizeOfNode(symbolOf(body.symbol));
+        await this.#change(node, changedEntry(before, body, name, size), changedProperties(before, body));
+      });
+    });
+  }
+
+  /** What is stored of it gets these values again. @throws `undo_conflict` when its name is another node's */
+  setBack(nodeId: string, { properties = {}, ...fields }: Partial<NodeEntry>): Promise<void> {
+    return this.#withNode(nodeId, async (node) => {
+      const before = node.entry;
+      const { name } = fields;
+      if (name !== undefined) this.reserve(name);
+      await this.renaming(node, name ?? before.name, async () => {
+        await this.#change(node, canonical({ ...before, ...fields }), changedProperties(before, { properties }));
+      });
+    });
+  }
+
+  /** A deleted node comes back as it was. @throws `node_id_taken`, `undo_conflict`, `compute_not_found` */
+  bringBack(entry: NodeEntry): Promise<void> {
+    return this.locks.run(entry.node_id, async () => {
+      if (this.find(entry.node_id)) throw fault('node_id_taken', { node_id: entry.node_id });
+      const compute = this.#host.computes.get(entry.compute_id);
+      this.reserve(entry.name);
+      await this.#makeNamed(compute, entry.name, () => planReturn(this.#host, compute, entry));
+    });
+  }
+
+  delete(nodeId: string): Promise<void> {
+    return this.#withNode(nodeId, async (node) => {
+      if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
+      await this.#host.commit({ action: deletingAction, event: { node_id: nodeId }, was: null }, () => undefined);
+      await this.#links?.deleteOn(nodeId);
+      if (node.compute) await node.deleteOnCompute({ keepFiles: true });
+      try {
+        await this.#host.commit({ action: 'node.deleted', event: node.entry, was: node.entry, undoable: true }, () => {
+          this.remove(node);
+          return node.object;
+        });
+      } catch (error) {
+        await this.#place(node).catch(() => undefined);
+        throw error;
+      }
+    });
+  }
+
+  /** Starts, stops, … a node and returns it as it is then. */
+  act(nodeId: string, action: NodeAction, body: unknown = {}): Promise<NodeObject> {
+    return this.#withNode(nodeId, async (node) => {
+      if (action === 'reload' && !kindOf(node.entry.node_type).can.reload) {
+        throw fault('compute_route_missing', { request: `POST …/nodes/${nodeId}/reload` });
+      }
+      if (!node.isPresent && action === 'stop') return node.object;
+      if (!node.isPresent) await this.#place(node);
+      let answer: ComputeNode | undefined;
+      try {
+        answer = await node.act(action, body);
+      } catch (error) {
+        if (action !== 'stop') throw error;
+        this.#host.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });
+      }
+      await this.#refresh(node, answer);
+      return node.object;
+    });
+  }
+
+  /** Has the compute do what changes nothing that the project holds. @throws `compute_route_missing` for kinds that cannot */
+  async relay(nodeId: string, verb: 'console/reset' | 'resize_disk', body: unknown = {}): Promise<void> {
+    await this.#withNode(nodeId, (node) => node.act(verb, body));
+  }
+
+  /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are told why. */
+  add(entry: NodeEntry): OpenNode {
+    const node = new OpenNode(this.#host.projectId, this.computeOf(entry), entry);
+    node.isPresent = false;
+    this.names.reserve(entry.name);
+    this.put(node);
+    return node;
+  }
+
+  /** Undefined when it is not registered here. */
+  computeOf(entry: NodeEntry): Compute | undefined {
+    return this.#host.computes.find(entry.compute_id);
+  }
+
+  /** Listeners are told that it is there, or can be used again, and why it cannot be used when that is so. */
+  restore(node: OpenNode, told = 'node.created'): Promise<void> {
+    const place = async () => {
+      if (this.find(node.id) !== node) return;
+      kindOf(node.entry.node_type);
+      await this.#place(node, told);
+    };
+    const failed = (error: Error) => {
+      this.#host.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
+      this.setProblem(node, error.message, told);
+    };
+    return this.locks.run(node.id, () => place().catch(failed));
+  }
+
+  /** `problem`: why it cannot be used, or undefined when it can. */
+  setProblem(node: OpenNode, problem: string | undefined, told = 'node.updated'): void {
+    node.problem = problem;
+    this.#told(node, told);
+  }
+
+  /** What a compute says of a node: status at once; other differences are asked for again when nothing else is done with the node. */
+  report(answer: ComputeNode): void {
+    const node = this.find(String(answer.node_id));
+    if (!node) return;
+    if (node.mergeLive(answer)) this.#told(node);
+    if (node.merged(answer).entry === node.entry) return;
+    const reconcile = async () => {
+      if (this.find(node.id) === node && node.isPresent && node.merged(answer).entry !== node.entry) await this.#refresh(node);
+    };
+    this.locks.run(node.id, reconcile).catch(() => undefined);
+  }
+
+  /** Makes a node on its compute under a name of its own; what fails on the way is taken back. */
+  #make(compute: Compute, base: string, plan: (name: string) => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
+    const name = this.names.allocate(base);
+    return this.#makeNamed(compute, name, () => plan(name));
+  }
+
+  /** The name is reserved already. */
+  async #makeNamed(compute: Compute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
+    const prepared = await this.#prepare(compute, name, plan);
+    await commitPrepared(this.#host, [prepared]);
+    return prepared.result();
+  }
+
+  async #prepare(compute: Compute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<PreparedNode> {
+    let node: OpenNode | undefined;
+    const revert = async () => {
+      this.names.release(name);
+      if (node?.isPresent) await node.deleteOnCompute().catch(() => undefined);
+    };
+    try {
+      const planned = await plan();
+      const made = planned.node;
+      node = made;
+      made.isPresent = false;
+      await this.#host.ensureOn(compute);
+      this.#take(made, await withImages(this.#host, made, planned.create));
+      const apply = () => {
+        this.put(made);
+        return made.object;
+      };
+      const change = { action: 'node.created', event: made.entry, was: null, undoable: true };
+      return { node: made, commit: { change, apply }, revert, result: () => made.object };
+    } catch (error) {
+      await revert();
+      throw error;
+    }
+  }
+
+  #withNode<T>(nodeId: string, fn: (node: OpenNode) => Promise<T>): Promise<T> {
+    this.get(nodeId);
+    return this.locks.run(nodeId, () => fn(this.get(nodeId)));
+  }
+
+  /** Makes a node of the file on its compute, or finds it there. */
+  async #place(node: OpenNode, told = 'node.updated'): Promise<void> {
+    await this.#host.ensureOn(node.requireCompute());
+    await sendNodeFiles(this.#host.folder, node);
+    const made = await withImages(this.#host, node, () => node.createOnCompute(createBody(node.entry)));
+    if (node.problem !== undefined) this.setProblem(node, undefined, told);
+    await this.#refresh(node, made, told);
+    await this.#links?.rewire(node.id);
+  }
+
+  /** Merges what the compute says; it is asked when it has not said anything. */
+  async #refresh(node: OpenNode, answer?: ComputeNode, told = 'node.updated'): Promise<void> {
+    const { entry, live } = node.merged(answer ?? (await node.read()));
+    const isOther = node.setLive(live);
+    if (entry !== node.entry) await this.#commitUpdated(node, entry);
+    else if (isOther) this.#told(node, told);
+  }
+
+  async #change(node: OpenNode, wanted: NodeEntry, properties: Record<string, unknown>): Promise<void> {
+    const before = node.entry;
+    const completed = canonical<NodeEntry>({ ...wanted, properties: { ...wanted.properties, ...properties } });
+    checkPortsStay(node, completed, this.#links?.endsOn(node.id) ?? []);
+    const told = node.isPresent ? updateBody(before, wanted, properties) : undefined;
+    const after = told ? await this.#updateOnCompute(node, wanted, told) : completed;
+    if (isDeepStrictEqual(after, before)) return;
+    await this.#commitUpdated(node, after, { undoable: true }).catch(async (error: unknown) => {
+      const { node_id: _id, ...old } = createBody(before);
+      if (told) await node.update(old).catch(() => undefined);
+      throw error;
+    });
+  }
+
+  #told(node: OpenNode, action = 'node.updated'): void {
+    this.changed();
+    this.#host.notify(action, node.object);
+    this.#links?.nodeChanged(node);
+  }
+
+  #take(node: OpenNode, answer: ComputeNode): void {
+    const { entry, live } = node.merged(answer);
+    node.setEntry(entry);
+    node.setLive(live);
+  }
+
+  async #updateOnCompute(node: OpenNode, wanted: NodeEntry, told: Record<string, unknown>): Promise<NodeEntry> {
+    const answer = await withImages(this.#host, node, () => node.update(told));
+    const { entry, live } = node.merged(answer);
+    node.setLive(live);
+    return canonical({ ...wanted, console: entry.console, console_type: entry.console_type, properties: entry.properties });
+  }
+
+  /** `undoable`: a client asked for it; otherwise the compute said so. */
+  #commitUpdated(node: OpenNode, entry: NodeEntry, { undoable = false } = {}): Promise<void> {
+    return this.#host.commit({ action: 'node.updated', event: entry, was: node.entry, undoable }, () => {
+      node.setEntry(entry);
+      this.changed();
+      this.#links?.nodeChanged(node);
+      return node.object;
+    });
+  }
+}

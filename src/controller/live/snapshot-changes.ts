@@ -1,0 +1,23 @@
+/** What a restore took away, told part by part: clients that show a project do not read it again. */
+import type { LiveProject } from './live-project.ts';
+
+type Part = 'node' | 'link' | 'drawing';
+/** Objects of the API by their ids. */
+type Parts = Readonly<Record<Part, ReadonlyMap<string, object>>>;
+
+/** As they are now. */
+export function partsOf(live: LiveProject): Parts {
+  return {
+    node: new Map(live.nodes.list().map((node) => [node.node_id, node])),
+    link: new Map(live.links.list().map((link) => [link.link_id, link])),
+    drawing: new Map(live.drawings.list().map((drawing) => [drawing.drawing_id, drawing])),
+  };
+}
+
+/** After the opening, which told of all that is there. Links go before their nodes. */
+export function tellGone(live: LiveProject, before: Parts): void {
+  const after = partsOf(live);
+  for (const part of ['link', 'node', 'drawing'] as const) {
+    for (const [id, object] of before[part]) if (!after[part].has(id)) live.notify(`${part}.deleted`, object);
+  }
+}

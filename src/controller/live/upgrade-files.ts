@@ -1,0 +1,105 @@
+/**
+ * What stands beside an old project file and moves when that is upgraded. Each step can be repeated: it finds out whether it was done.
+ * Source: the established format's history.
+ */
+import { createWriteStream } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fault } from '../../api/faults.ts';
+import { isReallyBelow } from '../../lib/inside.ts';
+import type { Topology } from '../model/topology.ts';
+import { baseName } from '../model/upgrades/drawings-1x.ts';
+import { object, objects, textOr } from '../model/upgrades/raw.ts';
+import { projectEntry } from '../zip/archive-entries.ts';
+import { archiveFolder } from '../zip/write-archive.ts';
+
+export interface UpgradedFile {
+  /** The project file, as it was. */
+  readonly file: string;
+  /** Revision that it had; 0 when it said none. */
+  readonly upgradedFrom: number;
+  readonly topology: Pick<Topology, 'nodes'>;
+}
+
+/** From these revisions on files have what the step makes. */
+const firstOf2x = 5;
+const ownFoldersOfRouters = 7;
+
+/** @throws project_damaged when something cannot be moved */
+export async function upgradeFiles(folder: string, upgraded: UpgradedFile): Promise<void> {
+  const { file, upgradedFrom, topology } = upgraded;
+  try {
+    if (upgradedFrom < firstOf2x) {
+      await moveSnapshots(folder);
+      await moveReadme(folder);
+      await copyPictures(folder, file);
+    }
+    if (upgradedFrom < ownFoldersOfRouters) await moveRouterFiles(join(folder, 'project-files', 'dynamips'), topology);
+  } catch (error) {
+    const reason = `files beside it could not be upgraded: ${(error as Error).message}`;
+    throw fault('project_damaged', { name: basename(file), reason }, { cause: error });
+  }
+}
+
+/** Folders of snapshots become archives; the folder goes when its archive is complete. */
+async function moveSnapshots(folder: string): Promise<void> {
+  const old = join(folder, 'project-files', 'snapshots');
+  for (const entry of await readdir(old, { withFileTypes: true }).catch(() => [])) {
+    const source = join(old, entry.name);
+    const file = entry.isDirectory() ? (await readdir(source)).find((name) => name.endsWith('.gns3')) : undefined;
+    if (file === undefined) continue;
+    const archive = join(folder, 'snapshots', `${entry.name}.gns3project`);
+    await mkdir(join(folder, 'snapshots'), { recursive: true });
+    if (file !== projectEntry) await rename(join(source, file), join(source, projectEntry));
+    const { output } = await archiveFolder(source, new Map(), { compress: true });
+    await pipeline(output, createWriteStream(`${archive}.tmp`, { flush: true }));
+    await rename(`${archive}.tmp`, archive);
+    await rm(source, { recursive: true });
+  }
+}
+
+async function moveReadme(folder: string): Promise<void> {
+  const [old, readme] = [join(folder, 'instructions.txt'), join(folder, 'README.txt')];
+  if ((await isThere(old)) && !(await isThere(readme))) await rename(old, readme);
+}
+
+/** Pictures were named by their paths; only what is in the project is taken over. */
+async function copyPictures(folder: string, file: string): Promise<void> {
+  const topology = object(object(JSON.parse(await readFile(file, 'utf8'))).topology);
+  const pictures = join(folder, 'project-files', 'images');
+  for (const image of objects(topology.images)) {
+    const path = textOr(image.path, '');
+    const name = baseName(path);
+    if (name === '' || name === '.' || name === '..' || path.includes('\0') || (await isThere(join(pictures, name)))) continue;
+    const source = join(folder, path.startsWith(folder) ? path.slice(folder.length) : path);
+    if (!(await isReallyBelow(folder, source)) || !(await isThere(source))) continue;
+    await mkdir(pictures, { recursive: true });
+    await copyFile(source, join(pictures, name));
+  }
+}
+
+/** Files of all routers were in one folder, told apart by a number in their names. */
+async function moveRouterFiles(folder: string, { nodes }: Pick<Topology, 'nodes'>): Promise<void> {
+  for (const { node_id, properties } of nodes) {
+    const id = properties.dynamips_id;
+    if (typeof id !== 'number') continue;
+    await moveMatching(folder, join(folder, node_id), (name) => name.includes(`_i${id}_`));
+    await moveMatching(join(folder, 'configs'), join(folder, node_id, 'configs'), (name) => name.startsWith(`i${id}_`));
+  }
+}
+
+async function moveMatching(from: string, to: string, matches: (name: string) => boolean): Promise<void> {
+  for (const entry of await readdir(from, { withFileTypes: true }).catch(() => [])) {
+    if (!entry.isFile() || !matches(entry.name)) continue;
+    await mkdir(to, { recursive: true });
+    await rename(join(from, entry.name), join(to, entry.name));
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

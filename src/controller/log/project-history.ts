@@ -1,0 +1,93 @@
+/**
+ * The changes of a project before those in its log, as many as are worth keeping: for history, undo, and listeners that were away.
+ * The file lies beside the project file. It is read when somebody asks for it or the log hands records over, not when the project is
+ * opened; nothing that a project *is* depends on it, so a damaged one is put aside.
+ */
+import { rename, rm } from 'node:fs/promises';
+import { Journal, JournalDamaged } from '../../lib/journal.ts';
+import type { LogLine, LogRecord } from './project-state.ts';
+
+/** At least so many are kept; twice as many at most. */
+const keptRecords = 1_000;
+/** The same for the length of the file. */
+const keptBytes = 2 * 1024 * 1024;
+
+export function historyPath(projectFile: string): string {
+  return `${projectFile}.history`;
+}
+
+export class ProjectHistory {
+  readonly #path: string;
+  readonly #reaches: number;
+  #journal: Promise<Journal<LogLine>> | undefined;
+  #records: LogRecord[] = [];
+
+  /** `reaches`: number of the last change that it must hold to be of this project as it is. */
+  constructor(projectFile: string, reaches: number) {
+    this.#path = historyPath(projectFile);
+    this.#reaches = reaches;
+  }
+
+  /** What is remembered, the oldest first. */
+  async records(): Promise<readonly LogRecord[]> {
+    await this.#open();
+    return this.#records;
+  }
+
+  /** Takes over records of the log; those it has already are not taken again. Resolves when they are on disk. */
+  async keep(records: readonly LogRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    const journal = await this.#open();
+    const last = this.#records.at(-1)?.seq ?? 0;
+    const fresh = records.filter(({ seq }) => seq > last);
+    if (fresh.length === 0) return;
+    await journal.append(fresh);
+    this.#records.push(...fresh);
+    if (this.#records.length <= 2 * keptRecords && journal.sizeBytes <= 2 * keptBytes) return;
+    const kept = newest(this.#records);
+    await journal.restart(() => kept);
+    this.#records = kept;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#journal?.catch(() => undefined))?.close();
+  }
+
+  /** Of a project whose log is gone, or that is made anew. */
+  static async forget(projectFile: string): Promise<void> {
+    await rm(historyPath(projectFile), { force: true });
+  }
+
+  #open(): Promise<Journal<LogLine>> {
+    this.#journal ??= this.#read().catch((error: unknown) => {
+      this.#journal = undefined;
+      throw error;
+    });
+    return this.#journal;
+  }
+
+  async #read(): Promise<Journal<LogLine>> {
+    const { journal, records } = await Journal.open<LogLine>(this.#path).catch(async (error: unknown) => {
+      if (!(error instanceof JournalDamaged)) throw error;
+      await rename(this.#path, `${this.#path}.damaged`);
+      return Journal.open<LogLine>(this.#path);
+    });
+    this.#records = records.flat();
+    // The project was replaced since, by an older state of it.
+    if (this.#records.length > 0 && (this.#records.at(-1)?.seq ?? 0) < this.#reaches) {
+      await journal.restart(() => []);
+      this.#records = [];
+    }
+    return journal;
+  }
+}
+
+function newest(records: readonly LogRecord[]): LogRecord[] {
+  let bytes = 0;
+  let first = records.length;
+  while (first > 0 && records.length - first < keptRecords && bytes < keptBytes) {
+    first -= 1;
+    bytes += JSON.stringify(records[first]).length;
+  }
+  return records.slice(first);
+}

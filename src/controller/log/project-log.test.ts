@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { appendFile, copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { isFault } from '../../api/faults.ts';
+import { type NodeEntry, projectDefaults, toNodeEntry } from '../model/topology.ts';
+import { ProjectLog } from './project-log.ts';
+import { type ProjectState, readProject, topologyOf } from './project-state.ts';
+
+const projectId = 'c6992992-ac72-47dc-833b-54aa334bcd05';
+const options = { version: '2.2.60', onSnapshotFailed: () => undefined, quietMs: 100_000 };
+let folder: string;
+let count = 0;
+
+async function makeProject(): Promise<string> {
+  const file = join(folder, `${count++}.gns3`);
+  const project = { ...projectDefaults, name: 'x', project_id: projectId };
+  await ProjectLog.create(file, { project, nodes: [], links: [], drawings: [], computes: [] }, '2.2.60');
+  return file;
+}
+
+function node(name: string, x = 0): NodeEntry {
+  const id = `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`;
+  return toNodeEntry({ compute_id: 'local', name, console_type: 'telnet', node_id: id, node_type: 'vpcs', x });
+}
+
+interface Opened {
+  log: ProjectLog;
+  state: ProjectState;
+  put(entry: NodeEntry): Promise<void>;
+}
+
+async function open(file: string, changed = {}): Promise<Opened> {
+  const { log, state } = await ProjectLog.open(file, { ...options, ...changed });
+  log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
+  const put = (entry: NodeEntry) => {
+    const was = state.nodes.get(entry.node_id) ?? null;
+    return log.append({ action: was ? 'node.updated' : 'node.created', event: entry, was }, () =>
+      state.nodes.set(entry.node_id, entry),
+    );
+  };
+  return { log, state, put };
+}
+
+const names = (state: ProjectState) => [...state.nodes.values()].map((entry) => `${entry.name}:${entry.x}`);
+
+describe('project log', () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'patchbay-project-log-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  it('has every change after a crash, in order', async () => {
+    const file = await makeProject();
+    const { log, put } = await open(file);
+    await Promise.all([put(node('a')), put(node('b'))]);
+    await put(node('a', 5));
+    await log.append({ action: 'node.deleted', event: node('b'), was: node('b') }, () => undefined);
+    assert.deepEqual(names(await readProject(file)), ['a:5']);
+    await log.close();
+  });
+
+  it('cuts off a torn last record', async () => {
+    const file = await makeProject();
+    const first = await open(file);
+    await first.put(node('a'));
+    await first.log.close();
+    await appendFile(`${file}.log`, '00000000 {"seq":2,"act');
+    const { log, state, put } = await open(file);
+    assert.deepEqual(names(state), ['a:0']);
+    await put(node('b'));
+    await log.close();
+    assert.deepEqual(names(await readProject(file)), ['a:0', 'b:0']);
+  });
+
+  it('reports a damaged log and file, and leaves both as they are', async () => {
+    const file = await makeProject();
+    const { log, put } = await open(file);
+    for (const name of ['a', 'b', 'c']) await put(node(name));
+    await log.close();
+    const damaged = (await readFile(`${file}.log`, 'utf8')).replace('"name":"b"', '"name":"B"');
+    await writeFile(`${file}.log`, damaged);
+    await assert.rejects(open(file), (error) => isFault(error, 'project_damaged'));
+    assert.equal(await readFile(`${file}.log`, 'utf8'), damaged);
+    await writeFile(file, '{"half": ');
+    await assert.rejects(open(file), (error) => isFault(error, 'project_damaged'));
+    assert.equal(await readFile(file, 'utf8'), '{"half": ');
+  });
+
+  it('refuses a record of an action it does not know', async () => {
+    const file = await makeProject();
+    const { log } = await open(file);
+    await log.append({ action: 'node.painted', event: {}, was: null }, () => undefined);
+    await log.close();
+    await assert.rejects(open(file), (error) => isFault(error, 'project_damaged'));
+  });
+
+  it('an old log over a newer file changes nothing', async () => {
+    const file = await makeProject();
+    const { log, put, state } = await open(file);
+    await put(node('a'));
+    await put(node('a', 1));
+    await put(node('b'));
+    await log.append({ action: 'node.deleted', event: node('b'), was: null }, () => state.nodes.delete(node('b').node_id));
+    await copyFile(`${file}.log`, `${file}.old`);
+    await log.writeSnapshot();
+    await log.close();
+    const after = topologyOf(await readProject(file));
+    await copyFile(`${file}.old`, `${file}.log`);
+    assert.deepEqual(topologyOf(await readProject(file)), after);
+  });
+
+  it('keeps records that come while a snapshot is written, and their numbers', async () => {
+    const file = await makeProject();
+    const { log, put, state } = await open(file);
+    for (let n = 0; n < 300; n++) void put(node(`n${n}`));
+    await put(node('last'));
+    const snapshot = log.writeSnapshot();
+    const late = Array.from({ length: 50 }, (_, n) => put(node(`late${n}`)));
+    await Promise.all([snapshot, ...late]);
+    const { seq } = log;
+    await log.close();
+    const read = await readProject(file);
+    assert.deepEqual(topologyOf(read), topologyOf(state));
+    assert.equal(read.seq, seq);
+  });
+
+  it('writes the file by itself after many records, and when it is quiet', async () => {
+    const file = await makeProject();
+    const many = await open(file, { maxRecords: 5 });
+    for (let n = 0; n < 6; n++) await many.put(node(`n${n}`));
+    await many.log.close();
+    assert.ok((await readFile(file, 'utf8')).includes('"n4"'));
+    const quiet = await open(file, { quietMs: 1 });
+    // The timer is not for tests to wait on: a snapshot that is asked for waits for the one under way.
+    await quiet.put(node('quiet'));
+    await quiet.log.writeSnapshot();
+    assert.equal(quiet.log.isAhead, false);
+    await quiet.log.close();
+  });
+
+  it('remembers UDP ports of links through snapshots', async () => {
+    const file = await makeProject();
+    const { log, state } = await open(file);
+    const link = { filters: {}, link_id: projectId, link_style: {}, nodes: [], suspend: false };
+    const ends = [node('a'), node('b')].map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 0 }));
+    await log.append({ action: 'link.created', event: { ...link, nodes: ends }, was: null, udpPorts: [1, 2] }, () => {
+      state.udpPorts.set(projectId, [1, 2]);
+    });
+    assert.deepEqual((await readProject(file)).udpPorts.get(projectId), [1, 2]);
+    await log.writeSnapshot();
+    await log.close();
+    assert.deepEqual((await readProject(file)).udpPorts.get(projectId), [1, 2]);
+  });
+
+  it('a change that cannot be written is not made', async () => {
+    const file = await makeProject();
+    await symlink('/dev/full', `${file}.log`);
+    const { log, put, state } = await open(file);
+    await assert.rejects(put(node('a')), (error) => isFault(error, 'storage_failed') && error.status === 507);
+    assert.deepEqual(names(state), []);
+    await log.close();
+  });
+});

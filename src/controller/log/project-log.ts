@@ -1,0 +1,290 @@
+/**
+ * Makes the changes of one open project durable. It owns the project file and the log beside it and is the only one to write them.
+ *
+ * Theory of operation. A change is appended to the log and synced; then, in the order of the log, it takes effect in memory and is
+ * told to listeners. The file is a snapshot, written when the project has been quiet for a second, after 2,000 records, and when
+ * somebody needs it complete. A snapshot takes the state (references to frozen entries) and the number of the last change at one
+ * instant, is written in slices while changes go on, and then the log starts anew: with a header that names that number, and the
+ * records that came after it. Until that instant the old log says everything, so a crash anywhere in between loses nothing. The
+ * records that leave the log go to the history first.
+ *
+ * Numbers of changes are tokens for listeners: they never come again. A project that has no log begins with the time of day.
+ */
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type Fault, fault, isFault } from '../../api/faults.ts';
+import { findRequester, type Requester } from '../../api/requester.ts';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { Journal } from '../../lib/journal.ts';
+import { readTopology, type Topology } from '../model/topology.ts';
+import { topologyText } from '../model/topology-text.ts';
+import { ProjectHistory } from './project-history.ts';
+import {
+  damaged,
+  type LogLine,
+  type LogRecord,
+  logPath,
+  type ProjectState,
+  replay,
+  snapshotAction,
+  stateOf,
+  type UdpPorts,
+} from './project-state.ts';
+
+/** What a snapshot holds; taken at one instant. */
+export interface Captured {
+  readonly topology: Topology;
+  readonly udpPorts: Readonly<Record<string, UdpPorts>>;
+}
+export interface Change {
+  readonly action: string;
+  readonly event: object;
+  readonly was: object | null;
+  readonly udpPorts?: UdpPorts;
+  /** Somebody asked for it, and may take it back. */
+  readonly undoable?: boolean;
+}
+/** A change, and what is to be done when it is on disk. */
+export interface Pending {
+  readonly change: Change;
+  readonly apply: (seq: number) => void;
+}
+export interface LogOptions {
+  /** Written into project files. */
+  readonly version: string;
+  /** Told when a snapshot could not be written; the log then goes on being the truth. */
+  readonly onSnapshotFailed: (error: unknown) => void;
+  readonly quietMs?: number;
+  readonly maxRecords?: number;
+}
+export interface OpenedLog {
+  readonly log: ProjectLog;
+  readonly state: ProjectState;
+}
+
+export class ProjectLog {
+  readonly #file: string;
+  readonly #journal: Journal<LogLine>;
+  readonly #history: ProjectHistory;
+  /** First change of what was done for a request. */
+  readonly #steps = new WeakMap<Requester, number>();
+  readonly #options: LogOptions;
+  #capture: (() => Captured) | undefined;
+  /** Number of the last change that was appended, and of the last that took effect. */
+  #appended: number;
+  #applied: number;
+  /** Number of the last change before those in the log. */
+  #base: number;
+  /** Records in the log that the project file does not hold. */
+  #kept: LogRecord[] = [];
+  #snapshot: Promise<void> | undefined;
+  /** Set while the state has changes that are not in the log. */
+  #paused: Promise<void> | undefined;
+  #quiet: NodeJS.Timeout | undefined;
+  /** Number of records that calls for a snapshot; grows when one could not be written, so that not every change tries again. */
+  #enough: number;
+  #closed = false;
+
+  private constructor(file: string, journal: Journal<LogLine>, { seq, base }: { seq: number; base: number }, options: LogOptions) {
+    this.#file = file;
+    this.#history = new ProjectHistory(file, base);
+    this.#base = base;
+    this.#journal = journal;
+    this.#options = options;
+    this.#appended = seq;
+    this.#applied = seq;
+    this.#enough = options.maxRecords ?? 2000;
+  }
+
+  /** Reads file and log and opens the log for writing. @throws as `readTopology`; nothing is overwritten then */
+  static async open(file: string, options: LogOptions): Promise<OpenedLog> {
+    const { topology, upgradedFrom } = await readTopology(file);
+    const state = stateOf(topology, upgradedFrom);
+    const { journal, records } = await openJournal(file);
+    try {
+      replay(state, records, file);
+      if (records.length === 0) {
+        state.seq = Date.now();
+        await ProjectHistory.forget(file);
+      }
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+    const [first] = records;
+    const base = first?.action === snapshotAction ? first.seq : (first?.seq ?? state.seq + 1) - 1;
+    const log = new ProjectLog(file, journal, { seq: state.seq, base }, options);
+    log.#kept = records.filter((record) => record.action !== snapshotAction);
+    return { log, state };
+  }
+
+  /** Writes the first file of a project; a log that lies there is of another one and goes. */
+  static async create(file: string, topology: Topology, version: string): Promise<void> {
+    await rm(logPath(file), { force: true });
+    await ProjectHistory.forget(file);
+    await writeFileAtomic(file, await topologyText(topology, version));
+  }
+
+  get seq(): number {
+    return this.#applied;
+  }
+
+  /** The log holds changes that the project file does not. */
+  get isAhead(): boolean {
+    return this.#kept.length > 0;
+  }
+
+  /** Where snapshots get the state from. */
+  snapshotFrom(capture: () => Captured): void {
+    this.#capture = capture;
+  }
+
+  /**
+   * Resolves when the change is on disk and has taken effect: `apply` is called in the order of the log.
+   * @throws `storage_failed`; the change is not in the log then
+   */
+  append(change: Change, apply: (seq: number) => void): Promise<void> {
+    return this.appendAll([{ change, apply }]);
+  }
+
+  /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; none is in the log then */
+  appendAll(pending: readonly Pending[]): Promise<void> {
+    const records = pending.map(({ change }) => this.#record(change));
+    const [first, ...more] = records;
+    if (!first) return Promise.resolve();
+    // Nothing may come between the journal and the effect: a snapshot relies on everything that is in the log having taken effect.
+    return this.#journal.append(more.length === 0 ? first : records).then(
+      () => {
+        for (const [index, record] of records.entries()) {
+          this.#kept.push(record);
+          this.#applied = record.seq;
+          pending[index]?.apply(record.seq);
+        }
+        this.#schedule();
+      },
+      (error: unknown) => {
+        throw storageFailed(error);
+      },
+    );
+  }
+
+  /** The changes that are remembered, the oldest first. */
+  async records(): Promise<readonly LogRecord[]> {
+    const before = await this.#history.records();
+    const [{ seq: first } = { seq: Number.POSITIVE_INFINITY }] = this.#kept;
+    return [...before.filter(({ seq }) => seq < first), ...this.#kept];
+  }
+
+  /** The changes after `since` until now; undefined when they are not remembered any more. */
+  async recordsAfter(since: number): Promise<readonly LogRecord[] | undefined> {
+    const until = this.#applied;
+    const known = since >= this.#base ? this.#kept.slice() : await this.records();
+    const oldest = since >= this.#base ? this.#base + 1 : known[0]?.seq;
+    if (oldest === undefined || since < oldest - 1) return undefined;
+    return known.filter(({ seq }) => seq > since && seq <= until);
+  }
+
+  /** Brings the project file up to date and starts the log anew. @throws `storage_failed`; file and log are as good as before */
+  async writeSnapshot(): Promise<void> {
+    while (this.#snapshot) await this.#snapshot.catch(() => undefined);
+    this.#snapshot = this.#write();
+    try {
+      await this.#snapshot;
+    } catch (error) {
+      throw storageFailed(error);
+    } finally {
+      this.#snapshot = undefined;
+    }
+  }
+
+  /** No snapshot takes the state until what is returned is called. */
+  pauseSnapshots(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#paused = promise;
+    return () => {
+      this.#paused = undefined;
+      resolve();
+    };
+  }
+
+  /** Waits for what was appended and lets go of the files. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#quiet);
+    while (this.#snapshot) await this.#snapshot.catch(() => undefined);
+    await this.#journal.close();
+    await this.#history.close();
+  }
+
+  #record({ action, event, was, udpPorts, undoable }: Change): LogRecord {
+    this.#appended += 1;
+    const seq = this.#appended;
+    const requester = findRequester();
+    const step = undoable && requester ? (this.#steps.get(requester) ?? seq) : undefined;
+    if (requester && step === seq) this.#steps.set(requester, seq);
+    return {
+      seq,
+      at: new Date().toISOString(),
+      by: requester?.by ?? null,
+      ...(step !== undefined && { step }),
+      ...(step !== undefined && requester?.inverts !== undefined && { inverts: requester.inverts }),
+      action,
+      event,
+      was,
+      ...(udpPorts && { udp_ports: udpPorts }),
+    };
+  }
+
+  async #write(): Promise<void> {
+    if (!this.#capture) return;
+    while (this.#paused) await this.#paused;
+    const seq = this.#applied;
+    const { topology, udpPorts } = this.#capture();
+    await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
+    const header = {
+      seq,
+      at: new Date().toISOString(),
+      by: null,
+      action: snapshotAction,
+      event: { udp_ports: udpPorts },
+      was: null,
+    };
+    await this.#history.keep(this.#kept.filter((record) => record.seq <= seq));
+    await this.#journal.restart(() => [header, ...this.#kept.filter((record) => record.seq > seq)]);
+    this.#kept = this.#kept.filter((record) => record.seq > seq);
+    this.#base = seq;
+    this.#enough = this.#options.maxRecords ?? 2000;
+  }
+
+  #schedule(): void {
+    if (this.#closed) return;
+    if (this.#kept.length >= this.#enough) this.#start();
+    else if (this.#quiet) this.#quiet.refresh();
+    else this.#quiet = setTimeout(() => this.#start(), this.#options.quietMs ?? 1000).unref();
+  }
+
+  #start(): void {
+    if (this.#closed || this.#snapshot) return;
+    this.writeSnapshot().catch((error: unknown) => {
+      this.#enough = this.#kept.length + (this.#options.maxRecords ?? 2000);
+      this.#options.onSnapshotFailed(error);
+    });
+  }
+}
+
+async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[] }> {
+  try {
+    const { journal, records } = await Journal.open<LogLine>(logPath(file));
+    return { journal, records: records.flat() };
+  } catch (error) {
+    const known = damaged(file, error);
+    throw storageFailed(known, basename(file));
+  }
+}
+
+/** The fault for an error of the file system; faults stay what they are. */
+export function storageFailed(error: unknown, what?: string): Fault {
+  if (isFault(error)) return error;
+  const reason = (error as Error).message;
+  return fault('storage_failed', { reason: what === undefined ? reason : `${what}: ${reason}` }, { cause: error });
+}

@@ -1,0 +1,81 @@
+/** New ids for the parts of a project file that becomes another project's. */
+import { randomUUID } from 'node:crypto';
+import { canonical } from './canonical.ts';
+import type { Topology } from './topology.ts';
+
+type Raw = Record<string, unknown>;
+
+/** Old id to new id; an id that is asked for twice gets the same answer, so that project and snapshots stay consistent. */
+export class FreshIds {
+  readonly #ids = new Map<string, string>();
+
+  get(old: string): string {
+    const known = this.#ids.get(old);
+    if (known !== undefined) return known;
+    const id = randomUUID();
+    this.#ids.set(old, id);
+    return id;
+  }
+
+  /** The new id of something that was renamed before; undefined for any other text. */
+  find(old: string): string | undefined {
+    return this.#ids.get(old);
+  }
+}
+
+export interface NewIdentity {
+  readonly projectId: string;
+  readonly name: string;
+  readonly ids: FreshIds;
+  /** Properties that hold a MAC address become null, so that the nodes get new ones. */
+  readonly resetMacAddresses: boolean;
+}
+
+/**
+ * The project file (any revision since 2.0, as parsed) under its new identity. Keys that are not known here are kept as they are.
+ */
+export function withNewIdentity(file: Raw, identity: NewIdentity): Raw {
+  const topology = (file.topology ?? {}) as Raw;
+  return {
+    ...file,
+    name: identity.name,
+    project_id: identity.projectId,
+    topology: {
+      ...topology,
+      nodes: items(topology.nodes).map((node) => withNewNodeId(node, identity)),
+      links: items(topology.links).map((link) => ({
+        ...link,
+        ...renamed(link, 'link_id', identity.ids),
+        nodes: items(link.nodes).map((end) => ({ ...end, ...renamed(end, 'node_id', identity.ids) })),
+      })),
+      drawings: items(topology.drawings).map((drawing) => ({ ...drawing, ...renamed(drawing, 'drawing_id', identity.ids) })),
+    },
+  };
+}
+
+/** The content of a project under new ids; its own fields stay. */
+export function renewTopology(topology: Topology, identity: NewIdentity): Topology {
+  const { nodes, links, drawings } = topology;
+  const renewed = withNewIdentity({ topology: { nodes, links, drawings } }, identity) as unknown as { topology: Topology };
+  return canonical({ ...topology, ...renewed.topology });
+}
+
+function withNewNodeId(node: Raw, { ids, resetMacAddresses }: NewIdentity): Raw {
+  const copy = { ...node, ...renamed(node, 'node_id', ids) };
+  return resetMacAddresses ? { ...copy, properties: withoutMacAddresses((node.properties ?? {}) as Raw) } : copy;
+}
+
+/** Null stands for "make one". */
+export function withoutMacAddresses(properties: Readonly<Raw>): Raw {
+  const reset = ['mac_addr', 'mac_address'].filter((key) => key in properties).map((key) => [key, null]);
+  return { ...properties, ...Object.fromEntries(reset) };
+}
+
+function renamed(part: Raw, key: string, ids: FreshIds): Raw {
+  const old = part[key];
+  return typeof old === 'string' ? { [key]: ids.get(old) } : {};
+}
+
+function items(value: unknown): Raw[] {
+  return Array.isArray(value) ? (value as Raw[]) : [];
+}

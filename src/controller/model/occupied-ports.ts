@@ -1,0 +1,49 @@
+/** Which link each port of a project's nodes has, and which links each node has. */
+import { fault } from '../../api/faults.ts';
+import type { LinkEnd } from '../../schema/link.ts';
+import type { LinkEntry } from './topology.ts';
+
+export class OccupiedPorts {
+  /** `node/adapter/port` to link. */
+  readonly #ports = new Map<string, string>();
+  readonly #byNode = new Map<string, Set<string>>();
+
+  isTaken(end: LinkEnd): boolean {
+    return this.#ports.has(portKey(end));
+  }
+
+  /** Takes both ports of a link, or none. `nameOf` a node, for people. @throws `port_taken` */
+  occupy({ link_id, nodes }: LinkEntry, nameOf: (nodeId: string) => string): void {
+    for (const end of nodes) {
+      const { adapter_number, port_number, node_id } = end;
+      if (this.isTaken(end)) throw fault('port_taken', { adapter_number, port_number, name: nameOf(node_id) });
+    }
+    for (const end of nodes) this.#ports.set(portKey(end), link_id);
+  }
+
+  /** The link exists from now on. */
+  attach({ link_id, nodes }: LinkEntry): void {
+    for (const { node_id } of nodes) {
+      const links = this.#byNode.get(node_id) ?? new Set();
+      this.#byNode.set(node_id, links.add(link_id));
+    }
+  }
+
+  free({ link_id, nodes }: LinkEntry): void {
+    for (const end of nodes) {
+      if (this.#ports.get(portKey(end)) === link_id) this.#ports.delete(portKey(end));
+      const links = this.#byNode.get(end.node_id);
+      links?.delete(link_id);
+      if (links?.size === 0) this.#byNode.delete(end.node_id);
+    }
+  }
+
+  /** Ids of the links that exist on a node. */
+  linksOn(nodeId: string): string[] {
+    return [...(this.#byNode.get(nodeId) ?? [])];
+  }
+}
+
+function portKey({ node_id, adapter_number, port_number }: LinkEnd): string {
+  return `${node_id}/${adapter_number}/${port_number}`;
+}

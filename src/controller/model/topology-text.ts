@@ -1,0 +1,70 @@
+/** The text of a project file: keys sorted, four spaces. Made in slices, so that a large project does not hold up requests. */
+import { linkToFile } from './link-file.ts';
+import { type Topology, topologyRevision } from './topology.ts';
+
+/** Time after which other work gets a turn, milliseconds. */
+const sliceMs = 5;
+
+/** `topology` holds canonical values only (sorted keys), as everything of a project does. */
+export async function topologyText(topology: Topology, version: string): Promise<Buffer> {
+  const writer = new SlicedWriter();
+  const fields: Record<string, unknown> = {
+    ...topology.project,
+    revision: topologyRevision,
+    type: 'topology',
+    version,
+    topology: null,
+  };
+  writer.add('{');
+  for (const [index, key] of Object.keys(fields).sort().entries()) {
+    writer.add(`${index === 0 ? '' : ','}\n    ${JSON.stringify(key)}: `);
+    if (key !== 'topology') writer.add(indented(fields[key], '    '));
+    else await writeLists(writer, { ...topology, links: topology.links.map(linkToFile) });
+  }
+  writer.add('\n}\n');
+  return writer.end();
+}
+
+async function writeLists(writer: SlicedWriter, { computes, drawings, links, nodes }: Topology): Promise<void> {
+  writer.add('{');
+  for (const [index, [key, list]] of Object.entries({ computes, drawings, links, nodes }).entries()) {
+    writer.add(`${index === 0 ? '' : ','}\n        "${key}": [`);
+    for (const [position, entry] of list.entries()) {
+      writer.add(`${position === 0 ? '' : ','}\n            ${indented(entry, '            ')}`);
+      await writer.breathe();
+    }
+    writer.add(list.length === 0 ? ']' : '\n        ]');
+  }
+  writer.add('\n    }');
+}
+
+function indented(value: unknown, indent: string): string {
+  return JSON.stringify(value, null, 4).replaceAll('\n', `\n${indent}`);
+}
+
+class SlicedWriter {
+  readonly #done: Buffer[] = [];
+  #pieces: string[] = [];
+  #sliceEnds = performance.now() + sliceMs;
+
+  add(text: string): void {
+    this.#pieces.push(text);
+  }
+
+  async breathe(): Promise<void> {
+    if (performance.now() < this.#sliceEnds) return;
+    this.#flush();
+    await new Promise(setImmediate);
+    this.#sliceEnds = performance.now() + sliceMs;
+  }
+
+  end(): Buffer {
+    this.#flush();
+    return Buffer.concat(this.#done);
+  }
+
+  #flush(): void {
+    this.#done.push(Buffer.from(this.#pieces.join('')));
+    this.#pieces = [];
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What becomes of open projects when a compute is lost, and when it is back. They stay open for as long as it takes (ADR 19): its nodes
+ * are shown as not usable, everything else works, and its nodes and links are made again as soon as it answers.
+ */
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Compute } from '../computes/compute.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { Project } from './project.ts';
+import type { Registry } from './registry.ts';
+
+export interface WatchedProjects {
+  all(): Iterable<Project>;
+  find(projectId: string): Project | undefined;
+}
+
+export interface ComputeWatchOptions {
+  readonly projects: WatchedProjects;
+  readonly registry: Pick<Registry, 'get'>;
+  readonly log: Log;
+}
+
+export class ComputeWatch {
+  readonly #options: ComputeWatchOptions;
+  readonly #wasConnected = new WeakMap<Compute, boolean>();
+  #hasBegun = false;
+
+  constructor(options: ComputeWatchOptions) {
+    this.#options = options;
+  }
+
+  /** All projects are known now. */
+  begin(computes: Iterable<Compute>): void {
+    this.#hasBegun = true;
+    for (const compute of computes) this.changed(compute);
+  }
+
+  /** Something of the state of its transport changed, or it has just been registered. */
+  changed(compute: Compute): void {
+    const { connected } = compute.transport.state;
+    if (!this.#hasBegun || compute.isLocal || this.#wasConnected.get(compute) === connected) return;
+    this.#wasConnected.set(compute, connected);
+    const told = connected ? this.#back(compute) : this.#lost(compute);
+    told.catch((error: unknown) => this.#options.log.warn({ err: error }, `${compute.record.name} is lost again`));
+  }
+
+  /** A project that is being opened is told when it is open. */
+  async #lost(compute: Compute): Promise<void> {
+    const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
+    await forEachBounded(open, open.length, async (project) => {
+      const live = await project.findLive();
+      if (live && !compute.transport.state.connected) setLost(live, compute);
+    });
+  }
+
+  async #back(compute: Compute): Promise<void> {
+    const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
+    await forEachBounded(open, concurrency, (project) => project.change((live) => bringBack(live, compute)));
+    await this.#closeThere(compute);
+  }
+
+  /** Projects that were closed while it was away run on there. */
+  async #closeThere(compute: Compute): Promise<void> {
+    const { projects, registry } = this.#options;
+    const { body } = await compute.transport.call<{ project_id: string }[]>('GET /v2/compute/projects');
+    for (const { project_id } of body) {
+      const project = projects.find(project_id);
+      // One that should be open cannot be read.
+      if (!project || project.isOpen || registry.get(project_id)?.opened) continue;
+      await compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
+    }
+  }
+}
+
+function setLost(live: LiveProject, compute: Compute): void {
+  const { name } = compute.record;
+  const reason = compute.transport.state.lastError;
+  const problem = `The compute ${name} is not connected${reason === null ? '' : `: ${reason}`}`;
+  live.forgetOn(compute);
+  const nodes = [...live.nodes.all()].filter((node) => node.compute === compute);
+  if (nodes.length === 0) return;
+  live.notify('log.error', { message: `${problem}. Its nodes cannot be used until it is back` });
+  for (const node of nodes) live.nodes.setProblem(node, problem);
+}
+
+async function bringBack(live: LiveProject, compute: Compute): Promise<void> {
+  const nodes = [...live.nodes.all()].filter((node) => node.entry.compute_id === compute.id && node.problem !== undefined);
+  if (nodes.length === 0) return;
+  live.forgetOn(compute);
+  for (const node of nodes) node.compute = compute;
+  await forEachBounded(nodes, concurrency, (node) => live.nodes.restore(node, 'node.updated'));
+  await live.links.mending.rejoin(compute);
+  // A compute of another make has no list of captures.
+  await live.links.captures.recheck(compute).catch(() => undefined);
+}

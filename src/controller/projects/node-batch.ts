@@ -1,0 +1,64 @@
+/** What is done with all nodes of a project: each is attempted, then one of the errors is thrown. */
+import { isFault } from '../../api/faults.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import type { Log } from '../../lib/log.ts';
+import type { NodeAction, ProjectNodes } from '../live/nodes/project-nodes.ts';
+import { findKind } from '../model/node.ts';
+import type { Project } from './project.ts';
+
+interface NodesOfProject {
+  readonly nodes: ProjectNodes;
+  notify(action: string, event: object): void;
+}
+
+/** Listeners are told of each that could not; an answer has room for one. */
+export async function actOnAll(project: NodesOfProject, action: NodeAction): Promise<void> {
+  const { nodes } = project;
+  const actions: readonly NodeAction[] = action === 'reload' ? ['stop', 'start'] : [action];
+  const act = async (nodeId: string, each: NodeAction) => {
+    try {
+      await nodes.act(nodeId, each);
+    } catch (error) {
+      const name = nodes.find(nodeId)?.entry.name;
+      if (name !== undefined) project.notify('log.error', { message: `Node ${name}: ${(error as Error).message}` });
+      throw error;
+    }
+  };
+  for (const each of actions) await forAll(nodes, nodes.ids(), (nodeId) => act(nodeId, each));
+}
+
+/** As its project wants when it is opened: what fails is told to its listeners. */
+export function startAll(project: Project, log: Log): void {
+  project
+    .change((live) => actOnAll(live, 'start'))
+    .catch((error: unknown) => {
+      const message = `Not all nodes could be started: ${(error as Error).message}`;
+      project.notices.emit({ action: 'log.error', event: { message } });
+      if (!isFault(error)) log.error({ err: error }, 'auto_start failed');
+    });
+}
+
+/** Nodes with a telnet console only. */
+export async function resetAllConsoles(nodes: ProjectNodes): Promise<void> {
+  const withConsole = nodes
+    .entries()
+    .filter(({ console, console_type }) => console !== null && console_type === 'telnet')
+    .filter(({ node_type }) => findKind(node_type)?.can.resetConsole);
+  await forAll(
+    nodes,
+    withConsole.map(({ node_id }) => node_id),
+    (nodeId) => nodes.relay(nodeId, 'console/reset'),
+  );
+}
+
+/** A node that somebody deleted meanwhile is none of them any more: it is no error. */
+async function forAll(nodes: ProjectNodes, nodeIds: readonly string[], fn: (nodeId: string) => Promise<unknown>): Promise<void> {
+  const [error] = await forEachBounded(nodeIds, concurrency, async (nodeId) => {
+    try {
+      await fn(nodeId);
+    } catch (error) {
+      if (nodes.find(nodeId)) throw error;
+    }
+  });
+  if (error !== undefined) throw error;
+}

@@ -1,0 +1,124 @@
+/**
+ * Which projects there are: those that were made or loaded here (durable, with whether they were open when the server ended), and
+ * those that lie in the projects folder. Files that cannot be read are reported and left alone.
+ */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { DurableMap } from '../../lib/durable-map.ts';
+import type { Log } from '../../lib/log.ts';
+import { type ProjectState, readListed } from '../log/project-state.ts';
+
+export interface RegistryEntry {
+  readonly path: string;
+  readonly filename: string;
+  /** It is open, or was when the server ended. */
+  readonly opened: boolean;
+}
+/** A project that was found, with what is listed of it. */
+export interface FoundProject extends RegistryEntry {
+  readonly project: ProjectState['project'];
+}
+
+/** What lies on the disk: the projects, and by id what is wrong with the known ones that cannot be read. */
+export interface Discovered {
+  readonly found: Map<string, FoundProject>;
+  readonly unreadable: Map<string, unknown>;
+}
+
+/** Folders of the projects folder that are being made or removed; not projects. */
+export const passingPrefix = '.patchbay-';
+/** Files read at once when projects are looked for. */
+const readers = 16;
+
+export class Registry {
+  readonly #map: DurableMap<RegistryEntry>;
+  readonly #projectsPath: string;
+  readonly #log: Log;
+
+  private constructor(map: DurableMap<RegistryEntry>, projectsPath: string, log: Log) {
+    this.#map = map;
+    this.#projectsPath = projectsPath;
+    this.#log = log;
+  }
+
+  static async open(stateDirectory: string, projectsPath: string, log: Log): Promise<Registry> {
+    await mkdir(stateDirectory, { recursive: true });
+    await mkdir(projectsPath, { recursive: true });
+    return new Registry(await DurableMap.open<RegistryEntry>(join(stateDirectory, 'projects.log')), projectsPath, log);
+  }
+
+  get(projectId: string): RegistryEntry | undefined {
+    return this.#map.get(projectId);
+  }
+
+  set(projectId: string, entry: RegistryEntry): Promise<void> {
+    return this.#map.set(projectId, entry);
+  }
+
+  /** As `set`, when it is something else than is known. @throws storage_failed */
+  async note(projectId: string, entry: RegistryEntry): Promise<void> {
+    if (this.#map.get(projectId)?.opened === entry.opened) return;
+    try {
+      await this.#map.set(projectId, entry);
+    } catch (error) {
+      throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
+    }
+  }
+
+  delete(projectId: string): Promise<void> {
+    return this.#map.delete(projectId);
+  }
+
+  close(): Promise<void> {
+    return this.#map.close();
+  }
+
+  /**
+   * Every project that can be read, each id once; a known place wins over a found one. `isStart`: nothing is being made or deleted, so
+   * what an interrupted deletion left is removed.
+   */
+  async discover({ isStart }: { isStart: boolean }): Promise<Discovered> {
+    const places = new Map<string, RegistryEntry>();
+    for (const [, entry] of this.#map.entries()) places.set(join(entry.path, entry.filename), entry);
+    for (const file of await this.#filesOfFolder(isStart)) {
+      if (!places.has(file)) places.set(file, { path: dirname(file), filename: basename(file), opened: false });
+    }
+    const discovered: Discovered = { found: new Map(), unreadable: new Map() };
+    const waiting = [...places];
+    const read = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await this.#read(next[0], next[1], discovered);
+    };
+    await Promise.all(Array.from({ length: readers }, read));
+    return discovered;
+  }
+
+  async #read(file: string, entry: RegistryEntry, { found, unreadable }: Discovered): Promise<void> {
+    try {
+      const project = await readListed(file);
+      const known = this.#map.get(project.project_id);
+      if (known && join(known.path, known.filename) !== file)
+        throw new Error(`its id ${project.project_id} is that of ${known.path}`);
+      const other = found.get(project.project_id);
+      if (other) throw new Error(`its id ${project.project_id} is that of ${other.path}`);
+      found.set(project.project_id, { ...entry, project });
+    } catch (error) {
+      for (const [id, known] of this.#map.entries()) if (join(known.path, known.filename) === file) unreadable.set(id, error);
+      this.#log.warn({ err: error, file }, `project ${file} was left out: ${(error as Error).message}`);
+    }
+  }
+
+  async #filesOfFolder(isStart: boolean): Promise<string[]> {
+    const files: string[] = [];
+    for (const folder of await readdir(this.#projectsPath, { withFileTypes: true })) {
+      const path = join(this.#projectsPath, folder.name);
+      if (folder.name.startsWith(passingPrefix)) {
+        if (isStart) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+      } else if (folder.isDirectory() || folder.isSymbolicLink()) {
+        const names = await readdir(path).catch(() => []);
+        files.push(...names.filter((name) => name.endsWith('.gns3')).map((name) => join(path, name)));
+      }
+    }
+    return files;
+  }
+}
