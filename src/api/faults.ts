@@ -260,10 +260,10 @@ const table = {
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 
-type Table = typeof table;
-export type FaultCode = keyof Table;
+type FaultTable = typeof table;
+export type FaultCode = keyof FaultTable;
 type FieldNames<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | FieldNames<Rest> : never;
-export type FaultFields<C extends FaultCode> = Record<FieldNames<Table[C]['says']>, string | number>;
+export type FaultFields<C extends FaultCode> = Record<FieldNames<FaultTable[C]['says']>, string | number>;
 
 /** A failure of the table, with its fields filled in. `message` is the sentence that people read. */
 export class Fault extends Error {
