@@ -207,6 +207,11 @@ const table = {
     status: 409,
     says: "The image {image} arrived damaged at compute '{name}': upload it there again",
   },
+  image_refused: {
+    status: 409,
+    says: 'The image "{image}" is refused: {reason}',
+    exception: 'NodeError',
+  },
   form_invalid: {
     status: 400,
     says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',

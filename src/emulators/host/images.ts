@@ -89,7 +89,7 @@ export class ImageFolder {
   /** How a resolved path is shown to clients: relative below this folder or directly in another image folder, else absolute. */
   display(path: string, projectDirectory?: string): string {
     if (isBelow(this.directory, path)) return relative(this.directory, path);
-    const flat = this.#searched(projectDirectory).some((directory) => dirname(path) === directory);
+    const flat = this.folders(projectDirectory).some((directory) => dirname(path) === directory);
     return flat ? basename(path) : path;
   }
 
@@ -121,7 +121,7 @@ export class ImageFolder {
   async list(): Promise<ImageEntry[]> {
     const seen = new Set<string>();
     const entries: ImageEntry[] = [];
-    for (const directory of this.#searched()) {
+    for (const directory of this.folders()) {
       const flat = directory === this.#settings().Server.images_path;
       for await (const path of files(directory, flat ? 0 : maxDepth)) {
         const filename = basename(path);
@@ -171,7 +171,8 @@ export class ImageFolder {
     return this.resolve(filename);
   }
 
-  #searched(projectDirectory?: string): string[] {
+  /** Where images are looked for, in this order; absolute. */
+  folders(projectDirectory?: string): string[] {
     const { images_path, additional_images_path } = this.#settings().Server;
     const additional = additional_images_path.split(';').filter((path) => path !== '');
     const all = [this.directory, ...additional, images_path, ...(projectDirectory === undefined ? [] : [projectDirectory])];
@@ -183,14 +184,14 @@ export class ImageFolder {
     if (/^[a-zA-Z]:/.test(reference)) throw fault('image_not_allowed', { image: reference });
     if (isAbsolute(reference)) {
       const path = normalize(reference);
-      const lexical = this.#searched(projectDirectory).some((directory) => isBelow(directory, path));
+      const lexical = this.folders(projectDirectory).some((directory) => isBelow(directory, path));
       // Whether a file outside exists is nobody's business on a server that is not local.
       if (!lexical && !this.#settings().Server.local) throw fault('image_not_allowed', { image: reference });
       return (await isFile(path)) ? path : undefined;
     }
     const wanted = normalize(reference);
     if (!isBelow('/', join('/', wanted)) || wanted.startsWith('..')) return undefined;
-    for (const directory of this.#searched(projectDirectory)) {
+    for (const directory of this.folders(projectDirectory)) {
       const direct = join(directory, wanted);
       if (await isFile(direct)) return direct;
       if (wanted !== basename(wanted)) continue;
@@ -200,7 +201,7 @@ export class ImageFolder {
   }
 
   async #allowed(path: string, projectDirectory?: string): Promise<boolean> {
-    for (const directory of this.#searched(projectDirectory)) if (await isReallyBelow(directory, path)) return true;
+    for (const directory of this.folders(projectDirectory)) if (await isReallyBelow(directory, path)) return true;
     return false;
   }
 

@@ -19,6 +19,7 @@ import { checkOptions, optionPolicy } from './options-check.ts';
 import { nativePlatforms } from './platforms.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { QemuImg } from './qemu-img.ts';
+import type { RawDisks } from './raw-disks.ts';
 import { type Sandboxes, sandboxValue } from './sandbox.ts';
 import { missing } from './selection.ts';
 import { findTpm, tpmSocket } from './tpm.ts';
@@ -31,6 +32,7 @@ export interface Facilities {
   readonly binaries: Binaries;
   readonly acceleration: Acceleration;
   readonly sandboxes: Sandboxes;
+  readonly rawDisks: RawDisks;
   /** Use datagrams for adapters, as with QEMU older than 7.2, whatever the version. For tests. */
   readonly datagrams: boolean;
   /** Where Debian's package `ovmf` has its firmware. */
@@ -88,8 +90,11 @@ export async function prepare(
     () => image(properties.kernel_image),
     () => image(properties.initrd),
   ]);
+  // QEMU reads several modules from one value, separated by commas, for kernels that take them.
+  if (files[3]?.includes(','))
+    throw fault('image_refused', { image: properties.initrd, reason: 'its path holds a comma: rename it' });
   const uefi = properties.uefi ? await uefiFiles(node, images, facilities.firmwareFolder) : undefined;
-  const disks = await disksOf(node, properties, images, binaries);
+  const disks = await disksOf(node, properties, images, facilities);
   const facts = adapterFacts(
     ports.length,
     { type: properties.adapter_type, mac: properties.mac_address },
@@ -127,6 +132,9 @@ function refuseContradictions(properties: QemuProperties, version: Version): voi
     throw refuse('A CD-ROM and a third disk (hdc) take the same place: remove one of them');
   }
   if (properties.uefi && properties.bios_image !== '') throw refuse('A BIOS image and UEFI exclude each other: remove one of them');
+  const types = [properties.adapter_type, ...properties.custom_adapters.map((own) => own.adapter_type ?? '')];
+  const wrong = types.find((type) => type !== undefined && !/^[\w.-]*$/.test(type));
+  if (wrong !== undefined) throw refuse(`"${wrong}" is no type of network adapter: choose one such as e1000 or virtio-net-pci`);
   if (properties.legacy_networking && atLeast(version, 2, 9)) {
     throw refuse('Legacy networking needs QEMU before 2.9: set legacy_networking to false');
   }
@@ -147,11 +155,16 @@ function warnAboutMemory(node: NodeView, properties: QemuProperties): void {
     node.warn(`${node.name} is given ${properties.ram} MiB of memory, but only ${freeMiB} MiB are free`);
 }
 
-async function disksOf(node: NodeView, properties: QemuProperties, images: ImageFolder, binaries: Binaries): Promise<Disk[]> {
+async function disksOf(
+  node: NodeView,
+  properties: QemuProperties,
+  images: ImageFolder,
+  { binaries, rawDisks }: Facilities,
+): Promise<Disk[]> {
   const { hda_disk_image, hdb_disk_image, hdc_disk_image, hdd_disk_image, create_config_disk } = properties;
   if (!create_config_disk && `${hda_disk_image}${hdb_disk_image}${hdc_disk_image}${hdd_disk_image}` === '') return [];
   const img = await imgFor(properties.qemu_path, binaries);
-  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries });
+  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries, rawDisks });
   const isRestored = properties.on_close === 'save_vm_state';
   if (isRestored) return disks;
   // A state that is older than what happened since must never come back.
