@@ -87,7 +87,13 @@ function otherRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
-      { summary: 'Copy a stopped node with its files; its links are not copied', body: NodeDuplicate, status: 201, reply: Node },
+      {
+        fillsDisk: true,
+        summary: 'Copy a stopped node with its files; its links are not copied',
+        body: NodeDuplicate,
+        status: 201,
+        reply: Node,
+      },
       ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
     ),
     route(
