@@ -8,6 +8,8 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
+import { DiskImageError } from '../../lib/disk-image/image.ts';
+import { checkArrival } from '../../lib/disk-image/references.ts';
 import { FormError, takeUpload } from '../../lib/form-upload.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
@@ -135,12 +137,14 @@ export class ImageFolder {
     return entries;
   }
 
-  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, storage_failed, form_invalid */
+  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed, form_invalid */
   async upload(filename: string, source: Readable): Promise<void> {
     // A client that goes before its bytes are asked for.
     source.on('error', () => undefined);
     const target = await this.uploadTarget(filename);
-    await takeUpload(source, (file) => writeStream(target, file)).catch((cause: NodeJS.ErrnoException) => {
+    const check = (file: string) => checkArrival(file, this.folders());
+    await takeUpload(source, (file) => writeStream(target, file, { check })).catch((cause: NodeJS.ErrnoException) => {
+      if (cause instanceof DiskImageError) throw fault('image_refused', { image: filename, reason: cause.message }, { cause });
       if (cause instanceof FormError) throw fault('form_invalid', { reason: cause.message }, { cause });
       const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
       if (badName) throw fault('path_forbidden', { path: filename, reason: cause.message }, { cause });
