@@ -156,10 +156,12 @@ export class ImageFolder {
   /** Where an upload of this name goes: always inside the folder. @throws path_forbidden */
   async uploadTarget(filename: string): Promise<string> {
     const target = normalize(join(this.directory, filename));
-    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replaceAll('\0', '?'), reason });
+    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replace(/\p{Cc}/gu, '?'), reason });
     if (filename.includes('\0') || isAbsolute(filename) || filename.endsWith('/') || !isBelow(this.directory, target)) {
       throw forbid('it leaves the image folder');
     }
+    const reason = refuseImageName(filename);
+    if (reason !== undefined) throw forbid(reason);
     const parent = dirname(target);
     if (parent !== normalize(this.directory) && !(await isReallyBelow(this.directory, parent))) {
       throw forbid('a symbolic link leads out of the image folder');
@@ -217,6 +219,12 @@ export class ImageFolder {
     const md5sum = await this.#checksums.get(path, quickSumBytes);
     return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
   }
+}
+
+/** Why a new image may not have this name; programs would take a dash for an option, and people would not see what they choose. */
+export function refuseImageName(name: string): string | undefined {
+  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
+  return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
 }
 
 /** Shorter files are no images (established rule). */
