@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { Readable } from 'node:stream';
+import { checkArrival } from './disk-image/references.ts';
 import { isReallyBelow } from './inside.ts';
 import { type WriteOptions, writeStream } from './stream-file.ts';
 
@@ -47,11 +48,14 @@ export async function readInside(folder: string, path: string): Promise<FoundFil
   return { contentType, modified: mtime, sizeBytes: size, source };
 }
 
-/** An upload that breaks off changes nothing; folders are made. @throws OutsideError, and errors of the system */
-export async function writeInside(folder: string, path: string, source: Readable, options?: WriteOptions): Promise<void> {
+/**
+ * An upload that breaks off changes nothing; folders are made. Disk images are looked at, as nodes use files of the project.
+ * @throws OutsideError, ForeignReferenceError, and errors of the system
+ */
+export async function writeInside(folder: string, path: string, source: Readable, options: WriteOptions = {}): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
-  await writeStream(await pathInside(folder, path), source, options);
+  await writeStream(await pathInside(folder, path), source, { check: checkArrival, ...options });
 }
 
 /** What nodes and projects keep; anything else is bytes. */
