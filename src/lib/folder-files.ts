@@ -1,13 +1,9 @@
 /** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
 import { extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
-<<<<<<< HEAD
 import { checkArrival } from './disk-image/references.ts';
-import { isReallyBelow } from './inside.ts';
-=======
 import { isReallyBelow, realExisting } from './inside.ts';
 import { NotAFile, openRegular } from './regular-file.ts';
->>>>>>> disk
 import { type WriteOptions, writeStream } from './stream-file.ts';
 
 /** The path is none of the folder's. `message` says why, to follow "the path is not allowed:". */
@@ -50,22 +46,15 @@ export async function readInside(folder: string, path: string): Promise<FoundFil
   return { contentType, modified: mtime, sizeBytes: size, source };
 }
 
-<<<<<<< HEAD
-/**
- * An upload that breaks off changes nothing; folders are made. Disk images are looked at, as nodes use files of the project.
- * @throws OutsideError, ForeignReferenceError, and errors of the system
- */
-export async function writeInside(folder: string, path: string, source: Readable, options: WriteOptions = {}): Promise<void> {
-  // A client that goes before its bytes are asked for.
-  source.on('error', () => undefined);
-  await writeStream(await pathInside(folder, path), source, { check: checkArrival, ...options });
-=======
 export interface WriteInside extends WriteOptions {
   /** Why a file may not be written at a path, relative to the folder; undefined when it may. */
   readonly problemOf: (path: string) => string | undefined;
 }
 
-/** An upload that breaks off changes nothing; folders are made. @throws OutsideError, and errors of the system */
+/**
+ * An upload that breaks off changes nothing; folders are made. Disk images are examined, as nodes use files of the project.
+ * @throws OutsideError, ForeignReferenceError, and errors of the system
+ */
 export async function writeInside(folder: string, path: string, source: Readable, options: WriteInside): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
@@ -74,8 +63,7 @@ export async function writeInside(folder: string, path: string, source: Readable
   const [realFolder, realFile] = await Promise.all([realExisting(folder), realExisting(file)]);
   const problem = options.problemOf(relative(folder, file)) ?? options.problemOf(relative(realFolder, realFile));
   if (problem !== undefined) throw new OutsideError(path, problem);
-  await writeStream(file, source, options);
->>>>>>> disk
+  await writeStream(file, source, { check: checkArrival, ...options });
 }
 
 /** What nodes and projects keep; anything else is bytes. */

@@ -17,7 +17,8 @@ import { type Captured, type Change, ProjectLog } from '../log/project-log.ts';
 import { type LogRecord, type ProjectState, toProjectEntry, topologyOf } from '../log/project-state.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
-import type { CapturesOfProject, KeptCaptures } from './captures/kept-captures.ts';
+import type { CaptureStore } from './captures/capture-store.ts';
+import { ProjectCaptures } from './captures/project-captures.ts';
 import { ToldComputes } from './compute-announcements.ts';
 import { removeUnusedPictures } from './drawings/pictures.ts';
 import { ProjectDrawings } from './drawings/project-drawings.ts';
@@ -33,7 +34,7 @@ export interface LiveProjectOptions {
   readonly folder: string;
   readonly filename: string;
   readonly computes: Computes;
-  readonly captures: KeptCaptures;
+  readonly captures: CaptureStore;
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly version: string;
@@ -52,9 +53,9 @@ export class LiveProject implements ProjectHost {
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly computes: Computes;
-  readonly keptCaptures: CapturesOfProject;
   readonly nodes: ProjectNodes;
   readonly links: ProjectLinks;
+  readonly captures: ProjectCaptures;
   readonly drawings: ProjectDrawings;
   readonly gate = new Gate();
   readonly undo: ProjectUndo;
@@ -79,7 +80,6 @@ export class LiveProject implements ProjectHost {
     this.configsPath = options.configsPath;
     this.symbols = options.symbols;
     this.computes = options.computes;
-    this.keptCaptures = options.captures.of(this.projectId);
     this.#log = log;
     this.changes = new ProjectChanges(log, (change, event, seq) => this.#tell(change, event, seq));
     this.#onEntry = options.onEntry;
@@ -91,6 +91,8 @@ export class LiveProject implements ProjectHost {
     this.nodes = new ProjectNodes(this);
     this.links = new ProjectLinks(this, this.nodes);
     this.nodes.connect(this.links);
+    const { links, nodes } = this;
+    this.captures = new ProjectCaptures({ host: this, links, nodes, store: options.captures.of(this.projectId) });
     this.drawings = new ProjectDrawings(this);
     this.undo = new ProjectUndo(this);
     log.snapshotFrom(() => this.#capture());
@@ -214,7 +216,7 @@ export class LiveProject implements ProjectHost {
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(): Promise<void> {
     this.#toldComputes.end();
-    await this.links.captures.keep(this.usedComputes());
+    await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
     );
@@ -251,7 +253,7 @@ export class LiveProject implements ProjectHost {
       await this.links.mending.restore(link_id, state.udpPorts.get(link_id));
       this.notify('link.created', this.links.get(link_id));
     });
-    await this.links.captures.restore(this.usedComputes());
+    await this.captures.restore(this.usedComputes());
     await forEachBounded(state.drawings.values(), concurrency, async (entry) => {
       await this.drawings.add(entry);
       this.notify('drawing.created', this.drawings.get(entry.drawing_id));

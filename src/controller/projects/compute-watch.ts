@@ -90,6 +90,6 @@ async function bringBack(live: LiveProject, compute: Compute): Promise<void> {
   for (const node of nodes) node.compute = compute;
   await forEachBounded(nodes, concurrency, (node) => live.nodes.restore(node, 'node.updated'));
   await live.links.mending.rejoin(compute);
-  // A compute of another make has no list of captures.
-  await live.links.captures.recheck(compute).catch(() => undefined);
+  // A stock GNS3 compute has no list of captures.
+  await live.captures.reconcile(compute).catch(() => undefined);
 }

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
+import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { BulkNode } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
@@ -39,6 +40,8 @@ export class ProjectNodes extends NodeSet {
   readonly #host: ProjectHost;
   /** One thing at a time for each node; shared with whoever works on its ports. */
   readonly locks = new KeyedMutex();
+  /** Nodes of which clients are shown something else now. */
+  readonly changes = new EventStream<OpenNode>();
   #links: LinksOfNodes | undefined;
 
   constructor(host: ProjectHost) {
@@ -280,7 +283,7 @@ export class ProjectNodes extends NodeSet {
   #told(node: OpenNode, action = 'node.updated'): void {
     this.changed();
     this.#host.notify(action, node.object);
-    this.#links?.nodeChanged(node);
+    this.changes.emit(node);
   }
 
   #take(node: OpenNode, answer: ComputeNode): void {
@@ -301,7 +304,7 @@ export class ProjectNodes extends NodeSet {
     return this.#host.commit({ action: 'node.updated', event: entry, was: node.entry, undoable }, () => {
       node.setEntry(entry);
       this.changed();
-      this.#links?.nodeChanged(node);
+      this.changes.emit(node);
       return node.object;
     });
   }
