@@ -13,8 +13,10 @@ import { Mutex } from '../../lib/mutex.ts';
 import type { Symbols } from '../catalog/symbols.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import { type Captured, type Change, ProjectLog } from '../log/project-log.ts';
-import { type LogRecord, type ProjectState, toProjectEntry, topologyOf } from '../log/project-state.ts';
+import { toProjectEntry } from '../log/actions/project-rules.ts';
+import { type Captured, ProjectLog } from '../log/project-log.ts';
+import { type ProjectState, topologyOf } from '../log/project-state.ts';
+import type { Change, LogRecord } from '../log/records.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
@@ -22,8 +24,9 @@ import { ProjectCaptures } from './captures/project-captures.ts';
 import { ToldComputes } from './compute-announcements.ts';
 import { removeUnusedPictures } from './drawings/pictures.ts';
 import { ProjectDrawings } from './drawings/project-drawings.ts';
-import { noticesOf, Told } from './history/missed-notices.ts';
+import { noticesOf } from './history/missed-notices.ts';
 import { ProjectUndo } from './history/project-undo.ts';
+import { UnloggedNotices } from './history/unlogged-notices.ts';
 import { ProjectChanges } from './host/project-changes.ts';
 import type { Commit, Notice, ProjectHost } from './host/project-host.ts';
 import { ProjectLinks } from './links/project-links.ts';
@@ -68,7 +71,7 @@ export class LiveProject implements ProjectHost {
   readonly #notices: EventStream<Notice>;
   /** Computes that the file names; those not registered here are kept in it. */
   readonly #namedComputes: readonly ComputeEntry[];
-  readonly #told = new Told();
+  readonly #unlogged = new UnloggedNotices();
   readonly #toldComputes: ToldComputes;
   #entry: ProjectEntry;
   /** A clean end: where links' frames went is of no use to the next opening. */
@@ -156,7 +159,7 @@ export class LiveProject implements ProjectHost {
 
   notify(action: string, event: object): void {
     const notice = { action, event };
-    this.#told.note(notice, this.seq);
+    this.#unlogged.note(notice, this.seq);
     this.#notices.emit(notice);
   }
 
@@ -167,7 +170,9 @@ export class LiveProject implements ProjectHost {
     const records = await this.#log.recordsAfter(since);
     if (!records) return 'too_old';
     const notices = await noticesOf(records, this);
-    return { seq, notices: [...notices, ...this.#told.after(since, this.nodes, this.links)] };
+    const findNode = (id: string) => this.nodes.find(id)?.object;
+    const findLink = (id: string) => this.links.find(id)?.object;
+    return { seq, notices: [...notices, ...this.#unlogged.after(since, findNode, findLink)] };
   }
 
   /** The changes that are remembered, the oldest first. */
@@ -191,7 +196,7 @@ export class LiveProject implements ProjectHost {
       const was = this.#entry;
       const entry = toProjectEntry(was, fields);
       if (isDeepStrictEqual(entry, was)) return;
-      const change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+      const change: Change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
       await this.commit(change, () => {
         this.#entry = entry;
         this.#onEntry(entry);
@@ -247,7 +252,7 @@ export class LiveProject implements ProjectHost {
   /** Listeners are told of all that is there. */
   async #restore(state: ProjectState): Promise<void> {
     const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
-    await forEachBounded(nodes, concurrency, (node) => this.nodes.restore(node));
+    await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
     const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
     await forEachBounded(links, concurrency, async ({ link_id }) => {
       await this.links.mending.restore(link_id, state.udpPorts.get(link_id));
@@ -270,7 +275,7 @@ export class LiveProject implements ProjectHost {
   #tell({ action }: Change, event: object | undefined, seq: number): void {
     if (!event) return;
     const notice = { action, event, seq };
-    if (action.endsWith('.deleted')) this.#told.note(notice, seq);
+    if (action.endsWith('.deleted')) this.#unlogged.note(notice, seq);
     this.#notices.emit(notice);
   }
 

@@ -3,7 +3,7 @@
 import type { Symbols } from '../../catalog/symbols.ts';
 import type { Compute } from '../../computes/compute.ts';
 import type { Computes } from '../../computes/computes.ts';
-import type { Change } from '../../log/project-log.ts';
+import type { Change } from '../../log/records.ts';
 
 /** A message to listeners of a project. */
 export interface Notice {

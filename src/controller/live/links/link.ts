@@ -4,7 +4,7 @@ import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed 
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
-import type { UdpPorts } from '../../log/project-state.ts';
+import type { UdpPorts } from '../../log/records.ts';
 import { assemble, canonical } from '../../model/canonical.ts';
 import { findKind } from '../../model/node.ts';
 import type { LinkEntry } from '../../model/topology.ts';

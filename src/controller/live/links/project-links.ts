@@ -4,7 +4,7 @@ import { fault } from '../../../api/faults.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { LinkEnd, LinkInput } from '../../../schema/link.ts';
-import type { UdpPorts } from '../../log/project-state.ts';
+import type { Change, UdpPorts } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import { OccupiedPorts } from '../../model/occupied-ports.ts';
 import type { LinkEntry } from '../../model/topology.ts';
@@ -129,7 +129,7 @@ export class ProjectLinks implements LinksOfNodes, CountedLinks {
       this.#ports.free(entry);
       await this.#wiring.part(entry, nodes).catch(() => undefined);
     };
-    const change = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
+    const change: Change = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
     return { commit: { change, apply }, revert, result: () => link.object };
   }
 

@@ -9,7 +9,7 @@ import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { BulkNode } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
 import type { Compute } from '../../computes/compute.ts';
-import { deletingAction } from '../../log/project-state.ts';
+import type { Change } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import {
   type ComputeNode,
@@ -95,7 +95,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** What is stored of it gets these values again. @throws `undo_conflict` when its name is another node's */
-  setBack(nodeId: string, { properties = {}, ...fields }: Partial<NodeEntry>): Promise<void> {
+  reapply(nodeId: string, { properties = {}, ...fields }: Partial<NodeEntry>): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       const before = node.entry;
       const { name } = fields;
@@ -107,7 +107,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** A deleted node comes back as it was. @throws `node_id_taken`, `undo_conflict`, `compute_not_found` */
-  bringBack(entry: NodeEntry): Promise<void> {
+  restore(entry: NodeEntry): Promise<void> {
     return this.locks.run(entry.node_id, async () => {
       if (this.find(entry.node_id)) throw fault('node_id_taken', { node_id: entry.node_id });
       const compute = this.#host.computes.get(entry.compute_id);
@@ -119,7 +119,7 @@ export class ProjectNodes extends NodeSet {
   delete(nodeId: string): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
-      await this.#host.commit({ action: deletingAction, event: { node_id: nodeId }, was: null }, () => undefined);
+      await this.#host.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
       await this.#links?.deleteOn(nodeId);
       if (node.compute) await node.deleteOnCompute({ keepFiles: true });
       try {
@@ -174,7 +174,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Listeners are told that it is there, or can be used again, and why it cannot be used when that is so. */
-  restore(node: OpenNode, told = 'node.created'): Promise<void> {
+  open(node: OpenNode, told = 'node.created'): Promise<void> {
     const place = async () => {
       if (this.find(node.id) !== node) return;
       kindOf(node.entry.node_type);
@@ -235,7 +235,7 @@ export class ProjectNodes extends NodeSet {
         this.put(made);
         return made.object;
       };
-      const change = { action: 'node.created', event: made.entry, was: null, undoable: true };
+      const change: Change = { action: 'node.created', event: made.entry, was: null, undoable: true };
       return { node: made, commit: { change, apply }, revert, result: () => made.object };
     } catch (error) {
       await revert();
