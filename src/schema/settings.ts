@@ -108,9 +108,11 @@ const table = {
   },
 } satisfies Record<string, Record<string, Setting>>;
 
-type Table = typeof table;
+type DeclaredSettings = typeof table;
 type Sections = {
-  -readonly [S in keyof Table]: { -readonly [K in keyof Table[S]]: Table[S][K] extends Setting<infer T> ? T : never };
+  -readonly [S in keyof DeclaredSettings]: {
+    -readonly [K in keyof DeclaredSettings[S]]: DeclaredSettings[S][K] extends Setting<infer T> ? T : never;
+  };
 };
 
 /** Complete settings; empty path values were replaced by folders of the data directory. Frozen. */

@@ -5,6 +5,7 @@ import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import type { NodeAction } from '../live/nodes/project-nodes.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
+import { checkRequested } from './requested-properties.ts';
 
 const actions: readonly { action: NodeAction; summary: string }[] = [
   { action: 'start', summary: 'Start' },
@@ -30,6 +31,7 @@ export function nodeRoutes(controller: Controller): Route[] {
       { summary: 'Create a node', body: NodeCreate, status: 201, reply: Node },
       ({ path, body }) => {
         computes.get(body.compute_id);
+        checkRequested(body, controller.settings);
         return project(path).change((live) => live.nodes.create(body));
       },
     ),

@@ -43,7 +43,7 @@ export interface Taps {
   after: readonly Tap[];
 }
 
-export class LinkCaptures {
+export class OpenCaptures {
   readonly #files: CaptureFiles;
   readonly #taps: Taps;
   readonly #open = new Map<string, Capture>();

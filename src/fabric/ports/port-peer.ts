@@ -6,7 +6,7 @@
 
 import type { PeerCarrier, PortSpec } from '../protocol.ts';
 import { type PeerSpec, PeerStream } from './peer-stream.ts';
-import type { Port, PortOwner } from './port.ts';
+import type { FabricPort, PortOwner } from './port.ts';
 import { openUdp } from './port-udp.ts';
 
 /** Whoever sends datagrams has proved nothing. The port stays bound, as its number is told to the other side. */
@@ -14,14 +14,13 @@ function deaf(owner: PortOwner): PortOwner {
   return { received: () => true, drained: () => owner.drained() };
 }
 
-export function openPeer(spec: PeerSpec, owner: PortOwner): Port {
+export function openPeer(spec: PeerSpec, owner: PortOwner): FabricPort {
   return new PeerPort(spec, owner);
 }
 
-class PeerPort implements Port {
-  readonly #datagrams: Port;
+class PeerPort implements FabricPort {
+  readonly #datagrams: FabricPort;
   readonly #stream: PeerStream;
-
   /** Only frames of the stream are taken and sent. */
   readonly #isPrivate: boolean;
 
