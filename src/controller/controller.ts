@@ -141,13 +141,15 @@ export class Controller {
   /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
+    const { clear_credentials: clearCredentials } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
+    const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
     const [staging, captures, restores, kept, local] = await Promise.all([
-      StagingFolders.open(stateDirectory),
-      CaptureStore.open(stateDirectory),
+      StagingFolders.open(stateDirectory, log),
+      CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
-      KeptSettings.open(stateDirectory),
+      KeptSettings.open(stateDirectory, warn),
       localCompute(options),
     ]);
     const notices = new EventStream<Notice>();
@@ -158,7 +160,8 @@ export class Controller {
       version,
       log,
       local,
-      makeTransport: (record) => new RemoteTransport(record, version),
+      clearCredentials,
+      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, version),
       announce: (action, compute) => notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => computeEvents.emit({ compute, event }),
       onState: (compute) => computeStates.emit(compute),

@@ -24,7 +24,12 @@ export function replyBroken(serverHeader: string) {
 export function refuseOddRequests(server: NodeJS.EventEmitter, serverHeader: string): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = new JsonText().encode({ message: 'No expectation but 100-continue is known', status: 417 });
-    const headers = { Server: serverHeader, Connection: 'close', 'Content-Type': 'application/json', 'Content-Length': body.length };
+    const headers = {
+      Server: serverHeader,
+      Connection: 'close',
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+    };
     response.writeHead(417, headers).end(body);
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {

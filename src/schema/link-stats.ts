@@ -69,11 +69,11 @@ export const PortStats = Type.Object(
 );
 export type PortStats = Static<typeof PortStats>;
 
-const LinkDirection = Type.Object(
+const DirectionCounters = Type.Object(
   { ...direction, from_node_id: Uuid, from_node: Type.String(), to_node_id: Uuid, to_node: Type.String() },
   named('LinkDirection'),
 );
-export type LinkDirection = Static<typeof LinkDirection>;
+export type DirectionCounters = Static<typeof DirectionCounters>;
 
 /** The counters of a link, as the controller tells them; also the `event` of `link.stats`. */
 export const LinkStats = Type.Object(
@@ -84,8 +84,8 @@ export const LinkStats = Type.Object(
     reason: nullable(Type.String()),
     carrier: nullable(oneOf(carriers, { description: howCarried })),
     since: nullable(since),
-    directions: Type.Unsafe<[LinkDirection, LinkDirection]>(
-      Type.Array(LinkDirection, {
+    directions: Type.Unsafe<[DirectionCounters, DirectionCounters]>(
+      Type.Array(DirectionCounters, {
         minItems: 2,
         maxItems: 2,
         description: "From the first of the link's nodes to the second, and back",

@@ -1,5 +1,5 @@
 /** Notices captures that have ended by themselves, by a limit or because of the disk. */
-import type { LinkStats } from '../../fabric/protocol.ts';
+import type { FabricLinkStats } from '../../fabric/protocol.ts';
 import type { Context } from '../context.ts';
 import { capturesOf } from '../store.ts';
 import type { ComputeNode } from './node.ts';
@@ -9,7 +9,7 @@ const watchMs = 1000;
 
 export interface CaptureWatch {
   readonly context: Context;
-  stats(ids: string[]): Promise<LinkStats[]>;
+  stats(ids: string[]): Promise<FabricLinkStats[]>;
   nodes(): Iterable<ComputeNode>;
 }
 

@@ -30,7 +30,12 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind): Route[] 
   return [
     route(
       `POST ${place}/start_capture`,
-      { summary: 'Write the frames of a port to a pcap file of the project', reply: CaptureStarted, body: CaptureStart },
+      {
+        fillsDisk: true,
+        summary: 'Write the frames of a port to a pcap file of the project',
+        reply: CaptureStarted,
+        body: CaptureStart,
+      },
       async ({ path, body }) => {
         const node = nodeOf(path);
         const { pcap_file_path } = await node.exclusively(() => node.captures.start(at(path), body));
@@ -49,6 +54,7 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind): Route[] 
     route(
       `POST ${place}/captures`,
       {
+        fillsDisk: true,
         summary: 'Start one more capture of a port',
         body: CaptureStartWithId,
         status: 201,

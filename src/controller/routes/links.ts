@@ -43,7 +43,13 @@ export function linkRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
-      { summary: 'Write the frames of a link to a pcap file of the project', body: LinkCaptureStart, status: 201, reply: Link },
+      {
+        fillsDisk: true,
+        summary: 'Write the frames of a link to a pcap file of the project',
+        body: LinkCaptureStart,
+        status: 201,
+        reply: Link,
+      },
       ({ path, body }) =>
         project(path).change(async (live) => {
           await live.captures.start(path.link_id, body);
@@ -101,6 +107,7 @@ function captureRoutes(project: (path: { project_id: string }) => KnownProject):
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/captures',
       {
+        fillsDisk: true,
         summary: 'Start one more capture of a link',
         body: LinkCaptureStart,
         status: 201,

@@ -7,6 +7,7 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { DurableMap } from '../../../lib/durable-map.ts';
+import type { Warn } from '../../../lib/set-aside.ts';
 import { type CaptureOptions, gns3CaptureId } from '../../../schema/capture.ts';
 import { storageFailed } from '../../log/project-log.ts';
 import type { StoredCapture } from './stored-capture.ts';
@@ -35,10 +36,11 @@ export class CaptureStore {
     this.#map = map;
   }
 
-  static async open(stateDirectory: string): Promise<CaptureStore> {
-    const map: StoredCaptures = await DurableMap.open(join(stateDirectory, 'captures.log'));
+  /** @param warn records of a damaged file that cannot be read are left out */
+  static async open(stateDirectory: string, warn: Warn): Promise<CaptureStore> {
+    const map: StoredCaptures = await DurableMap.open(join(stateDirectory, 'captures.log'), warn);
     await upgradeLists(map);
-    await upgradeNames(map, join(stateDirectory, 'capture-names.log'));
+    await upgradeNames(map, join(stateDirectory, 'capture-names.log'), warn);
     return new CaptureStore(map);
   }
 
@@ -89,9 +91,9 @@ async function upgradeLists(map: StoredCaptures): Promise<void> {
 }
 
 /** 0.1 stored the names of the last files of links in a map of its own, by project and link. */
-async function upgradeNames(map: StoredCaptures, path: string): Promise<void> {
+async function upgradeNames(map: StoredCaptures, path: string, warn: Warn): Promise<void> {
   if (!(await isFile(path))) return;
-  const names = await DurableMap.open<string>(path);
+  const names = await DurableMap.open<string>(path, warn);
   const options = { data_link_type: 'DLT_EN10MB', side: 'after', nanoseconds: false, max_bytes: null, ends_at: null } as const;
   for (const [place, capture_file_name] of names.entries()) {
     const key = `${place}/${gns3CaptureId}`;
