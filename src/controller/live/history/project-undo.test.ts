@@ -311,6 +311,27 @@ describe('undo and redo on a lost compute', () => {
   });
 });
 
+describe('undo and redo of a long step', () => {
+  it('are possible as often as one likes, also when the history is trimmed between', async () => {
+    const nodes = Array.from({ length: 1_300 }, (_, n) => ({ name: `N${n}`, node_type: 'vpcs', compute_id: 'local' }));
+    await addNode('first');
+    const before = await content();
+    await change('POST /bulk', { nodes });
+    const made = await content();
+    for (let round = 0; round < 3; round++) {
+      // What is in the log moves to the history.
+      await bench.restart();
+      await bench.inProject('GET /nodes');
+      await undo();
+      assert.deepEqual(await content(), before);
+      await bench.restart();
+      await bench.inProject('GET /nodes');
+      await redo();
+      assert.deepEqual(await content(), made);
+    }
+  });
+});
+
 describe('a bulk of moves', () => {
   it('is one step and one line of the log, and undone as one', async () => {
     const nodes = await Promise.all(Array.from({ length: 29 }, (_, n) => addNode(`N${n}`)));
