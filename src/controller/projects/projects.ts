@@ -56,7 +56,7 @@ export class KnownProjects {
     this.#openByThemselves();
   }
 
-  /** Looks again what is there: projects that came are known, those whose folder has gone are forgotten, `auto_open` is heeded. */
+  /** Reads the projects folder again: new projects are registered, those whose folder has gone are removed, `auto_open` is applied. */
   async reload(): Promise<void> {
     const { found, unreadable } = await this.#options.registry.discover({ isStart: false });
     this.#unreadable = unreadable;
@@ -87,7 +87,7 @@ export class KnownProjects {
     });
   }
 
-  /** Makes a project known whose files are there. Nobody is told. */
+  /** Registers a project whose files exist, without a notice. */
   add(entry: ProjectEntry, place: ProjectPlace): KnownProject {
     const project = new KnownProject(entry, place, this.#environment);
     this.#projects.set(project.id, project);
@@ -95,7 +95,7 @@ export class KnownProjects {
     return project;
   }
 
-  /** As `add`, durable, and listeners are told: for copies and imports. */
+  /** As `add`, durable and with a notice: for copies and imports. */
   async register(entry: ProjectEntry, place: ProjectPlace): Promise<KnownProject> {
     try {
       await this.#options.registry.set(entry.project_id, { path: place.path, filename: place.filename, opened: false });
