@@ -134,7 +134,10 @@ const table = {
     says: 'Port {adapter_number}/{port_number} does not exist on {name}, which has {count} port(s)',
     exception: 'NodeError',
   },
-  link_outside: { status: 409, says: '{one} and {other} cannot be linked: both are uplinks. Link each of them to a machine or a switch' },
+  link_outside: {
+    status: 409,
+    says: '{one} and {other} cannot be linked: both are uplinks. Link each of them to a machine or a switch',
+  },
   ports_connected: {
     status: 409,
     says: 'The ports of this {kind} cannot be changed while one of them is connected: delete its links first',
