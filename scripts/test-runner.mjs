@@ -30,7 +30,8 @@ export async function runTests(patterns, { limits: given = {}, ...options } = {}
     return 1;
   }
   const limits = { ...defaultLimits, ...given };
-  const id = randomUUID();
+  // Test processes look for the pid at its beginning.
+  const id = `${process.pid}-${randomUUID()}`;
   const events = run({
     files,
     concurrency,
