@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
-import { Compute } from './compute/compute.ts';
+import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
@@ -40,7 +40,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   }
   // Loaded when somebody asks: most servers are never asked.
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
-  const compute = await Compute.open({ settings, log, version: apiVersion, findings });
+  const compute = await HostCompute.open({ settings, log, version: apiVersion, findings });
   const asked = Promise.withResolvers<void>();
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
@@ -140,16 +140,16 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
   return urlOf(host, (app.server.address() as AddressInfo).port, settings.Server.ssl);
 }
 
-interface Parts {
+interface ServerParts {
   app: FastifyInstance;
-  compute: Compute;
+  compute: HostCompute;
   controller: Controller;
   lock: InstanceLock;
   stopNodes: boolean;
 }
 
 /** By a signal, or through the API. */
-function endWhenAsked(parts: Parts, asked: Promise<void>): void {
+function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   let ending = false;
   const end = (): void => {
     if (ending) return;
@@ -166,7 +166,7 @@ function endWhenAsked(parts: Parts, asked: Promise<void>): void {
   void asked.then(end);
 }
 
-async function endAll({ app, compute, controller, lock, stopNodes }: Parts): Promise<void> {
+async function endAll({ app, compute, controller, lock, stopNodes }: ServerParts): Promise<void> {
   for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
   await app.close();
   await controller.close();

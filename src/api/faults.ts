@@ -151,7 +151,7 @@ const table = {
   capture_file_taken: { status: 409, says: 'Another capture writes to "{file}": choose another name', exception: 'NodeError' },
   capture_id_taken: { status: 409, says: 'There is a capture with the id {capture_id} already' },
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
-  capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running' },
+  capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
   capture_link_active: { status: 409, says: 'The link {link_id} is being captured already: stop that capture first' },
   capture_link_missing: { status: 409, says: 'The link {link_id} is not captured: start a capture first' },
   link_failed: { status: 409, says: 'The link could not be made: {reason}' },
@@ -172,6 +172,10 @@ const table = {
   compute_name_taken: { status: 409, says: 'There is a compute named "{name}" already' },
   compute_id_reserved: { status: 400, says: 'The compute id or name "{name}" is reserved' },
   compute_unreachable: { status: 409, says: "Cannot connect to compute '{name}' with request {request}: {reason}" },
+  credentials_in_clear: {
+    status: 409,
+    says: "The user and password of compute '{name}' would cross the network in the clear to {address}: use https, or set clear_credentials = True in [Server]",
+  },
   compute_refused: { status: 409, says: "Compute '{name}' cannot be used: {reason}" },
   compute_said: { status: 409, says: '{message}' },
   compute_bad_request: { status: 400, says: 'Bad request {request}: {message}' },
@@ -260,10 +264,10 @@ const table = {
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 
-type Table = typeof table;
-export type FaultCode = keyof Table;
+type FaultTable = typeof table;
+export type FaultCode = keyof FaultTable;
 type FieldNames<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | FieldNames<Rest> : never;
-export type FaultFields<C extends FaultCode> = Record<FieldNames<Table[C]['says']>, string | number>;
+export type FaultFields<C extends FaultCode> = Record<FieldNames<FaultTable[C]['says']>, string | number>;
 
 /** A failure of the table, with its fields filled in. `message` is the sentence that people read. */
 export class Fault extends Error {

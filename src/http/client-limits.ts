@@ -12,10 +12,10 @@ export interface ClientLimits {
   readonly uploads: number;
 }
 
-type Kind = keyof ClientLimits;
+type RequestKind = keyof ClientLimits;
 
 /** The setting that sets a limit, for the message. */
-const settings: Record<Kind, string> = {
+const settings: Record<RequestKind, string> = {
   connections: 'max_connections_per_client',
   requests: 'max_requests_per_client',
   uploads: 'max_uploads_per_client',
@@ -75,7 +75,7 @@ function isUpload({ routeOptions, headers }: FastifyRequest): boolean {
   return routeOptions.config?.isUpload === true && hasBody;
 }
 
-function tooMany(kind: Kind, limits: ClientLimits): Error {
+function tooMany(kind: RequestKind, limits: ClientLimits): Error {
   return fault('too_many_at_once', { what: kind, limit: limits[kind], setting: settings[kind] });
 }
 

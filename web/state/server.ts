@@ -1,6 +1,6 @@
 /** What the page knows of the server beside the open project: projects, templates, computes, what its API can do. */
 import { signal } from '@preact/signals';
-import type { Compute } from '../../src/schema/compute.ts';
+import type { ComputeObject } from '../../src/schema/compute.ts';
 import type { KindFacts } from '../../src/schema/kind.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Template } from '../../src/schema/template.ts';
@@ -18,7 +18,7 @@ export interface ProjectStats {
 export class ServerState {
   readonly projects = new Keyed<Project>((project) => project.project_id);
   readonly templates = new Keyed<Template>((template) => template.template_id);
-  readonly computes = new Keyed<Compute>((compute) => compute.compute_id);
+  readonly computes = new Keyed<ComputeObject>((compute) => compute.compute_id);
   readonly version = signal('');
   /** What each type of node can; empty where the server does not tell. */
   readonly kinds = signal<ReadonlyMap<string, KindFacts>>(new Map());
@@ -52,7 +52,7 @@ export class ServerState {
     const [projects, templates, computes, version, kinds, programVersion] = await Promise.all([
       this.#api.get<Project[]>('/v2/projects'),
       this.#api.get<Template[]>('/v2/templates'),
-      this.#api.get<Compute[]>('/v2/computes'),
+      this.#api.get<ComputeObject[]>('/v2/computes'),
       this.#api.get<{ version: string }>('/v2/version'),
       this.#api.get<KindFacts[]>('/v2/kinds').catch((): KindFacts[] => []),
       this.#api.programVersion(),
@@ -71,7 +71,7 @@ export class ServerState {
     if (what === 'project' && isProjectChange(happened))
       apply(this.projects, happened, event as Project, (project) => project.project_id);
     if (what === 'template') apply(this.templates, happened, event as Template, (template) => template.template_id);
-    if (what === 'compute') apply(this.computes, happened, event as Compute, (compute) => compute.compute_id);
+    if (what === 'compute') apply(this.computes, happened, event as ComputeObject, (compute) => compute.compute_id);
   }
 }
 
