@@ -60,6 +60,8 @@ export interface LogOptions {
 export interface OpenedLog {
   readonly log: ProjectLog;
   readonly state: ProjectState;
+  /** Length of a last record that was incomplete and was cut off. */
+  readonly cutBytes: number;
 }
 
 export class ProjectLog {
@@ -100,7 +102,7 @@ export class ProjectLog {
   static async open(file: string, options: LogOptions): Promise<OpenedLog> {
     const { topology, upgradedFrom } = await readTopology(file);
     const state = stateOf(topology, upgradedFrom);
-    const { journal, records } = await openJournal(file);
+    const { journal, records, cutBytes } = await openJournal(file);
     try {
       replay(state, records, file);
       if (records.length === 0) {
@@ -115,7 +117,7 @@ export class ProjectLog {
     const base = first?.action === snapshotAction ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const log = new ProjectLog(file, journal, { seq: state.seq, base }, options);
     log.#kept = records.filter((record) => record.action !== snapshotAction);
-    return { log, state };
+    return { log, state, cutBytes };
   }
 
   /** Writes the first file of a project; a log that lies there is of another one and goes. */
@@ -272,10 +274,10 @@ export class ProjectLog {
   }
 }
 
-async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[] }> {
+async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number }> {
   try {
-    const { journal, records } = await Journal.open<LogLine>(logPath(file));
-    return { journal, records: records.flat() };
+    const { journal, records, cutBytes } = await Journal.open<LogLine>(logPath(file));
+    return { journal, records: records.flat(), cutBytes };
   } catch (error) {
     const known = damaged(file, error);
     throw storageFailed(known, basename(file));
