@@ -55,7 +55,7 @@ function excerpt(value: unknown, budget: { left: number }, depth: number): unkno
   return Array.isArray(value) ? part.map(([, item]) => item) : Object.fromEntries(part);
 }
 
-interface Problem {
+interface ValidationProblem {
   keyword: string;
   instancePath: string;
   params: object;
@@ -63,7 +63,7 @@ interface Problem {
 }
 
 /** One clause for each place that is wrong, three at the most. */
-function explain(problems: Problem[]): string {
+function explain(problems: ValidationProblem[]): string {
   const clauses = new Map<string, string>();
   for (const problem of problems) {
     const place = problem.instancePath.slice(1).replaceAll('/', '.');
@@ -73,7 +73,7 @@ function explain(problems: Problem[]): string {
   return [...clauses.values()].slice(0, 3).join('; ') || 'it does not have the form that is expected';
 }
 
-function clauseFor(problem: Problem, place: string): string | undefined {
+function clauseFor(problem: ValidationProblem, place: string): string | undefined {
   const subject = place === '' ? 'the body' : place;
   const params = problem.params as Record<string, unknown>;
   switch (problem.keyword) {

@@ -161,16 +161,16 @@ export interface DirectionStats {
 /** Of what went out. */
 export interface Rates {
   /** Over the last second, as a sample a second shows it. */
-  second: Rate;
+  second: FrameRate;
   /** Over the last minute, or since the fabric's start. */
-  minute: Rate;
+  minute: FrameRate;
 }
-export interface Rate {
+export interface FrameRate {
   framesPerSecond: number;
   bitsPerSecond: number;
 }
 
-export interface LinkStats {
+export interface FabricLinkStats {
   id: string;
   /** Since when it counts: when the link was made in this process, milliseconds since 1970. */
   since: number;
@@ -249,7 +249,7 @@ export interface LinkFailure {
 export type Reply<R extends Request> = R extends { op: 'hello' }
   ? Hello
   : R extends { op: 'stats' }
-    ? LinkStats[]
+    ? FabricLinkStats[]
     : R extends { op: 'load' }
       ? FabricLoad
       : R extends { op: 'switch_stats' }

@@ -1,6 +1,7 @@
 /** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
 import { extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
+import { checkArrival } from './disk-image/references.ts';
 import { isReallyBelow, realExisting } from './inside.ts';
 import { NotAFile, openRegular } from './regular-file.ts';
 import { type WriteOptions, writeStream } from './stream-file.ts';
@@ -50,7 +51,10 @@ export interface WriteInside extends WriteOptions {
   readonly problemOf: (path: string) => string | undefined;
 }
 
-/** An upload that breaks off changes nothing; folders are made. @throws OutsideError, and errors of the system */
+/**
+ * An upload that breaks off changes nothing; folders are made. Disk images are examined, as nodes use files of the project.
+ * @throws OutsideError, ForeignReferenceError, and errors of the system
+ */
 export async function writeInside(folder: string, path: string, source: Readable, options: WriteInside): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
@@ -59,7 +63,7 @@ export async function writeInside(folder: string, path: string, source: Readable
   const [realFolder, realFile] = await Promise.all([realExisting(folder), realExisting(file)]);
   const problem = options.problemOf(relative(folder, file)) ?? options.problemOf(relative(realFolder, realFile));
   if (problem !== undefined) throw new OutsideError(path, problem);
-  await writeStream(file, source, options);
+  await writeStream(file, source, { check: checkArrival, ...options });
 }
 
 /** What nodes and projects keep; anything else is bytes. */

@@ -22,7 +22,7 @@ export class JournalDamaged extends Error {
   override readonly name = 'JournalDamaged';
 }
 
-interface Waiting {
+interface PendingRecord {
   readonly line: string;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -39,7 +39,7 @@ export class Journal<R> {
   readonly path: string;
   #file: FileHandle;
   #size: number;
-  #waiting: Waiting[] = [];
+  #waiting: PendingRecord[] = [];
   readonly #restarts: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
   #closed = false;

@@ -11,13 +11,14 @@ export const TcpPort = Type.Integer({ minimum: 1, maximum: 65535 });
 export const maxTextLength = 4096;
 /** Patterns are matched by characters, not by UTF-16 units: a surrogate in them is one that stands alone. */
 const wellFormed = '^[^\\u0000\\ud800-\\udfff]*$';
-const oneLine = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
+const ofGivenNames = '^[^\\p{Cc}\\p{Cs}]*$';
 /** Text without NUL characters that can be written as UTF-8. */
 export const Text = (options: object = {}) => Type.String({ maxLength: maxTextLength, pattern: wellFormed, ...options });
 /** Notes on a node for whoever uses it, or a few lines of settings: longer than a name. */
 export const LongText = (options: object = {}) => Text({ maxLength: 65_536, ...options });
-/** Text of one line, without control characters. */
-export const Name = (options: object = {}) => Text({ minLength: 1, pattern: oneLine, ...options });
+export const Name = (options: object = {}) => Text({ minLength: 1, ...options });
+/** A name that a user gives: without control characters and halves of characters. Files that have others are read all the same. */
+export const GivenName = (options: object = {}) => Name({ pattern: ofGivenNames, ...options });
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** One of the given words. */
 export const oneOf = <const T extends readonly string[]>(words: T, options: object = {}) =>
@@ -35,6 +36,6 @@ export function isUuid(text: string): boolean {
 /** A schema as it was when files were written that are read now: of text, only NUL characters were refused. */
 export function asStored<T extends TSchema>(schema: T): T {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
-    key === 'pattern' && (value === wellFormed || value === oneLine) ? '^[^\\u0000]*$' : value,
+    key === 'pattern' && (value === wellFormed || value === ofGivenNames) ? '^[^\\u0000]*$' : value,
   ) as T;
 }

@@ -8,6 +8,8 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
+import { DiskImageError } from '../../lib/disk-image/image.ts';
+import { checkArrival } from '../../lib/disk-image/references.ts';
 import { FormError, takeUpload } from '../../lib/form-upload.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
@@ -89,7 +91,7 @@ export class ImageFolder {
   /** How a resolved path is shown to clients: relative below this folder or directly in another image folder, else absolute. */
   display(path: string, projectDirectory?: string): string {
     if (isBelow(this.directory, path)) return relative(this.directory, path);
-    const flat = this.#searched(projectDirectory).some((directory) => dirname(path) === directory);
+    const flat = this.folders(projectDirectory).some((directory) => dirname(path) === directory);
     return flat ? basename(path) : path;
   }
 
@@ -121,7 +123,7 @@ export class ImageFolder {
   async list(): Promise<ImageEntry[]> {
     const seen = new Set<string>();
     const entries: ImageEntry[] = [];
-    for (const directory of this.#searched()) {
+    for (const directory of this.folders()) {
       const flat = directory === this.#settings().Server.images_path;
       for await (const path of files(directory, flat ? 0 : maxDepth)) {
         const filename = basename(path);
@@ -135,12 +137,14 @@ export class ImageFolder {
     return entries;
   }
 
-  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, storage_failed, form_invalid */
+  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed, form_invalid */
   async upload(filename: string, source: Readable): Promise<void> {
     // A client that goes before its bytes are asked for.
     source.on('error', () => undefined);
     const target = await this.uploadTarget(filename);
-    await takeUpload(source, (file) => writeStream(target, file)).catch((cause: NodeJS.ErrnoException) => {
+    const check = (file: string) => checkArrival(file, this.folders());
+    await takeUpload(source, (file) => writeStream(target, file, { check })).catch((cause: NodeJS.ErrnoException) => {
+      if (cause instanceof DiskImageError) throw fault('image_refused', { image: filename, reason: cause.message }, { cause });
       if (cause instanceof FormError) throw fault('form_invalid', { reason: cause.message }, { cause });
       const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
       if (badName) throw fault('path_forbidden', { path: filename, reason: cause.message }, { cause });
@@ -152,10 +156,12 @@ export class ImageFolder {
   /** Where an upload of this name goes: always inside the folder. @throws path_forbidden */
   async uploadTarget(filename: string): Promise<string> {
     const target = normalize(join(this.directory, filename));
-    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replaceAll('\0', '?'), reason });
+    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replace(/\p{Cc}/gu, '?'), reason });
     if (filename.includes('\0') || isAbsolute(filename) || filename.endsWith('/') || !isBelow(this.directory, target)) {
       throw forbid('it leaves the image folder');
     }
+    const reason = refuseImageName(filename);
+    if (reason !== undefined) throw forbid(reason);
     const parent = dirname(target);
     if (parent !== normalize(this.directory) && !(await isReallyBelow(this.directory, parent))) {
       throw forbid('a symbolic link leads out of the image folder');
@@ -171,7 +177,8 @@ export class ImageFolder {
     return this.resolve(filename);
   }
 
-  #searched(projectDirectory?: string): string[] {
+  /** Where images are looked for, in this order; absolute. */
+  folders(projectDirectory?: string): string[] {
     const { images_path, additional_images_path } = this.#settings().Server;
     const additional = additional_images_path.split(';').filter((path) => path !== '');
     const all = [this.directory, ...additional, images_path, ...(projectDirectory === undefined ? [] : [projectDirectory])];
@@ -183,14 +190,14 @@ export class ImageFolder {
     if (/^[a-zA-Z]:/.test(reference)) throw fault('image_not_allowed', { image: reference });
     if (isAbsolute(reference)) {
       const path = normalize(reference);
-      const lexical = this.#searched(projectDirectory).some((directory) => isBelow(directory, path));
+      const lexical = this.folders(projectDirectory).some((directory) => isBelow(directory, path));
       // Whether a file outside exists is nobody's business on a server that is not local.
       if (!lexical && !this.#settings().Server.local) throw fault('image_not_allowed', { image: reference });
       return (await isFile(path)) ? path : undefined;
     }
     const wanted = normalize(reference);
     if (!isBelow('/', join('/', wanted)) || wanted.startsWith('..')) return undefined;
-    for (const directory of this.#searched(projectDirectory)) {
+    for (const directory of this.folders(projectDirectory)) {
       const direct = join(directory, wanted);
       if (await isFile(direct)) return direct;
       if (wanted !== basename(wanted)) continue;
@@ -200,7 +207,7 @@ export class ImageFolder {
   }
 
   async #allowed(path: string, projectDirectory?: string): Promise<boolean> {
-    for (const directory of this.#searched(projectDirectory)) if (await isReallyBelow(directory, path)) return true;
+    for (const directory of this.folders(projectDirectory)) if (await isReallyBelow(directory, path)) return true;
     return false;
   }
 
@@ -212,6 +219,12 @@ export class ImageFolder {
     const md5sum = await this.#checksums.get(path, quickSumBytes);
     return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
   }
+}
+
+/** Why a new image may not have this name; programs would take a dash for an option, and people would not see what they choose. */
+export function refuseImageName(name: string): string | undefined {
+  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
+  return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
 }
 
 /** Shorter files are no images (established rule). */

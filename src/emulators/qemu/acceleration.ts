@@ -75,7 +75,9 @@ export async function probe(
     const sectorFile = join(folder, 'sector');
     await writeFile(sectorFile, probeSector());
     const started = performance.now();
-    const { code, reason } = await runTool(emulator, probeArguments(sectorFile, accelerator), { timeoutMs: limitMs, runDirectory });
+    // A guest that does not answer would run for ever if this process were killed meanwhile: the kernel ends it then (prctl(2)).
+    const args = ['--pdeathsig=KILL', '--', emulator, ...probeArguments(sectorFile, accelerator)];
+    const { code, reason } = await runTool('setpriv', args, { timeoutMs: limitMs, runDirectory });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     if (code === successCode) return { usable: true, reason: `a probe guest answered under ${accelerator} in ${seconds} s` };
     return { usable: false, reason: `a probe guest did not answer under ${accelerator}: ${reason}` };

@@ -1,4 +1,5 @@
 /** The driver of the kind "qemu": checks, starts and takes over virtual machines. */
+import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Driver, Properties } from '../driver.ts';
@@ -15,6 +16,7 @@ import { checkStoredOptions } from './options-check.ts';
 import { diskNode, imgFor } from './plan.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge } from './properties.ts';
+import { RawDisks } from './raw-disks.ts';
 import { type QemuTools, qemuRoutes } from './routes.ts';
 import { Sandboxes } from './sandbox.ts';
 import { reselectEmulator, selectEmulator } from './selection.ts';
@@ -39,12 +41,14 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     () => host.settings,
     () => binaries.inPath(native),
   );
+  const rawDisks = new RawDisks(join(host.settings.dataDirectory, 'state', 'raw-disks.json'));
   const launcher = {
     facilities: {
       host,
       binaries,
       acceleration,
       sandboxes: new Sandboxes(),
+      rawDisks,
       spawning: new Mutex(),
       datagrams: options.datagrams ?? false,
       firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
@@ -53,13 +57,13 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
   };
   const images = host.images.of(qemuImages);
   const acceptable = new EmptyDisks(images, binaries);
-  const where = () => ({ binaries, onlyInPath: !host.settings.Server.local });
+  const where = () => ({ binaries, settings: host.settings });
 
   const driver: QemuDriver = {
     kind: qemuKind,
     binaries,
     acceleration,
-    imageMaker: new ImageMaker(host, binaries),
+    imageMaker: new ImageMaker(host, binaries, rawDisks),
     async create(input, node) {
       const selection = await selectEmulator(input, where());
       const properties = merge({ ...defaults, ...selection }, input, node.nodeId);
@@ -92,7 +96,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     async resizeDisk(node, slot, mebibytes) {
       const properties = asQemu(node.properties);
       const img = await imgFor(properties.qemu_path, binaries);
-      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img, binaries });
+      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img, binaries, rawDisks });
       if (disk === undefined) throw fault('qemu_failed', { reason: `${node.name} has no disk ${slot}` });
       await img.grow(disk.file, mebibytes, disk.format);
     },

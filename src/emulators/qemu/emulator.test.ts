@@ -82,7 +82,7 @@ test('a linked clone leaves its image alone; a state is saved and restored, once
   const before = await readFile(base);
   const disk = { hda_disk_image: base, hda_disk_interface: 'virtio', on_close: 'save_vm_state', adapters: 0 };
   const first = await start(disk);
-  assert.match(first.emulator.commandLine, /hda_disk\.qcow2,format=qcow2,if=virtio/);
+  assert.match(first.emulator.commandLine, /hda_disk\.qcow2,format=qcow2,backing\.driver=qcow2,.*,if=virtio/);
   await first.emulator.stop();
   assert.deepEqual(bench.warnings, []);
   const second = await start(disk);

@@ -19,18 +19,20 @@ import { checkOptions, optionPolicy } from './options-check.ts';
 import { nativePlatforms } from './platforms.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { QemuImg } from './qemu-img.ts';
+import type { RawDisks } from './raw-disks.ts';
 import { type Sandboxes, sandboxValue } from './sandbox.ts';
-import { missing } from './selection.ts';
+import { findAllowed, missing } from './selection.ts';
 import { findTpm, tpmSocket } from './tpm.ts';
 import { atLeast, type Version } from './version.ts';
 
-export interface Facilities {
+export interface QemuFacilities {
   /** Forking a large process holds up the event loop: one after the other, and requests in between. */
   readonly spawning: Mutex;
   readonly host: Host;
   readonly binaries: Binaries;
   readonly acceleration: Acceleration;
   readonly sandboxes: Sandboxes;
+  readonly rawDisks: RawDisks;
   /** Use datagrams for adapters, as with QEMU older than 7.2, whatever the version. For tests. */
   readonly datagrams: boolean;
   /** Where Debian's package `ovmf` has its firmware. */
@@ -63,7 +65,7 @@ export async function prepare(
   node: NodeView,
   { program, version }: { program: string; version: Version },
   ports: readonly AdapterPort[],
-  facilities: Facilities,
+  facilities: QemuFacilities,
 ): Promise<Preparation> {
   const properties = asQemu(node.properties);
   const { host, binaries } = facilities;
@@ -88,8 +90,11 @@ export async function prepare(
     () => image(properties.kernel_image),
     () => image(properties.initrd),
   ]);
+  // QEMU reads several modules from one value, separated by commas, for kernels that take them.
+  if (files[3]?.includes(','))
+    throw fault('image_refused', { image: properties.initrd, reason: 'its path holds a comma: rename it' });
   const uefi = properties.uefi ? await uefiFiles(node, images, facilities.firmwareFolder) : undefined;
-  const disks = await disksOf(node, properties, images, binaries);
+  const disks = await disksOf(node, properties, images, facilities);
   const facts = adapterFacts(
     ports.length,
     { type: properties.adapter_type, mac: properties.mac_address },
@@ -127,6 +132,9 @@ function refuseContradictions(properties: QemuProperties, version: Version): voi
     throw refuse('A CD-ROM and a third disk (hdc) take the same place: remove one of them');
   }
   if (properties.uefi && properties.bios_image !== '') throw refuse('A BIOS image and UEFI exclude each other: remove one of them');
+  const types = [properties.adapter_type, ...properties.custom_adapters.map((own) => own.adapter_type ?? '')];
+  const wrong = types.find((type) => type !== undefined && !/^[\w.-]*$/.test(type));
+  if (wrong !== undefined) throw refuse(`"${wrong}" is no type of network adapter: choose one such as e1000 or virtio-net-pci`);
   if (properties.legacy_networking && atLeast(version, 2, 9)) {
     throw refuse('Legacy networking needs QEMU before 2.9: set legacy_networking to false');
   }
@@ -147,11 +155,16 @@ function warnAboutMemory(node: NodeView, properties: QemuProperties): void {
     node.warn(`${node.name} is given ${properties.ram} MiB of memory, but only ${freeMiB} MiB are free`);
 }
 
-async function disksOf(node: NodeView, properties: QemuProperties, images: ImageFolder, binaries: Binaries): Promise<Disk[]> {
+async function disksOf(
+  node: NodeView,
+  properties: QemuProperties,
+  images: ImageFolder,
+  { binaries, rawDisks }: QemuFacilities,
+): Promise<Disk[]> {
   const { hda_disk_image, hdb_disk_image, hdc_disk_image, hdd_disk_image, create_config_disk } = properties;
   if (!create_config_disk && `${hda_disk_image}${hdb_disk_image}${hdc_disk_image}${hdd_disk_image}` === '') return [];
   const img = await imgFor(properties.qemu_path, binaries);
-  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries });
+  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries, rawDisks });
   const isRestored = properties.on_close === 'save_vm_state';
   if (isRestored) return disks;
   // A state that is older than what happened since must never come back.
@@ -171,7 +184,7 @@ export async function imgFor(emulator: string, binaries: Binaries): Promise<Qemu
   throw fault('qemu_binary_missing', { path: 'qemu-img', package: 'qemu-utils', known: 'none is installed' });
 }
 
-async function sandbox(program: string, { host, sandboxes }: Facilities): Promise<string | undefined> {
+async function sandbox(program: string, { host, sandboxes }: QemuFacilities): Promise<string | undefined> {
   if (!host.settings.Qemu.sandbox) return undefined;
   return (await sandboxes.isUsable(program)) ? sandboxValue : undefined;
 }
@@ -180,7 +193,7 @@ async function sandbox(program: string, { host, sandboxes }: Facilities): Promis
 async function accelerator(
   properties: QemuProperties,
   options: readonly string[],
-  facilities: Facilities,
+  facilities: QemuFacilities,
 ): Promise<'kvm' | 'tcg' | undefined> {
   if (chosenAccelerator(options) !== undefined) return undefined;
   const { enable_hardware_acceleration, require_hardware_acceleration, acceleration } = facilities.host.settings.Qemu;
@@ -221,8 +234,8 @@ async function uefiFiles(
 }
 
 /** Where the emulator is, checked again: it may have been removed since the node was made. @throws qemu_binary_missing */
-export async function requireEmulator(properties: QemuProperties, { host, binaries }: Facilities): Promise<string> {
-  const found = await binaries.findEmulator(properties.qemu_path, !host.settings.Server.local);
+export async function requireEmulator(properties: QemuProperties, { host, binaries }: QemuFacilities): Promise<string> {
+  const found = await findAllowed(properties.qemu_path, { binaries, settings: host.settings });
   if (found !== undefined) return found;
   // The same program elsewhere will do: the node may come from another machine.
   const elsewhere = await binaries.findEmulator(basename(properties.qemu_path), true);

@@ -6,15 +6,15 @@
 
 import type { PeerCarrier, PortSpec } from '../protocol.ts';
 import { type PeerSpec, PeerStream } from './peer-stream.ts';
-import type { Port, PortOwner } from './port.ts';
+import type { FabricPort, PortOwner } from './port.ts';
 import { openUdp } from './port-udp.ts';
 
-export function openPeer(spec: PeerSpec, owner: PortOwner): Port {
+export function openPeer(spec: PeerSpec, owner: PortOwner): FabricPort {
   return new PeerPort(spec, owner);
 }
 
-class PeerPort implements Port {
-  readonly #datagrams: Port;
+class PeerPort implements FabricPort {
+  readonly #datagrams: FabricPort;
   readonly #stream: PeerStream;
 
   constructor(spec: PeerSpec, owner: PortOwner) {
