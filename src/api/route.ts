@@ -87,7 +87,7 @@ export interface RouteSpec<B extends TSchema | undefined> {
   readonly replyType?: string;
   /** Query parameters of routes whose body is not looked at; the handler checks them. */
   readonly query?: Readonly<Record<string, TSchema>>;
-  /** Not of the established API; `docs/api.md` tells about it. */
+  /** Not of the GNS3 API; `docs/api.md` tells about it. */
   readonly own?: true;
 }
 

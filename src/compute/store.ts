@@ -53,7 +53,7 @@ export interface NioRecord {
   readonly captures?: readonly CaptureRecord[];
 }
 
-/** All captures of a NIO, the one that the established API knows first. */
+/** All captures of a NIO, the one that the GNS3 API knows first. */
 export function capturesOf({ capture, captures = [] }: NioRecord): readonly CaptureRecord[] {
   return capture ? [capture, ...captures] : captures;
 }

@@ -105,7 +105,7 @@ export interface Kind {
   /** Has a console port of its own whatever the type of its console. Default false. */
   readonly reservesConsole?: boolean;
   /** Leads out of the project: two such nodes are not joined. Default false. */
-  readonly leadsOut?: boolean;
+  readonly isUplink?: boolean;
   /** Goes to the compute `vm`, where there is one, when a project is imported. Default false. */
   readonly needsVmCompute?: true;
   /** Its machine is in the folders of another program, so that a project with it cannot be exported. Default false. */

@@ -1,15 +1,8 @@
-/** Captures as they are asked for. Beside the established keys there are some of our own, all optional. */
+/** Captures as they are asked for. Besides GNS3's keys there are some of our own, all optional. */
 import { Name, named, nullable, oneOf, Text, Uuid } from './common.ts';
+import { linkTypes } from './pcap.ts';
 import { type Static, Type } from './type.ts';
 
-/** Names of the API to link types of pcap files. Source: tcpdump.org, "Link-layer header types". */
-export const linkTypes = {
-  DLT_ATM_RFC1483: 100,
-  DLT_EN10MB: 1,
-  DLT_FRELAY: 107,
-  DLT_C_HDLC: 104,
-  DLT_PPP_SERIAL: 50,
-} as const;
 export type DataLinkType = keyof typeof linkTypes;
 const dataLinkTypes = Object.keys(linkTypes) as DataLinkType[];
 

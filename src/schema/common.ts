@@ -1,4 +1,4 @@
-/** Pieces that several schemas are made of. Source: the established v2 API. */
+/** Pieces that several schemas are made of. Source: the GNS3 2.2 v2 API. */
 import { type TSchema, Type } from './type.ts';
 
 export const Uuid = Type.String({

@@ -1,4 +1,4 @@
-/** What listeners of the notification streams are sent, as far as it is ours; the actions are those of the established API. */
+/** What listeners of the notification streams are sent, as far as it is ours; the actions are those of GNS3. */
 import { named, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 

@@ -1,4 +1,4 @@
-/** A kept state of a project, as clients see it and as it stands in `snapshots/snapshots.conf`. Source: the established v2 API. */
+/** A kept state of a project, as clients see it and as it stands in `snapshots/snapshots.conf`. Source: the GNS3 2.2 v2 API. */
 import { Name, strict, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 

@@ -214,7 +214,7 @@ function idsOf(nio: NioRecord): string[] {
   return [singleId(nio.lport), pairId(nio.lport, nio.rport)];
 }
 
-/** Only the named peer is listened to, as the established protocol has it. */
+/** Only the named peer is listened to, as GNS3's protocol has it. */
 function single(binding: Binding, here: PortSpec): LinkSpec {
   const { lport, rport, address, filters, suspend, stream } = binding.nio;
   const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...(stream && { stream }) };

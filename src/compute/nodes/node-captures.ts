@@ -8,15 +8,15 @@ import { fault } from '../../api/faults.ts';
 import { wrongWithBaseName } from '../../lib/base-name.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
-import { fileHeader, fileHeaderBytes } from '../../lib/pcap.ts';
 import {
   type CaptureEntry,
   type CaptureOptions,
   type CaptureStart,
   dataLinkTypeOf,
   type FurtherCaptureStart,
-  linkTypes,
 } from '../../schema/capture.ts';
+import { fileHeaderBytes, linkTypes } from '../../schema/pcap.ts';
+import { fileHeader } from '../../schema/pcap-file.ts';
 import type { Context } from '../context.ts';
 import type { Binding } from '../links/wiring.ts';
 import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';

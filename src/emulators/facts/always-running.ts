@@ -23,12 +23,12 @@ export const withoutConsole = {
 } as const satisfies Partial<Kind>;
 
 /** A way out of the project. */
-export const leadsOutFacts = {
+export const uplinkFacts = {
   ...alwaysRunningFacts,
   can: { ...alwaysRunningFacts.can, duplicate: false },
   ...withoutConsole,
   folder: 'builtin',
-  leadsOut: true,
+  isUplink: true,
 } as const satisfies Partial<Kind>;
 
 /** The bodies of create and update; `changeable` are the kind's own keys, all of them optional. */

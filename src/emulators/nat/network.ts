@@ -1,4 +1,4 @@
-/** What guests see: the network of libvirt's default bridge, on which the established server's NAT stands. */
+/** What guests see: the network of libvirt's default bridge, on which GNS3's NAT stands. */
 export const network = {
   subnet: '192.168.122.0',
   bits: 24,
