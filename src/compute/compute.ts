@@ -99,7 +99,10 @@ export class HostCompute {
     };
     const fabric = new LazyFabricClient(place, log);
     // Looked for before a process is started here.
-    const [leftovers, store] = await Promise.all([listMarked(runtimeDirectory), Store.open(join(state, 'compute.journal'))]);
+    const [leftovers, store] = await Promise.all([
+      listMarked(runtimeDirectory),
+      Store.open(join(state, 'compute.journal'), (message) => log('error', message)),
+    ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoleHost = consoleHostOf(Server);
     const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
@@ -212,7 +215,9 @@ class Opening {
   /** It is not ours any more: what is left of it is ended with the other processes that nobody owns. */
   async #adoptionFailed(node: ComputeNode, { command_line }: RunRecord, error: unknown): Promise<void> {
     this.#context.log('error', `node ${node.name} could not be taken over: ${error}`);
-    await this.#context.store.endRun(node.id, command_line);
+    await this.#context.store
+      .endRun(node.id, command_line)
+      .catch((cause) => this.#context.log('error', `node ${node.name}: ${cause}`));
   }
 
   async endUnowned(leftovers: readonly Marked[], owned: readonly number[]): Promise<void> {

@@ -28,12 +28,12 @@ after(() => rm(folder, { recursive: true }));
 
 it('gives back what was stored', async () => {
   const path = join(folder, 'state', 'all.journal');
-  const store = await Store.open(path);
+  const store = await Store.open(path, assert.fail);
   await Promise.all([store.setProject(project), store.setNode(node), store.setNio(nodeId, { adapter: 3, port: 0 }, nio)]);
   await store.setRun(nodeId, run);
   await store.beginCopy('/p/.copy');
   await store.close();
-  const again = await Store.open(path);
+  const again = await Store.open(path, assert.fail);
   const expected = {
     projects: [project],
     nodes: [{ record: node, commandLine: run.command_line, nios: [{ adapter: 3, port: 0, nio }], run }],
@@ -50,7 +50,7 @@ it('gives back what was stored', async () => {
 });
 
 it('leaves out what hangs on something that is gone', async () => {
-  const store = await Store.open(join(folder, 'parts.journal'));
+  const store = await Store.open(join(folder, 'parts.journal'), assert.fail);
   await store.setNode(node);
   await store.setNio(nodeId, { adapter: 0, port: 0 }, nio);
   await store.setRun(nodeId, run);
@@ -61,7 +61,7 @@ it('leaves out what hangs on something that is gone', async () => {
 });
 
 it('says so when the disk is full', async () => {
-  const store = await Store.open('/dev/full');
+  const store = await Store.open('/dev/full', assert.fail);
   await assert.rejects(store.setProject(project), { code: 'storage_failed', status: 507 });
   assert.deepEqual(store.load().projects, []);
   await store.close();

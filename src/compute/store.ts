@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { fault } from '../api/faults.ts';
 import type { BpfInstruction } from '../fabric/protocol.ts';
 import { DurableMap } from '../lib/durable-map.ts';
+import type { Warn } from '../lib/set-aside.ts';
 import type { CaptureSide } from '../schema/capture.ts';
 import type { Filters } from '../schema/filter.ts';
 import type { NioStream } from '../schema/nio.ts';
@@ -102,9 +103,9 @@ export class Store {
     this.#map = map;
   }
 
-  static async open(path: string): Promise<Store> {
+  static async open(path: string, warn: Warn): Promise<Store> {
     await mkdir(dirname(path), { recursive: true });
-    return new Store(await DurableMap.open<unknown>(path));
+    return new Store(await DurableMap.open<unknown>(path, warn));
   }
 
   /** Everything, for the start. Parts of nodes that are gone are dropped: a deletion was interrupted. */

@@ -129,12 +129,13 @@ export class Controller {
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
     const stateDirectory = join(settings.dataDirectory, 'state');
+    const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
     const [passing, captures, restores, kept, local] = await Promise.all([
-      PassingFolders.open(stateDirectory),
-      KeptCaptures.open(stateDirectory),
+      PassingFolders.open(stateDirectory, log),
+      KeptCaptures.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
-      KeptSettings.open(stateDirectory),
+      KeptSettings.open(stateDirectory, warn),
       localCompute(options),
     ]);
     // Its parts tell it things; they have nothing to tell before it exists.

@@ -8,6 +8,7 @@ import { asRequester } from '../api/requester.ts';
 import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import { routerPath } from '../api/template.ts';
 import { validateBody } from '../api/validate.ts';
+import type { DiskFloor } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
 import { identityOf } from './identity.ts';
 
@@ -26,15 +27,20 @@ declare module 'fastify' {
   }
 }
 
+export interface MountParts {
+  readonly texts: JsonText;
+  readonly floor: DiskFloor;
+}
+
 /** Mounts JSON and WebSocket routes, or raw ones, whose context must have a parser that passes the body on unread. */
-export function mount(app: FastifyInstance, routes: readonly Route[], texts: JsonText): void {
+export function mount(app: FastifyInstance, routes: readonly Route[], parts: MountParts): void {
   for (const route of routes) {
     if (route.socket) mountSocket(app, route);
-    else mountPlain(app, route, texts);
+    else mountPlain(app, route, parts);
   }
 }
 
-function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
+function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountParts): void {
   app.route({
     method: route.method,
     url: routerPath(route.template),
@@ -43,6 +49,7 @@ function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
       // The router takes `/links/` for a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
       const call = await callOf(route, request);
+      if (route.spec.fillsDisk) await floor.check();
       const value = await asRequester(identityOf(request), () => route.handle(call));
       return send(reply, route.spec.status ?? 200, value, texts);
     },

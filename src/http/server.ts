@@ -129,7 +129,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     mount(
       context,
       routes.filter((route) => !route.spec.raw),
-      texts,
+      { texts, floor: limits.uploads.floor },
     );
   });
   await app.register(async (context) => {
@@ -144,7 +144,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     mount(
       context,
       routes.filter((route) => route.spec.raw),
-      texts,
+      { texts, floor: limits.uploads.floor },
     );
   });
   return app;

@@ -1,8 +1,10 @@
 /**
  * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is taken
- * back and rejected. The journal behind it is rewritten when it holds far more records than the map has entries.
+ * back and rejected. The journal behind it is rewritten when it holds far more records than the map has entries. A damaged one is
+ * reported, a copy of it is kept, and the entries that can be read are there.
  */
 import { Journal } from './journal.ts';
+import type { Warn } from './set-aside.ts';
 
 type MapChange<V> = { k: string; v: V } | { k: string };
 
@@ -23,9 +25,8 @@ export class DurableMap<V> {
     this.#records = records;
   }
 
-  /** @throws JournalDamaged */
-  static async open<V>(path: string): Promise<DurableMap<V>> {
-    const { journal, records } = await Journal.open<MapChange<V>>(path);
+  static async open<V>(path: string, warn: Warn): Promise<DurableMap<V>> {
+    const { journal, records } = await Journal.openSalvaged<MapChange<V>>(path, warn);
     const values = new Map<string, V>();
     for (const change of records) {
       if ('v' in change) values.set(change.k, change.v);

@@ -1,4 +1,4 @@
-/** Arrows between the folders point one way (docs/architecture.md), kinds stay in their folders, and the tree keeps its shape. */
+/** Arrows between the folders point one way (docs/architecture.md), and kinds stay in their folders. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -155,19 +155,5 @@ describe('architecture', () => {
       imports.filter(({ from }) => constantsOfPage.includes(`src/${from}`)),
       [],
     );
-  });
-
-  it('keeps files short enough to read', async () => {
-    const long: string[] = [];
-    for (const file of files) {
-      const lines = (await readFile(join(src, file), 'utf8')).split('\n').length - 1;
-      if (lines > 400) long.push(`${file}: ${lines}`);
-    }
-    for (const file of await pageFiles()) {
-      const lines = (await readFile(join(web, file), 'utf8')).split('\n').length - 1;
-      // All texts of the page stand in one file.
-      if (lines > 400 && file !== 'texts.ts') long.push(`web/${file}: ${lines}`);
-    }
-    assert.deepEqual(long, []);
   });
 });

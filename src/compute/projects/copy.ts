@@ -101,7 +101,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
 export async function removeHalfCopies(context: Context, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     await rm(folder, { recursive: true, force: true }).catch((error) => context.log('error', `removing ${folder}: ${error}`));
-    await context.store.endCopy(folder);
+    await context.store.endCopy(folder).catch((error) => context.log('error', `forgetting ${folder}: ${error}`));
   }
 }
 

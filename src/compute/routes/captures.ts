@@ -30,7 +30,12 @@ function portRoutes({ projects, context }: ComputeRouteContext, { type }: Kind):
   return [
     route(
       `POST ${place}/start_capture`,
-      { summary: 'Write the frames of a port to a pcap file of the project', reply: CaptureStarted, body: CaptureStart },
+      {
+        fillsDisk: true,
+        summary: 'Write the frames of a port to a pcap file of the project',
+        reply: CaptureStarted,
+        body: CaptureStart,
+      },
       async ({ path, body }) => {
         const node = nodeOf(path);
         return { pcap_file_path: await node.exclusively(() => node.captures.start(at(path), body)) };
@@ -51,6 +56,7 @@ function portRoutes({ projects, context }: ComputeRouteContext, { type }: Kind):
     route(
       `POST ${place}/captures`,
       {
+        fillsDisk: true,
         summary: 'Write the frames of a port to a further pcap file',
         body: FurtherCaptureStart,
         status: 201,

@@ -42,7 +42,13 @@ export function linkRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
-      { summary: 'Write the frames of a link to a pcap file of the project', body: LinkCaptureStart, status: 201, reply: Link },
+      {
+        fillsDisk: true,
+        summary: 'Write the frames of a link to a pcap file of the project',
+        body: LinkCaptureStart,
+        status: 201,
+        reply: Link,
+      },
       ({ path, body }) => project(path).change((live) => live.links.captures.start(path.link_id, body)),
     ),
     route(
@@ -92,6 +98,7 @@ function furtherCaptureRoutes(project: (path: { project_id: string }) => Project
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/captures',
       {
+        fillsDisk: true,
         summary: 'Write the frames of a link to a further file',
         body: LinkCaptureStart,
         status: 201,

@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { adoptChild, type Child, type ChildRecord } from '../../process/child.ts';
 import { isRunning } from '../../process/proc.ts';
@@ -50,7 +51,7 @@ export function dockerDriver(host: Host): Driver {
     async create(input, place) {
       const properties = newDocker(input, place.nodeId);
       const body = await bodyOf(facilities, properties, place);
-      await makeFolders(body);
+      await makeFolders(body, directoryOf(place));
       await writeInterfacesSample(directoryOf(place), properties.adapters);
       learn(place.nodeId, { containerId: await ensureContainer(engine, body) });
       return { ...properties };
@@ -62,7 +63,7 @@ export function dockerDriver(host: Host): Driver {
     },
     async start(node) {
       const body = await bodyOf(facilities, asDocker(node.properties), placeOf(node));
-      await makeFolders(body);
+      await makeFolders(body, node.directory);
       const screen = await startScreen(host, node);
       try {
         const containerId = await ensureContainer(engine, body);
@@ -124,8 +125,17 @@ function placeOf(node: NodeView): ContainerNode {
   return { nodeId, projectId, projectDirectory, variables, name, directory, inform: warn, screen: screenSockets(node) };
 }
 
-async function makeFolders(body: ContainerBody): Promise<void> {
-  for (const folder of foldersOf(body)) await mkdir(folder, { recursive: true });
+/** A volume of an earlier run may hold links, which the engine would follow on this host: into none of them. @throws docker_failed */
+async function makeFolders(body: ContainerBody, directory: string): Promise<void> {
+  for (const folder of foldersOf(body)) {
+    if (isBelow(directory, folder) && !(await isReallyBelow(directory, folder))) {
+      const volume = folder.slice(directory.length);
+      throw fault('docker_failed', {
+        reason: `The volume "${volume}" leads out of the folder of the node by a symbolic link: remove the link, or the volume`,
+      });
+    }
+    await mkdir(folder, { recursive: true });
+  }
 }
 
 async function startContainer(

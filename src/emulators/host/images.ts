@@ -8,6 +8,8 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
+import { DiskImageError } from '../../lib/disk-image/image.ts';
+import { checkArrival } from '../../lib/disk-image/references.ts';
 import { FormError, takeUpload } from '../../lib/form-upload.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
@@ -135,12 +137,14 @@ export class ImageFolder {
     return entries;
   }
 
-  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, storage_failed, form_invalid */
+  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed, form_invalid */
   async upload(filename: string, source: Readable): Promise<void> {
     // A client that goes before its bytes are asked for.
     source.on('error', () => undefined);
     const target = await this.uploadTarget(filename);
-    await takeUpload(source, (file) => writeStream(target, file)).catch((cause: NodeJS.ErrnoException) => {
+    const check = (file: string) => checkArrival(file, this.folders());
+    await takeUpload(source, (file) => writeStream(target, file, { check })).catch((cause: NodeJS.ErrnoException) => {
+      if (cause instanceof DiskImageError) throw fault('image_refused', { image: filename, reason: cause.message }, { cause });
       if (cause instanceof FormError) throw fault('form_invalid', { reason: cause.message }, { cause });
       const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
       if (badName) throw fault('path_forbidden', { path: filename, reason: cause.message }, { cause });
@@ -152,10 +156,12 @@ export class ImageFolder {
   /** Where an upload of this name goes: always inside the folder. @throws path_forbidden */
   async uploadTarget(filename: string): Promise<string> {
     const target = normalize(join(this.directory, filename));
-    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replaceAll('\0', '?'), reason });
+    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replace(/\p{Cc}/gu, '?'), reason });
     if (filename.includes('\0') || isAbsolute(filename) || filename.endsWith('/') || !isBelow(this.directory, target)) {
       throw forbid('it leaves the image folder');
     }
+    const reason = refuseImageName(filename);
+    if (reason !== undefined) throw forbid(reason);
     const parent = dirname(target);
     if (parent !== normalize(this.directory) && !(await isReallyBelow(this.directory, parent))) {
       throw forbid('a symbolic link leads out of the image folder');
@@ -213,6 +219,12 @@ export class ImageFolder {
     const md5sum = await this.#checksums.get(path, quickSumBytes);
     return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
   }
+}
+
+/** Why a new image may not have this name; programs would take a dash for an option, and people would not see what they choose. */
+export function refuseImageName(name: string): string | undefined {
+  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
+  return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
 }
 
 /** Shorter files are no images (GNS3's rule). */

@@ -57,7 +57,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
   };
   const images = host.images.of(qemuImages);
   const acceptable = new EmptyDisks(images, binaries);
-  const where = () => ({ binaries, onlyInPath: !host.settings.Server.local });
+  const where = () => ({ binaries, settings: host.settings });
 
   const driver: QemuDriver = {
     kind: qemuKind,

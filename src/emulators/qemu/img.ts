@@ -7,6 +7,7 @@ import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { Host } from '../host/host.ts';
+import { refuseImageName } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { readChain } from './image-chain.ts';
 import { qemuImages } from './kind.ts';
@@ -64,6 +65,8 @@ export class ImageMaker {
   async create(input: Static<typeof ImgCreate>): Promise<void> {
     const program = await this.#program(input.qemu_img);
     const path = this.#path(input.path);
+    const reason = refuseImageName(basename(path));
+    if (reason !== undefined) throw fault('path_forbidden', { path: input.path.replace(/\p{Cc}/gu, '?'), reason });
     if (await isThere(path))
       throw fault('qemu_failed', { reason: `The image "${input.path}" exists already: choose another name` });
     const options = Object.entries(input)

@@ -21,7 +21,7 @@ import { asQemu, type QemuProperties } from './properties.ts';
 import { QemuImg } from './qemu-img.ts';
 import type { RawDisks } from './raw-disks.ts';
 import { type Sandboxes, sandboxValue } from './sandbox.ts';
-import { missing } from './selection.ts';
+import { findAllowed, missing } from './selection.ts';
 import { findTpm, tpmSocket } from './tpm.ts';
 import { atLeast, type Version } from './version.ts';
 
@@ -235,7 +235,7 @@ async function uefiFiles(
 
 /** Where the emulator is, checked again: it may have been removed since the node was made. @throws qemu_binary_missing */
 export async function requireEmulator(properties: QemuProperties, { host, binaries }: QemuFacilities): Promise<string> {
-  const found = await binaries.findEmulator(properties.qemu_path, !host.settings.Server.local);
+  const found = await findAllowed(properties.qemu_path, { binaries, settings: host.settings });
   if (found !== undefined) return found;
   // The same program elsewhere will do: the node may come from another machine.
   const elsewhere = await binaries.findEmulator(basename(properties.qemu_path), true);

@@ -17,12 +17,14 @@ export interface Backing {
   readonly format: string | undefined;
 }
 
-/** The image refers to what it may not, is damaged, or has a format that is not used. `message` follows "the image … is refused:". */
+/** The image is damaged, or has a format that is not used. `message` follows "the image … is refused:". */
 export class DiskImageError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'DiskImageError';
-  }
+  override readonly name: string = 'DiskImageError';
+}
+
+/** The image refers to what none may refer to: it is refused wherever it goes. */
+export class ForeignReferenceError extends DiskImageError {
+  override readonly name = 'ForeignReferenceError';
 }
 
 /** Reads `length` bytes from `position`, less at the end of the file. */

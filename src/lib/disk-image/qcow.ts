@@ -1,5 +1,5 @@
 /** Headers of qcow2 (versions 2 and 3) and qcow (version 1): the backing file, its format, and an external data file, which is refused. */
-import { type Backing, type DiskImage, DiskImageError, type ReadAt } from './image.ts';
+import { type Backing, type DiskImage, DiskImageError, ForeignReferenceError, type ReadAt } from './image.ts';
 
 /** Lengths of headers: version 2, and the least of version 3. */
 const fixedLength = { 2: 72, 3: 104 } as const;
@@ -80,4 +80,4 @@ function checkVersion3(head: Buffer): number {
 }
 
 const externalDataError = () =>
-  new DiskImageError('its data is in another file (external data file): convert it (qemu-img convert -O qcow2)');
+  new ForeignReferenceError('its data is in another file (external data file): convert it (qemu-img convert -O qcow2)');

@@ -1,6 +1,7 @@
 /** What an image may refer to: a file, by its path, and never a device, an address or a driver of QEMU. */
 import { dirname, isAbsolute, join, normalize } from 'node:path';
-import { type Backing, DiskImageError, type ImageFormat, imageFormats } from './image.ts';
+import { isBelow } from '../inside.ts';
+import { type Backing, DiskImageError, ForeignReferenceError, type ImageFormat, imageFormats } from './image.ts';
 import { readDiskImage } from './read.ts';
 
 export interface Reference {
@@ -17,7 +18,7 @@ export function referenceOf(image: string, { file, format }: Backing): Reference
   const known = format === undefined ? undefined : knownFormat(format);
   if (file.startsWith('json:')) return keyedReference(file.slice('json:'.length));
   // As QEMU tells a protocol from a path: by a colon before the first slash.
-  if (/^[^/]*:/.test(file)) throw new DiskImageError(`it refers to "${file}", which is no file`);
+  if (/^[^/]*:/.test(file)) throw new ForeignReferenceError(`it refers to "${file}", which is no file`);
   return { path: normalize(isAbsolute(file) ? file : join(dirname(image), file)), format: known, keySecret: undefined };
 }
 
@@ -29,7 +30,7 @@ function knownFormat(format: string): ImageFormat {
 
 /** Our own form, for encrypted images: `{driver, file: {driver: "file", filename}, encrypt: {"key-secret"}}` and nothing else. */
 function keyedReference(text: string): Reference {
-  const refuse = () => new DiskImageError('it refers to its backing file in a form (json:) that is not allowed');
+  const refuse = () => new ForeignReferenceError('it refers to its backing file in a form (json:) that is not allowed');
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -54,10 +55,21 @@ function fields(value: unknown, keys: readonly string[]): Record<string, unknown
 }
 
 /**
- * Looks at a file that arrives, which may be anything: what no image may do is refused wherever it goes to. Where its backing file may be is
- * decided when it is used. @throws DiskImageError
+ * Looks at a file that arrives, which may be anything; `path` is where it is until it gets its name in the same folder. An image that is
+ * damaged may be kept: it is refused when it is used. With `folders` its backing file must be named in one of them, there or not.
+ * @throws ForeignReferenceError, and errors of the system
  */
-export async function checkArrival(path: string): Promise<void> {
-  const { backing } = await readDiskImage(path);
-  if (backing !== undefined) referenceOf(path, backing);
+export async function checkArrival(path: string, folders?: readonly string[]): Promise<void> {
+  try {
+    const { backing } = await readDiskImage(path);
+    if (backing === undefined) return;
+    const { path: target } = referenceOf(path, backing);
+    if (folders === undefined || folders.some((folder) => isBelow(folder, target))) return;
+  } catch (error) {
+    if (error instanceof ForeignReferenceError || !(error instanceof DiskImageError)) throw error;
+    return;
+  }
+  throw new ForeignReferenceError(
+    'its backing file lies outside the image folders: make one file of it (qemu-img convert -O qcow2)',
+  );
 }

@@ -36,8 +36,8 @@ describe('routes of the compute', () => {
     base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v2/compute`;
   });
   after(async () => {
-    await app.close();
-    await compute.stop({ stopNodes: true });
+    await app?.close();
+    await compute?.stop({ stopNodes: true });
     await rm(folder, { recursive: true });
   });
 

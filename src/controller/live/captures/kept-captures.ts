@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { DurableMap } from '../../../lib/durable-map.ts';
+import type { Warn } from '../../../lib/set-aside.ts';
 import type { CaptureOptions } from '../../../schema/capture.ts';
 import { storageFailed } from '../../log/project-log.ts';
 
@@ -39,10 +40,10 @@ export class KeptCaptures {
     this.#names = names;
   }
 
-  static async open(stateDirectory: string): Promise<KeptCaptures> {
+  static async open(stateDirectory: string, warn: Warn): Promise<KeptCaptures> {
     return new KeptCaptures(
-      await DurableMap.open(join(stateDirectory, 'captures.log')),
-      await DurableMap.open(join(stateDirectory, 'capture-names.log')),
+      await DurableMap.open(join(stateDirectory, 'captures.log'), warn),
+      await DurableMap.open(join(stateDirectory, 'capture-names.log'), warn),
     );
   }
 
