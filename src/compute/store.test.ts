@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
-import { type NioRecord, type NodeRecord, type ProjectRecord, type RunRecord, Store } from './store.ts';
+import { type CaptureRecord, type NioRecord, type NodeRecord, type ProjectRecord, type RunRecord, Store } from './store.ts';
 
 const projectId = '11111111-1111-4111-8111-111111111111';
 const nodeId = '22222222-2222-4222-8222-222222222222';
@@ -65,4 +65,23 @@ it('says so when the disk is full', async () => {
   await assert.rejects(store.setProject(project), { code: 'storage_failed', status: 507 });
   assert.deepEqual(store.load().projects, []);
   await store.close();
+});
+
+it('reads a NIO of 0.1, whose first capture stood apart', async () => {
+  const path = join(folder, 'old.journal');
+  const store = await Store.open(path, assert.fail);
+  const capture = { id: 'an id', path: '/p/a.pcap', file_name: 'a.pcap', link_type: 1, side: 'after', nanoseconds: false } as const;
+  const second = { ...capture, id: 'second', path: '/p/b.pcap', file_name: 'b.pcap' };
+  await Promise.all([store.setProject(project), store.setNode(node)]);
+  const old: NioRecord & { capture: CaptureRecord } = { ...nio, capture, captures: [second] };
+  await store.setNio(nodeId, { adapter: 0, port: 0 }, old);
+  await store.setNio(nodeId, { adapter: 1, port: 0 }, nio);
+  await store.close();
+  const again = await Store.open(path, assert.fail);
+  const [loaded] = again.load().nodes;
+  assert.deepEqual(
+    loaded?.nios.map((one) => one.nio),
+    [{ ...nio, captures: [{ ...capture, id: 'gns3' }, second] }, nio],
+  );
+  await again.close();
 });

@@ -1,7 +1,6 @@
 /** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
 import { extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
-
 import { checkArrival } from './disk-image/references.ts';
 import { isReallyBelow, realExisting } from './inside.ts';
 import { NotAFile, openRegular } from './regular-file.ts';
@@ -53,7 +52,7 @@ export interface WriteInside extends WriteOptions {
 }
 
 /**
- * An upload that breaks off changes nothing; folders are made. Disk images are looked at, as nodes use files of the project.
+ * An upload that breaks off changes nothing; folders are made. Disk images are examined, as nodes use files of the project.
  * @throws OutsideError, ForeignReferenceError, and errors of the system
  */
 export async function writeInside(folder: string, path: string, source: Readable, options: WriteInside): Promise<void> {

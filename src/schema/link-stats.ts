@@ -32,16 +32,16 @@ const direction = {
 const DirectionFigures = Type.Object(direction, named('DirectionFigures'));
 export type DirectionFigures = Static<typeof DirectionFigures>;
 
-/** A capture that goes on. */
+/** A capture that runs. */
 const CaptureFigures = Type.Object(
   {
-    capture_id: nullable(Type.String({ description: "Null of the link's own" })),
+    capture_id: nullable(Type.String({ description: 'Null for the one that start_capture started' })),
     file_name: Type.String(),
     side: oneOf(['before', 'after'], { description: 'Which side of the filters it sees' }),
-    frames: count('Frames taken since it began, or since the fabric was started again'),
+    frames: count('Frames taken since it started, or since the fabric was started again'),
     bytes: count('Length of its file'),
     missed_frames: count('Frames that passed and are not in the file, because the disk was slower'),
-    ended: nullable(Type.String({ description: 'Why it is over although nobody stopped it' })),
+    ended: nullable(Type.String({ description: 'Why it ended by itself; null while it runs' })),
   },
   named('CaptureFigures'),
 );

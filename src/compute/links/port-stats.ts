@@ -1,5 +1,6 @@
 /** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
 import type { DirectionStats, FabricLinkStats, FrameRate } from '../../fabric/protocol.ts';
+import { gns3CaptureId } from '../../schema/capture.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/link-stats.ts';
 import { capturesOf } from '../store.ts';
 import { type Binding, type FabricWiring, isPair } from './wiring.ts';
@@ -71,7 +72,7 @@ function figuresOfCaptures({ nio }: Binding, { captures = [] }: FabricLinkStats)
     const figures = captures.find(({ path }) => path === record.path);
     if (!figures) return [];
     const { frames, bytes, missed, ended = null } = figures;
-    const capture_id = record === nio.capture ? null : record.id;
+    const capture_id = record.id === gns3CaptureId ? null : record.id;
     return { capture_id, file_name: record.file_name, side: record.side, frames, bytes, missed_frames: missed, ended };
   });
 }

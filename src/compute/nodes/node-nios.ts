@@ -44,8 +44,8 @@ export class NodeNios {
     const before = wiring.find(end);
     await this.#openPort(end);
     this.#requireReachable(end);
-    const { capture, captures } = before?.nio ?? {};
-    const nio: NioRecord = { ...checked, ...(capture && { capture }), ...(captures && { captures }) };
+    const { captures } = before?.nio ?? {};
+    const nio: NioRecord = captures ? { ...checked, captures } : checked;
     let giveBack = () => {};
     try {
       giveBack = this.#claim(nio.lport, before);
@@ -151,9 +151,8 @@ export class NodeNios {
   /** A fabric that does not answer carries nothing, and is not told of this link when it is back. */
   #unlink(binding: Binding): Promise<void> {
     const { wiring, captures, log } = this.#context;
-    const ids = capturesOf(binding.nio).map(({ id }) => id);
     return captures
-      .ending(ids, () => wiring.unbind(binding))
+      .ending(capturesOf(binding.nio), () => wiring.unbind(binding))
       .catch((error) => log('warning', `unlinking node ${this.#node.name}: ${error}`));
   }
 
