@@ -17,7 +17,7 @@ export interface PortNaming {
 export interface ImageFacts {
   /** Below `images_path`. */
   readonly folder: string;
-  /** Tells by the first bytes what is listed. */
+  /** Decides by the first bytes what is listed. */
   readonly isImage: (head: Buffer) => boolean;
 }
 
@@ -116,7 +116,7 @@ export interface Kind {
   /** Properties that name files of `images`. Default: those whose names end in `image`, and `initrd`. */
   readonly imageProperties?: readonly string[];
   readonly programs?: readonly ProgramFacts[];
-  /** Files of the configs folder that count as there when nobody has put them there: name to content. */
+  /** Files of the configs folder that exist by default: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {
     readonly console_type: ConsoleType | null;

@@ -11,7 +11,7 @@ export const TcpPort = Type.Integer({ minimum: 1, maximum: 65535 });
 export const maxTextLength = 4096;
 /** Text without NUL characters. */
 export const Text = (options: object = {}) => Type.String({ maxLength: maxTextLength, pattern: '^[^\\u0000]*$', ...options });
-/** Notes on a node for whoever uses it, or a few lines of settings: longer than a name. */
+/** Notes for the users of a node, or a few lines of settings: longer than a name. */
 export const LongText = (options: object = {}) => Text({ maxLength: 65_536, ...options });
 export const Name = (options: object = {}) => Text({ minLength: 1, ...options });
 /** A name that a user gives: without control characters and halves of characters. Files that have others are read all the same. */

@@ -14,7 +14,7 @@ export const Snapshot = Type.Object(
   strict,
 );
 export const SnapshotCreate = Type.Object(
-  { name: Name(), description: Type.Optional(Text({ description: 'Absent or empty: one that tells name and time' })) },
+  { name: Name(), description: Type.Optional(Text({ description: 'Without it, or empty: one with name and time' })) },
   strict,
 );
 export type Snapshot = Readonly<Static<typeof Snapshot>>;

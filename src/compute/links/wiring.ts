@@ -53,7 +53,7 @@ export class FabricWiring {
   readonly #byLport = new Map<number, Binding>();
   readonly #capturing = new Set<Binding>();
   readonly #running = new Map<string, PortOf>();
-  /** What the fabric was told should be. */
+  /** The links that were sent to the fabric. */
   readonly #links = new Map<string, LinkSpec>();
   #live = false;
 
@@ -62,7 +62,7 @@ export class FabricWiring {
     this.#isLocal = isLocal;
   }
 
-  /** Tells the fabric everything; before the first call changes are only noted. */
+  /** Sends the fabric all links; before the first call changes are only noted. */
   sync(): Promise<LinkFailure[]> {
     this.#live = true;
     return this.#fabric.sync([...this.#links.values()]);

@@ -8,7 +8,7 @@ export interface RouterPlatform {
   readonly nvram: number;
   /** MiB of the first PCMCIA disk. */
   readonly disk0: number;
-  /** Percent of the RAM that interfaces get; absent where it cannot be set. */
+  /** Percent of the RAM that interfaces get; undefined where it cannot be set. */
   readonly iomem?: number;
   readonly sparsemem: boolean;
   readonly clock_divisor: number;

@@ -191,7 +191,7 @@ export class ImageFolder {
     if (isAbsolute(reference)) {
       const path = normalize(reference);
       const lexical = this.folders(projectDirectory).some((directory) => isBelow(directory, path));
-      // Whether a file outside exists is nobody's business on a server that is not local.
+      // Whether a file outside exists is not disclosed by a server that is not local.
       if (!lexical && !this.#settings().Server.local) throw fault('image_not_allowed', { image: reference });
       return (await isFile(path)) ? path : undefined;
     }

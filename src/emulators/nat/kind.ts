@@ -1,4 +1,4 @@
-/** Facts of the kind "nat": a way out through this host's own addresses. Sources of the constants: README.md beside this file. */
+/** Facts of the kind "nat": an uplink through this host's own addresses. Sources of the constants: README.md beside this file. */
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';

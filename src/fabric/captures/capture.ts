@@ -46,7 +46,7 @@ export class Capture {
   #ended: string | undefined;
   #closing: Promise<void> | undefined;
 
-  /** `ready`: nobody else writes the file any more. */
+  /** `ready`: no other capture writes the file any more. */
   constructor(spec: CaptureSpec, ready: Promise<void>) {
     this.spec = spec;
     this.#startWriting(this.#open(ready));
