@@ -14,7 +14,7 @@ export async function portStats(
   const places = nodeIds.flatMap((id) => wiring.ofNode(id)).flatMap((binding) => placed(wiring, binding));
   if (places.length === 0) return [];
   const links = await stats([...new Set(places.map(({ linkId }) => linkId))]);
-  const byId = new Map(links.map((link) => [link.id, figuresOf(link)]));
+  const byId = new Map(links.map((link) => [link.id, linkFigures(link)]));
   return places.flatMap(({ binding, linkId, side }) => {
     const found = byId.get(linkId);
     if (!found) return [];
@@ -40,7 +40,7 @@ function placed(wiring: FabricWiring, binding: Binding) {
 }
 
 /** Once a link, as both its ends report the same. */
-function figuresOf(link: FabricLinkStats) {
+function linkFigures(link: FabricLinkStats) {
   return { link, since: new Date(link.since).toISOString(), ab: figuresOf(link.ab), ba: figuresOf(link.ba) };
 }
 
