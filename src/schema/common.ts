@@ -9,18 +9,12 @@ export const Mac = Type.String({ pattern: '^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$'
 export const TcpPort = Type.Integer({ minimum: 1, maximum: 65535 });
 /** No name, path or text in a request may be longer; a file's content is not text in a request. */
 export const maxTextLength = 4096;
-<<<<<<< HEAD
 /** Patterns are matched by characters, not by UTF-16 units: a surrogate in them is one that stands alone. */
 const wellFormed = '^[^\\u0000\\ud800-\\udfff]*$';
 const ofGivenNames = '^[^\\p{Cc}\\p{Cs}]*$';
 /** Text without NUL characters that can be written as UTF-8. */
 export const Text = (options: object = {}) => Type.String({ maxLength: maxTextLength, pattern: wellFormed, ...options });
-/** Notes on a node for whoever uses it, or a few lines of settings: longer than a name. */
-=======
-/** Text without NUL characters. */
-export const Text = (options: object = {}) => Type.String({ maxLength: maxTextLength, pattern: '^[^\\u0000]*$', ...options });
 /** Notes for the users of a node, or a few lines of settings: longer than a name. */
->>>>>>> lower
 export const LongText = (options: object = {}) => Text({ maxLength: 65_536, ...options });
 export const Name = (options: object = {}) => Text({ minLength: 1, ...options });
 /** A name that a user gives: without control characters and halves of characters. Files that have others are read all the same. */
