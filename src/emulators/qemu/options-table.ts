@@ -99,6 +99,8 @@ export const optionTable: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['echr', value(/^\w+$/)],
   ['fw_cfg', keys('name', 'string', text, [['name', /^opt\/[\w./-]+$/]])],
   ['g', value(/^\d+x\d+(?:x\d+)?$/)],
+  // A file of the node's folder is taken first; since QEMU 3 it cannot lead to another one.
+  ['k', value(/^[a-z]{2}(?:-[a-z]{2})?$/)],
   ['icount', keys('shift', 'shift align sleep')],
   ['m', keys('size', 'size slots maxmem')],
   ['M', machine],
