@@ -4,13 +4,13 @@ import type { Host } from '../emulators/host/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
-import type { Captures } from './captures/captures.ts';
+import type { CaptureFiles } from './captures/capture-files.ts';
 import type { Ports } from './host/ports.ts';
-import type { Wiring } from './links/wiring.ts';
+import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
 
 /** What listeners of the compute are sent. */
-export interface ComputeEvent {
+export interface ComputeNotice {
   readonly action: 'node.updated' | 'node.deleted' | 'capture.stopped' | 'log.error' | 'log.warning' | 'log.info';
   readonly event: Readonly<Record<string, unknown>>;
   readonly project_id?: string;
@@ -20,14 +20,14 @@ export interface Context {
   readonly settings: Settings;
   readonly store: Store;
   readonly ports: Ports;
-  readonly wiring: Wiring;
-  readonly captures: Captures;
+  readonly wiring: FabricWiring;
+  readonly captures: CaptureFiles;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
   /** Address on which consoles listen. */
   readonly consoleHost: string;
   readonly log: Host['log'];
-  emit(event: ComputeEvent): void;
+  emit(event: ComputeNotice): void;
 }
 
 /** The part of a project that its nodes need. */

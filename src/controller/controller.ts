@@ -27,7 +27,7 @@ import { Computes } from './computes/computes.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
 import { Feeds } from './feed.ts';
-import { KeptCaptures } from './live/captures/kept-captures.ts';
+import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-host.ts';
 import { canonical } from './model/canonical.ts';
 import type { ComputeNode } from './model/node.ts';
@@ -58,7 +58,7 @@ export interface ControllerOptions {
 interface Parts {
   readonly registry: Registry;
   readonly passing: PassingFolders;
-  readonly captures: KeptCaptures;
+  readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly kept: KeptSettings;
   readonly computes: Computes;
@@ -128,13 +128,15 @@ export class Controller {
   /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
+    const { clear_credentials: clearCredentials } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
+    const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
     const [passing, captures, restores, kept, local] = await Promise.all([
-      PassingFolders.open(stateDirectory),
-      KeptCaptures.open(stateDirectory),
+      PassingFolders.open(stateDirectory, log),
+      CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
-      KeptSettings.open(stateDirectory),
+      KeptSettings.open(stateDirectory, warn),
       localCompute(options),
     ]);
     // Its parts tell it things; they have nothing to tell before it exists.
@@ -144,7 +146,8 @@ export class Controller {
       version,
       log,
       local,
-      makeTransport: (record) => new RemoteTransport(record, version),
+      clearCredentials,
+      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, version),
       announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => controller?.heard(compute, event),
       onState: (compute) => controller?.watch.changed(compute),
@@ -245,7 +248,7 @@ export class Controller {
     }
     if (action === 'capture.stopped') {
       const live = this.#projectOf(projectId)?.findLive();
-      void live?.then((project) => project?.links.captures.ended(event as Partial<CaptureEntry>)).catch(() => undefined);
+      void live?.then((project) => project?.captures.ended(event as Partial<CaptureEntry>)).catch(() => undefined);
       return;
     }
     const notice: Notice = { action, event };

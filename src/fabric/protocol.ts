@@ -6,7 +6,7 @@
 import type { Filters } from '../schema/filter.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 5;
+export const protocolVersion = 6;
 
 export type PortSpec =
   /**
@@ -39,6 +39,8 @@ export interface StreamSpec {
   role: 'accept' | 'connect';
   /** The same at both ends, and of this link alone. */
   secret: string;
+  /** Frames on the connection are encrypted; `required`: without a connection there are none, in place of datagrams in the clear. */
+  encryption?: 'preferred' | 'required';
 }
 
 /** How frames get to another compute. */
@@ -161,16 +163,16 @@ export interface DirectionStats {
 /** Of what went out. */
 export interface Rates {
   /** Over the last second, as a sample a second shows it. */
-  second: Rate;
+  second: FrameRate;
   /** Over the last minute, or since the fabric's start. */
-  minute: Rate;
+  minute: FrameRate;
 }
-export interface Rate {
+export interface FrameRate {
   framesPerSecond: number;
   bitsPerSecond: number;
 }
 
-export interface LinkStats {
+export interface FabricLinkStats {
   id: string;
   /** Since when it counts: when the link was made in this process, milliseconds since 1970. */
   since: number;
@@ -249,7 +251,7 @@ export interface LinkFailure {
 export type Reply<R extends Request> = R extends { op: 'hello' }
   ? Hello
   : R extends { op: 'stats' }
-    ? LinkStats[]
+    ? FabricLinkStats[]
     : R extends { op: 'load' }
       ? FabricLoad
       : R extends { op: 'switch_stats' }

@@ -28,13 +28,16 @@ export const Capabilities = Type.Object(
     version: nullable(Type.String()),
     node_types: Type.Array(oneOf(nodeTypes)),
     platform: Type.Optional(nullable(Type.String())),
+    link_encryption: Type.Optional(
+      oneOf(['preferred', 'required'], { description: 'Ours: links that go over TCP can be, or must be, encrypted' }),
+    ),
     link_streams: Type.Optional(Type.Boolean({ description: 'Ours: links to other computes can go over TCP' })),
   },
   { title: 'Capabilities' },
 );
 
 /** The compute object; the password never leaves the server. */
-export const Compute = Type.Object(
+export const ComputeObject = Type.Object(
   {
     capabilities: Capabilities,
     compute_id: Type.String(),
@@ -50,4 +53,4 @@ export const Compute = Type.Object(
   },
   named('Compute'),
 );
-export type Compute = Static<typeof Compute>;
+export type ComputeObject = Static<typeof ComputeObject>;

@@ -1,13 +1,10 @@
-/** Arrows between the folders point one way (docs/architecture.md), kinds stay in their folders, and the tree keeps its shape. */
+/** Arrows between the folders point one way (docs/architecture.md), and kinds stay in their folders. */
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { implementedTypes } from '../../src/emulators/kinds.ts';
-
-const root = resolve(import.meta.dirname, '../..');
-const src = join(root, 'src');
-const web = join(root, 'web');
+import { importsOf, pageFiles, root, sourceFiles, src, web } from './sources.ts';
 
 /** Layer to what it may import; `folder/file.ts` stands for that file alone. */
 const arrows: Record<string, readonly string[]> = {
@@ -47,33 +44,6 @@ const kindNamers: Readonly<Record<string, string>> = {
 };
 const kindFolders = Object.values(kindFolderOf());
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
-}
-
-async function sourceFiles(): Promise<string[]> {
-  const entries = await readdir(src, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => relative(src, join(entry.parentPath, entry.name)));
-}
-
-async function pageFiles(): Promise<string[]> {
-  const entries = await readdir(web, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && /\.(tsx?|css)$/.test(entry.name) && !entry.name.endsWith('.test.ts'))
-    .map((entry) => relative(web, join(entry.parentPath, entry.name)));
-}
-
-async function importsOf(file: string): Promise<Import[]> {
-  const text = await readFile(join(src, file), 'utf8');
-  const specifiers = [...text.matchAll(/^(?:import|export)\s[^;]*?from '([^']+)'|import\('([^']+)'\)/gm)].map(
-    (found) => found[1] ?? found[2] ?? '',
-  );
-  return specifiers.map((to) => ({ from: file, to: to.startsWith('.') ? relative(src, resolve(src, dirname(file), to)) : to }));
-}
-
 /** Type to folder, `emulators/<kind>/`. */
 function kindFolderOf(): Readonly<Record<string, string>> {
   return Object.fromEntries(implementedTypes.map((type) => [type, `emulators/${type.replaceAll('_', '-')}/`]));
@@ -97,8 +67,8 @@ function kindNames(source: string): string[] {
 }
 
 const layerOf = (file: string): string => file.split('/', 1)[0] ?? '';
-const files = (await sourceFiles()).filter((file) => !file.endsWith('.test.ts'));
-const imports = (await Promise.all(files.map(importsOf))).flat();
+const files = await sourceFiles();
+const imports = (await Promise.all(files.map((file) => importsOf(file)))).flat();
 
 describe('architecture', () => {
   it('has no arrow that is not declared', () => {
@@ -174,19 +144,5 @@ describe('architecture', () => {
       }
     }
     assert.deepEqual(wrong, []);
-  });
-
-  it('keeps files short enough to read', async () => {
-    const long: string[] = [];
-    for (const file of files) {
-      const lines = (await readFile(join(src, file), 'utf8')).split('\n').length - 1;
-      if (lines > 400) long.push(`${file}: ${lines}`);
-    }
-    for (const file of await pageFiles()) {
-      const lines = (await readFile(join(web, file), 'utf8')).split('\n').length - 1;
-      // All texts of the page stand in one file.
-      if (lines > 400 && file !== 'texts.ts') long.push(`web/${file}: ${lines}`);
-    }
-    assert.deepEqual(long, []);
   });
 });

@@ -4,10 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { floors, mostLinesWithoutFloors } from './floors.ts';
-import { findCircle, importsIn, importsOf, sourceFiles, src } from './sources.ts';
+import { findCircle, importsIn, importsOf, pageFiles, root, sourceFiles } from './sources.ts';
 
-const files = await sourceFiles();
-const imports = (await Promise.all(files.map(importsOf))).flat().filter(({ to }) => to.endsWith('.ts'));
+const files = [
+  ...(await sourceFiles()).map((file) => `src/${file}`),
+  ...(await pageFiles()).filter((file) => /\.tsx?$/.test(file)).map((file) => `web/${file}`),
+];
+const imports = (await Promise.all(files.map((file) => importsOf(file, root)))).flat().filter(({ to }) => /\.tsx?$/.test(to));
 
 interface Place {
   readonly entry: string;
@@ -56,9 +59,9 @@ describe('floors', () => {
 
   it('stand in every large room', async () => {
     const lines = new Map<string, number>();
-    for (const file of files.filter((name) => name.includes('/'))) {
-      const room = file.split('/', 1)[0] ?? '';
-      const text = await readFile(join(src, file), 'utf8');
+    for (const file of files) {
+      const room = /^web|^src\/[^/]+(?=\/)/.exec(file)?.[0] ?? 'src';
+      const text = await readFile(join(root, file), 'utf8');
       lines.set(room, (lines.get(room) ?? 0) + text.split('\n').length - 1);
     }
     const without = [...lines].filter(([room, count]) => count > mostLinesWithoutFloors && !(room in floors));

@@ -1,20 +1,25 @@
 /**
- * The floors inside the rooms of `src`, from the highest to the lowest. An entry is a folder or a file of the room, and of two entries
+ * The floors inside the rooms, from the highest to the lowest. An entry is a folder or a file of the room, and of two entries
  * that hold a file the longer one counts (`live/links` before `live`). A file imports from its own entry and from lower floors: never
  * from a higher one, nor from another entry of its own floor. Types count as well.
  */
 export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  controller: [
+  'src/controller': [
     ['routes'],
     ['controller.ts'],
     ['archive', 'feed.ts'],
     ['projects'],
     ['live'],
+    ['live/history'],
+    ['live/captures'],
+    ['live/links'],
+    ['live/drawings', 'live/nodes'],
+    ['live/host'],
     ['catalog', 'computes'],
     ['log', 'zip'],
     ['model'],
   ],
-  fabric: [
+  'src/fabric': [
     ['main.ts', 'client.ts'],
     ['control', 'connection'],
     ['links'],
@@ -24,7 +29,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['frames.ts', 'bpf-compile.ts'],
     ['protocol.ts'],
   ],
-  emulators: [
+  'src/emulators': [
     ['drivers.ts'],
     ['kinds.ts'],
     // Its user network is that of another kind's emulator.
@@ -38,7 +43,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['driver.ts'],
     ['kind.ts'],
   ],
-  compute: [
+  'src/compute': [
     ['compute.ts'],
     ['routes'],
     ['projects'],
@@ -46,6 +51,17 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['console', 'context.ts'],
     ['links', 'captures'],
     ['store.ts', 'host'],
+  ],
+  web: [
+    ['main.tsx'],
+    ['page.tsx'],
+    ['panels'],
+    ['console', 'impair'],
+    ['actions'],
+    ['capture', 'dialogs', 'scene'],
+    ['ui'],
+    ['state'],
+    ['geometry', 'api.ts', 'router.ts', 'texts.ts', 'modules.d.ts'],
   ],
 };
 

@@ -1,12 +1,13 @@
 /** The files of the program and what they import, for the tests of its structure. */
 import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, normalize, relative, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
 export const src = join(root, 'src');
+export const web = join(root, 'web');
 
 export interface Import {
-  /** Paths below `src`; the name of a package stays as it is. */
+  /** Paths below the folder that was read, `src` or the repository; the name of a package stays as it is. */
   readonly from: string;
   readonly to: string;
   /** Gone at run time. */
@@ -27,8 +28,14 @@ export async function sourceFiles(): Promise<string[]> {
   return (await filesBelow(src, /\.ts$/)).filter((file) => !file.endsWith('.test.ts'));
 }
 
-export async function importsOf(file: string): Promise<Import[]> {
-  return importsIn(await readFile(join(src, file), 'utf8'), file);
+/** Those of the page without its tests. */
+export async function pageFiles(): Promise<string[]> {
+  return (await filesBelow(web, /\.(tsx?|css)$/)).filter((file) => !file.endsWith('.test.ts'));
+}
+
+/** `folder` is what paths are below. */
+export async function importsOf(file: string, folder = src): Promise<Import[]> {
+  return importsIn(await readFile(join(folder, file), 'utf8'), file);
 }
 
 /** The imports and re-exports in the text of a file. `{ type A, type B }` is gone at run time as `type { A, B }` is. */
@@ -40,7 +47,7 @@ export function importsIn(text: string, from: string): Import[] {
     const target = to || bare || late;
     const inBraces = /^\{([^}]*)\}\s*$/.exec(names)?.[1];
     const isType = type !== undefined || (inBraces?.split(',').every((name) => /^\s*(?:type\s.*)?$/.test(name)) ?? false);
-    return { from, to: target.startsWith('.') ? relative(src, resolve(src, dirname(from), target)) : target, isType };
+    return { from, to: target.startsWith('.') ? normalize(join(dirname(from), target)) : target, isType };
   });
 }
 

@@ -9,7 +9,7 @@ import { type RunningServer, startServer } from '../support/server.ts';
 import { createProject, freshName, withServer } from '../support/with-server.ts';
 
 /** As long as a computer under heavy load may take; a host that is gone is noticed sooner. */
-const stoppedMs = 14_000;
+const stoppedMs = 12_000;
 
 const { client } = await withServer();
 const computeId = randomUUID();

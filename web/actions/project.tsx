@@ -11,7 +11,6 @@ export const projectActions: readonly Action[] = [
     label: texts.actions.snapshots,
     group: 'project',
     icon: 'clock',
-    offered: ({ app }) => app.server.offers('snapshots'),
     enabled: inProject,
     run: (context) => {
       const project = opened(context);

@@ -15,12 +15,12 @@ export function projectCommands(app: App, project: Project): readonly MenuEntry[
     isOpen && { label: texts.actions.closeProject, icon: 'power', run: attempt(() => projectDialogs.close(app, project)) },
     { label: texts.rename, icon: 'edit', run: attempt(() => projectDialogs.rename(app, project)) },
     { label: texts.duplicate, icon: 'copy', run: attempt(() => projectDialogs.duplicate(app, project)) },
-    app.server.offers('export') && {
+    {
       label: texts.actions.export,
       icon: 'download',
       run: () => projectDialogs.export(app, project),
     },
-    app.server.offers('snapshots') && {
+    {
       label: texts.actions.snapshots,
       icon: 'clock',
       run: () => projectDialogs.snapshots(app, project),

@@ -37,11 +37,9 @@ export function ProjectsPage() {
               }}
             />
           </label>
-          {app.server.offers('import') && (
-            <Button icon="upload" onClick={() => projectDialogs.import(app)}>
-              {texts.import}
-            </Button>
-          )}
+          <Button icon="upload" onClick={() => projectDialogs.import(app)}>
+            {texts.import}
+          </Button>
           <Button kind="primary" icon="plus" onClick={() => projectDialogs.create(app)}>
             {texts.newProject}
           </Button>

@@ -34,6 +34,9 @@ export class App {
 
   constructor() {
     effect(() => {
+      if (this.router.view.value) untracked(() => this.toasts.leaveView());
+    });
+    effect(() => {
       const view = this.router.view.value;
       const shown = this.project.peek();
       const wanted = view.name === 'project' ? view.projectId : undefined;

@@ -1,6 +1,6 @@
 /**
- * A capture's file as a stream: what is there, then what comes, until the capture is over and all of it was read. Each reader has its
- * own place in the file and reads as fast as it likes; nobody else notices.
+ * A capture's file as a stream: what it holds, then what is written, until the capture is over and all of it was read. Each reader has its
+ * own position in the file and reads at its own pace.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -17,7 +17,7 @@ export interface CaptureSource {
   readonly path: string;
   /** The capture has ended, and its file is complete. */
   readonly isOver: () => boolean;
-  /** Nothing more is to be waited for. */
+  /** Ends the stream at once. */
   readonly signal: AbortSignal;
 }
 
@@ -27,7 +27,7 @@ export async function streamCapture(source: CaptureSource): Promise<Stream> {
     throw fault('file_not_found', { path: source.path.slice(source.path.lastIndexOf('/') + 1) }, { cause });
   });
   const readable = Readable.from(tail(handle, source), { objectMode: false, highWaterMark: chunkBytes });
-  // Also when nobody has begun to read it.
+  // Also when it was never read.
   readable.once('close', () => void handle.close().catch(() => undefined));
   return new Stream(contentType, readable);
 }

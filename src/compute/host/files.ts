@@ -1,25 +1,27 @@
 /** Files of a project, as clients list, read and write them. Nothing outside the project's folder, wherever symbolic links lead. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import type { Stream } from '../../api/route.ts';
+import { kindFolders } from '../../emulators/kinds.ts';
 import { readInside, writeInside } from '../../lib/folder-files.ts';
+import { writeProblem } from '../../schema/folders.ts';
 
 export interface FileEntry {
   readonly path: string;
   readonly md5sum: string;
 }
 
-/** Every file below the folder with its sum, in order of names. Files that cannot be read are left out. */
+/** Every file below the folder with its sum, in order of names. Files that cannot be read and links that lead out of it are left out. */
 export async function listFiles(folder: string): Promise<FileEntry[]> {
   const entries: FileEntry[] = [];
   for await (const path of walk(folder)) {
-    const md5sum = await sum(path).catch(() => undefined);
-    if (md5sum !== undefined) entries.push({ path: relative(folder, path), md5sum });
+    const place = relative(folder, path);
+    const md5sum = await sum(folder, place).catch(() => undefined);
+    if (md5sum !== undefined) entries.push({ path: place, md5sum });
   }
   return entries.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
@@ -37,7 +39,10 @@ interface FilesPlace {
 /** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed, project_not_found */
 export function writeProjectFile(project: FilesPlace, path: string, source: Readable): Promise<void> {
   const whileThere: FilesPlace['whileThere'] = (fn) => project.whileThere(fn);
-  return writeInside(project.path, path, source, { whileThere }).catch((cause) => Promise.reject(fileFault(path, cause)));
+  const problemOf = (place: string) => writeProblem(place, kindFolders);
+  return writeInside(project.path, path, source, { whileThere, problemOf }).catch((cause) =>
+    Promise.reject(fileFault(path, cause)),
+  );
 }
 
 /** Links to folders are not followed; memory images of other emulators are not files of the project. */
@@ -49,8 +54,8 @@ async function* walk(folder: string): AsyncGenerator<string> {
   }
 }
 
-async function sum(path: string): Promise<string> {
+async function sum(folder: string, path: string): Promise<string> {
   const hash = createHash('md5');
-  await pipeline(createReadStream(path, { highWaterMark: 256 * 1024 }), hash);
+  await pipeline((await readInside(folder, path)).source, hash);
   return hash.digest('hex');
 }

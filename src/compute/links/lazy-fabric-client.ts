@@ -3,12 +3,9 @@
  * could not be started is tried again with the next request.
  */
 import type { FabricSwitches, Host } from '../../emulators/host/host.ts';
-import { FabricClient } from '../../fabric/client.ts';
-import type { AddressEntry, FabricLoad, LinkFailure, LinkSpec, LinkStats, SwitchStats } from '../../fabric/protocol.ts';
+import { FabricClient, type FabricPlace } from '../../fabric/client.ts';
+import type { AddressEntry, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec, SwitchStats } from '../../fabric/protocol.ts';
 import type { FabricLinks } from './wiring.ts';
-
-/** Where the fabric listens and writes. */
-type FabricPlace = Parameters<typeof FabricClient.connectOrSpawn>[0];
 
 export class LazyFabricClient implements FabricLinks, FabricSwitches {
   readonly #place: FabricPlace;
@@ -44,7 +41,7 @@ export class LazyFabricClient implements FabricLinks, FabricSwitches {
     return (await this.connect()).sync(links);
   }
 
-  async stats(ids: string[]): Promise<LinkStats[]> {
+  async stats(ids: string[]): Promise<FabricLinkStats[]> {
     return (await this.connect()).stats(ids);
   }
 

@@ -1,14 +1,15 @@
 /** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
-import type { DirectionStats, LinkStats, Rate } from '../../fabric/protocol.ts';
+import type { DirectionStats, FabricLinkStats, FrameRate } from '../../fabric/protocol.ts';
+import { gns3CaptureId } from '../../schema/capture.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/link-stats.ts';
 import { capturesOf } from '../store.ts';
-import { type Binding, isPair, type Wiring } from './wiring.ts';
+import { type Binding, type FabricWiring, isPair } from './wiring.ts';
 
 /** Of the ports of these nodes that have a link in the fabric now; one request, however many they are. */
 export async function portStats(
-  wiring: Wiring,
+  wiring: FabricWiring,
   nodeIds: readonly string[],
-  stats: (ids: string[]) => Promise<LinkStats[]>,
+  stats: (ids: string[]) => Promise<FabricLinkStats[]>,
 ): Promise<PortStats[]> {
   const places = nodeIds.flatMap((id) => wiring.ofNode(id)).flatMap((binding) => placed(wiring, binding));
   if (places.length === 0) return [];
@@ -33,13 +34,13 @@ export async function portStats(
   });
 }
 
-function placed(wiring: Wiring, binding: Binding) {
+function placed(wiring: FabricWiring, binding: Binding) {
   const place = wiring.placeOf(binding);
   return place ? [{ binding, ...place }] : [];
 }
 
 /** Once a link, as both its ends are told the same. */
-function told(link: LinkStats) {
+function told(link: FabricLinkStats) {
   return { link, since: new Date(link.since).toISOString(), ab: figuresOf(link.ab), ba: figuresOf(link.ba) };
 }
 
@@ -58,7 +59,7 @@ function figuresOf({ rates, delay, ...counts }: DirectionStats): DirectionFigure
   };
 }
 
-function rateOf({ framesPerSecond, bitsPerSecond }: Rate): DirectionFigures['last_second'] {
+function rateOf({ framesPerSecond, bitsPerSecond }: FrameRate): DirectionFigures['last_second'] {
   return { frames_per_second: round(framesPerSecond, 10), bits_per_second: Math.round(bitsPerSecond) };
 }
 
@@ -66,12 +67,12 @@ function round(value: number, parts: number): number {
   return Math.round(value * parts) / parts;
 }
 
-function figuresOfCaptures({ nio }: Binding, { captures = [] }: LinkStats): CaptureFigures[] {
+function figuresOfCaptures({ nio }: Binding, { captures = [] }: FabricLinkStats): CaptureFigures[] {
   return capturesOf(nio).flatMap((record) => {
     const figures = captures.find(({ path }) => path === record.path);
     if (!figures) return [];
     const { frames, bytes, missed, ended = null } = figures;
-    const capture_id = record === nio.capture ? null : record.id;
+    const capture_id = record.id === gns3CaptureId ? null : record.id;
     return { capture_id, file_name: record.file_name, side: record.side, frames, bytes, missed_frames: missed, ended };
   });
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { LinkSpec, PortSpec } from '../../fabric/protocol.ts';
 import type { Filters } from '../../schema/filter.ts';
 import type { NioRecord } from '../store.ts';
-import { type FabricLinks, Wiring } from './wiring.ts';
+import { type FabricLinks, FabricWiring } from './wiring.ts';
 
 /**
  * Stands in for the fabric's process, because the requests themselves are what is looked at here: their order and their number
@@ -37,7 +37,7 @@ const end = (nodeId: string, adapter = 0) => ({ nodeId, adapter, port: 0 });
 
 async function setUp() {
   const fabric = new Recorder();
-  const wiring = new Wiring(fabric, (address) => address.startsWith('127.'));
+  const wiring = new FabricWiring(fabric, (address) => address.startsWith('127.'));
   await wiring.sync();
   return { fabric, wiring, up: (node: string) => wiring.up(node, (adapter) => stream(`${node}${adapter}`)) };
 }

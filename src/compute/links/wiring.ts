@@ -35,18 +35,18 @@ export interface FabricLinks {
   sync(links: LinkSpec[]): Promise<LinkFailure[]>;
 }
 
-export interface End {
+export interface PortAddress {
   readonly nodeId: string;
   readonly adapter: number;
   readonly port: number;
 }
-export interface Binding extends End {
+export interface Binding extends PortAddress {
   readonly nio: NioRecord;
 }
 /** Where the fabric reaches a running node's port. */
 export type PortOf = (adapter: number, port: number) => PortSpec | undefined;
 
-export class Wiring {
+export class FabricWiring {
   readonly #fabric: FabricLinks;
   readonly #isLocal: (address: string) => boolean;
   readonly #byNode = new Map<string, Map<string, Binding>>();
@@ -68,7 +68,7 @@ export class Wiring {
     return this.#fabric.sync([...this.#links.values()]);
   }
 
-  find(end: End): Binding | undefined {
+  find(end: PortAddress): Binding | undefined {
     return this.#byNode.get(end.nodeId)?.get(keyOf(end));
   }
 
@@ -87,7 +87,7 @@ export class Wiring {
   }
 
   /** Binds a NIO, in place of the one that was there. Refused by the fabric: all is as before. */
-  async bind(end: End, nio: NioRecord): Promise<void> {
+  async bind(end: PortAddress, nio: NioRecord): Promise<void> {
     const before = this.find(end);
     const after: Binding = { nodeId: end.nodeId, adapter: end.adapter, port: end.port, nio };
     try {
@@ -99,7 +99,7 @@ export class Wiring {
     }
   }
 
-  async unbind(end: End): Promise<void> {
+  async unbind(end: PortAddress): Promise<void> {
     const before = this.find(end);
     if (before) await this.#change([before], () => this.#replace(before, undefined));
   }
@@ -119,7 +119,7 @@ export class Wiring {
   }
 
   /** The fabric's link that serves a NIO now, and which of its ends that is, for its counters. */
-  placeOf(end: End): { linkId: string; side: 'a' | 'b' } | undefined {
+  placeOf(end: PortAddress): { linkId: string; side: 'a' | 'b' } | undefined {
     const binding = this.find(end);
     const spec = binding && this.#specOf(binding);
     if (!spec) return undefined;
@@ -192,7 +192,7 @@ export class Wiring {
   }
 }
 
-function keyOf(end: End): string {
+function keyOf(end: PortAddress): string {
   return `${end.adapter}/${end.port}`;
 }
 

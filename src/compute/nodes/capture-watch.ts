@@ -1,5 +1,5 @@
 /** Notices captures that have ended by themselves, by a limit or because of the disk. */
-import type { LinkStats } from '../../fabric/protocol.ts';
+import type { FabricLinkStats } from '../../fabric/protocol.ts';
 import type { Context } from '../context.ts';
 import { capturesOf } from '../store.ts';
 import type { ComputeNode } from './node.ts';
@@ -9,11 +9,11 @@ const watchMs = 1000;
 
 export interface CaptureWatch {
   readonly context: Context;
-  stats(ids: string[]): Promise<LinkStats[]>;
+  stats(ids: string[]): Promise<FabricLinkStats[]>;
   nodes(): Iterable<ComputeNode>;
 }
 
-/** Looks after captures that end by themselves, until the captures are closed. */
+/** Polls the fabric until the captures are closed. */
 export function watchCaptures(parts: CaptureWatch): void {
   const { context } = parts;
   let looking = false;
@@ -42,10 +42,10 @@ async function lookOnce({ context, stats, nodes }: CaptureWatch): Promise<void> 
   if (ended.size === 0) return;
   const byId = new Map(Array.from(nodes(), (node) => [node.id, node]));
   for (const binding of capturing) {
-    for (const { id, path } of capturesOf(binding.nio)) {
-      const reason = ended.get(path);
+    for (const capture of capturesOf(binding.nio)) {
+      const reason = ended.get(capture.path);
       const node = reason === undefined ? undefined : byId.get(binding.nodeId);
-      if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, id, reason));
+      if (node && reason !== undefined) await node.exclusively(() => node.captures.ended(binding, capture, reason));
     }
   }
 }

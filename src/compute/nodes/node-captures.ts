@@ -1,6 +1,6 @@
 /**
- * Captures on the ports of one node. A capture is part of its NIO's record: it is remembered while the node is stopped and when the
- * server or the fabric starts again, and goes when the NIO goes. The file is made here, with its header; the fabric fills it.
+ * Captures on the ports of one node. A capture is part of its NIO's record: it stays while the node is stopped and when the server or the
+ * fabric starts again, and ends when the NIO is deleted. The file is created here, with its header; the fabric fills it.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,12 +14,13 @@ import {
   type CaptureOptions,
   type CaptureStart,
   dataLinkTypeOf,
-  type FurtherCaptureStart,
+  gns3CaptureId,
   linkTypes,
 } from '../../schema/capture.ts';
+import type { CaptureSource } from '../captures/capture-stream.ts';
 import type { Context } from '../context.ts';
 import type { Binding } from '../links/wiring.ts';
-import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
+import { type CaptureRecord, capturesOf } from '../store.ts';
 import type { NioOwner, NodeNios, PortNumbers } from './node-nios.ts';
 
 export class NodeCaptures {
@@ -34,98 +35,83 @@ export class NodeCaptures {
   }
 
   /**
-   * The port's own capture; returns the path of its file.
-   * @throws capture_active, capture_file_invalid, capture_file_taken, storage_failed
+   * @param capture_id of the capture; without one it is the one that GNS3's API knows.
+   * @throws capture_active, capture_id_taken, capture_file_invalid, capture_file_taken, storage_failed
    */
-  async start(at: PortNumbers, wanted: CaptureStart): Promise<string> {
+  async start(at: PortNumbers, wanted: CaptureStart & { capture_id?: string }): Promise<CaptureEntry> {
+    const { capture_id: id = gns3CaptureId } = wanted;
     const before = this.#nios.get(at);
-    if (before.nio.capture) throw fault('capture_active', this.#place(before));
-    const capture = await this.#begin(before, wanted, crypto.randomUUID(), (record) => ({ ...before.nio, capture: record }));
-    return capture.path;
+    if (findCapture(before, id)) {
+      if (id === gns3CaptureId) throw fault('capture_active', this.#place(before));
+      throw fault('capture_id_taken', { capture_id: id });
+    }
+    const path = await this.#pathOf(wanted.capture_file_name);
+    return this.#context.captures.starting(path, async () => {
+      const taken = this.#context.wiring.capturing().flatMap(({ nio }) => capturesOf(nio));
+      if (taken.some((other) => other.path === path)) throw fault('capture_file_taken', { file: wanted.capture_file_name });
+      const capture = recordOf(wanted, { id, path }, this.#nios.linkTypeOf(before));
+      if (!wanted.append || !(await canAppend(capture))) await createFile(capture);
+      const captures = capturesOf(before.nio);
+      const isFirst = id === gns3CaptureId;
+      await this.#nios.replace(before, { ...before.nio, captures: isFirst ? [capture, ...captures] : [...captures, capture] });
+      return this.#entryOf(before, capture);
+    });
   }
 
-  /** A further one. @throws capture_id_taken, capture_file_invalid, capture_file_taken, storage_failed */
-  async add(at: PortNumbers, { capture_id, ...wanted }: FurtherCaptureStart): Promise<CaptureEntry> {
-    const before = this.#nios.get(at);
-    const { captures = [] } = before.nio;
-    if (capturesOf(before.nio).some(({ id }) => id === capture_id)) throw fault('capture_id_taken', { capture_id });
-    const capture = await this.#begin(before, wanted, capture_id, (record) => ({ ...before.nio, captures: [...captures, record] }));
-    return this.#entryOf(before, capture, false);
-  }
-
-  /** Ends the port's own capture. Resolves when the file is complete. One that is not there is no error. */
-  async stop(at: PortNumbers): Promise<void> {
+  /** Resolves when the file is complete. No error when there is no such capture. */
+  async stop(at: PortNumbers, id = gns3CaptureId): Promise<void> {
     const binding = this.#nios.get(at);
-    if (binding.nio.capture) await this.#stop(binding, binding.nio.capture.id);
+    const capture = findCapture(binding, id);
+    if (capture) await this.#stop(binding, capture);
   }
 
-  /** The same of a further one. */
-  async remove(at: PortNumbers, captureId: string): Promise<void> {
-    await this.#stop(this.#nios.get(at), captureId);
-  }
-
-  /** One has ended by itself, by a limit or because of the disk: listeners are told why. */
-  async ended(binding: Binding, captureId: string, reason: string): Promise<void> {
-    const present = this.#context.wiring.find(binding);
-    const capture = present && findCapture(present, captureId);
-    if (!present || !capture) return;
-    const capture_id = capture === present.nio.capture ? null : captureId;
-    await this.#stop(present, captureId);
+  /** It has ended by itself, by a limit or because of the disk: listeners are notified why. */
+  async ended({ adapter, port }: Binding, capture: CaptureRecord, reason: string): Promise<void> {
     const { id, name, project } = this.#node;
-    const { adapter: adapter_number, port: port_number } = binding;
-    const event = { project_id: project.id, node_id: id, adapter_number, port_number, capture_id, reason };
+    const present = this.#context.wiring.find({ nodeId: id, adapter, port });
+    if (!present || !capturesOf(present.nio).includes(capture)) return;
+    await this.#stop(present, capture);
+    const event = {
+      project_id: project.id,
+      node_id: id,
+      adapter_number: adapter,
+      port_number: port,
+      capture_id: shownId(capture),
+      reason,
+    };
     this.#context.emit({ action: 'capture.stopped', event, project_id: project.id });
     const message = `The capture ${capture.file_name} on ${name} has ended: ${reason}`;
     this.#context.emit({ action: 'log.warning', event: { message }, project_id: project.id });
   }
 
   list(): CaptureEntry[] {
-    return this.#context.wiring
-      .ofNode(this.#node.id)
-      .flatMap((binding) =>
-        capturesOf(binding.nio).map((capture) => this.#entryOf(binding, capture, capture === binding.nio.capture)),
-      );
+    const bindings = this.#context.wiring.ofNode(this.#node.id);
+    return bindings.flatMap((binding) => capturesOf(binding.nio).map((capture) => this.#entryOf(binding, capture)));
   }
 
-  /** A running capture, the port's own where no id is given. @throws capture_missing */
-  get(at: PortNumbers, captureId?: string): { capture: CaptureRecord; isOver: () => boolean } {
+  /** What streams a capture to its end. @throws capture_missing */
+  source(at: PortNumbers, id = gns3CaptureId): CaptureSource {
     const binding = this.#nios.get(at);
-    const capture = captureId === undefined ? binding.nio.capture : findCapture(binding, captureId);
+    const capture = findCapture(binding, id);
     if (!capture) throw fault('capture_missing', this.#place(binding));
     const { wiring, captures } = this.#context;
-    const isGoing = () => {
+    const isOver = () => {
       const present = wiring.find(binding);
-      return present !== undefined && findCapture(present, capture.id) !== undefined;
+      return !(present && capturesOf(present.nio).includes(capture)) && !captures.isEnding(capture);
     };
-    return { capture, isOver: () => !isGoing() && !captures.isEnding(capture.id) };
+    return { path: capture.path, isOver, signal: captures.closed };
   }
 
-  async #begin(
-    before: Binding,
-    wanted: CaptureStart,
-    id: string,
-    withCapture: (record: CaptureRecord) => NioRecord,
-  ): Promise<CaptureRecord> {
-    const path = await this.#pathOf(wanted.capture_file_name);
-    return this.#context.captures.beginning(path, async () => {
-      const taken = this.#context.wiring.capturing().flatMap(({ nio }) => capturesOf(nio));
-      if (taken.some((other) => other.path === path)) throw fault('capture_file_taken', { file: wanted.capture_file_name });
-      const capture = recordOf(wanted, { id, path }, this.#nios.linkTypeOf(before));
-      if (!wanted.append || !(await canGoOn(capture))) await makeFile(capture);
-      await this.#nios.replace(before, withCapture(capture));
-      return capture;
-    });
+  async #stop(before: Binding, capture: CaptureRecord): Promise<void> {
+    const { captures: _, ...nio } = before.nio;
+    const captures = capturesOf(before.nio).filter((other) => other !== capture);
+    const after = captures.length > 0 ? { ...nio, captures } : nio;
+    await this.#context.captures.ending([capture], () => this.#nios.replace(before, after));
   }
 
-  async #stop(before: Binding, captureId: string): Promise<void> {
-    if (findCapture(before, captureId)) {
-      await this.#context.captures.ending([captureId], () => this.#nios.replace(before, without(before.nio, captureId)));
-    }
-  }
-
-  #entryOf({ adapter, port }: Binding, capture: CaptureRecord, isOwn: boolean): CaptureEntry {
+  #entryOf({ adapter, port }: Binding, capture: CaptureRecord): CaptureEntry {
     return {
-      capture_id: isOwn ? null : capture.id,
+      capture_id: shownId(capture),
       node_id: this.#node.id,
       adapter_number: adapter,
       port_number: port,
@@ -153,9 +139,8 @@ function findCapture({ nio }: Binding, captureId: string): CaptureRecord | undef
   return capturesOf(nio).find(({ id }) => id === captureId);
 }
 
-function without({ capture, captures = [], ...nio }: NioRecord, captureId: string): NioRecord {
-  const left = captures.filter(({ id }) => id !== captureId);
-  return { ...nio, ...(capture && capture.id !== captureId && { capture }), ...(left.length > 0 && { captures: left }) };
+function shownId({ id }: CaptureRecord): string | null {
+  return id === gns3CaptureId ? null : id;
 }
 
 function recordOf(
@@ -181,8 +166,8 @@ function optionsOf({ link_type, side, nanoseconds, max_bytes, until }: CaptureRe
   return { data_link_type: dataLinkTypeOf(link_type), side, nanoseconds, max_bytes: max_bytes ?? null, ends_at };
 }
 
-/** There is a file of that name, and of this kind of capture. @throws capture_file_invalid when it is anything else */
-async function canGoOn({ path, file_name, link_type: linkType, nanoseconds }: CaptureRecord): Promise<boolean> {
+/** False when there is no file of that name. @throws capture_file_invalid when it is no pcap file with this header */
+async function canAppend({ path, file_name, link_type: linkType, nanoseconds }: CaptureRecord): Promise<boolean> {
   let handle: FileHandle;
   try {
     handle = await open(path, 'r');
@@ -193,12 +178,12 @@ async function canGoOn({ path, file_name, link_type: linkType, nanoseconds }: Ca
   const header = Buffer.alloc(fileHeaderBytes);
   await handle.read(header, 0, fileHeaderBytes, 0).finally(() => handle.close());
   if (header.equals(fileHeader({ linkType, nanoseconds }))) return true;
-  const reason = 'the file of that name that is there is not one of this kind of capture';
+  const reason = 'the file of that name is not of this kind of capture';
   throw fault('capture_file_invalid', { file: file_name, reason });
 }
 
-/** A file of that name that is there is replaced; who still reads it reads the old one to its end. */
-async function makeFile({ path, link_type: linkType, nanoseconds }: CaptureRecord): Promise<void> {
+/** Replaces a file of that name; its readers read the old one to its end. */
+async function createFile({ path, link_type: linkType, nanoseconds }: CaptureRecord): Promise<void> {
   try {
     await makeFolders(join(path, '..'));
     await rm(path, { force: true });

@@ -5,7 +5,7 @@ import type { Nio } from '../../schema/nio.ts';
 import type { Port } from '../../schema/node.ts';
 import type { Context, ProjectView } from '../context.ts';
 import { checkChange, checkNio, type NioChecks } from '../links/nio.ts';
-import type { Binding, End } from '../links/wiring.ts';
+import type { Binding, PortAddress } from '../links/wiring.ts';
 import { capturesOf, type NioRecord } from '../store.ts';
 
 /** The node, as far as its NIOs are concerned. */
@@ -44,8 +44,8 @@ export class NodeNios {
     const before = wiring.find(end);
     await this.#openPort(end);
     this.#requireReachable(end);
-    const { capture, captures } = before?.nio ?? {};
-    const nio: NioRecord = { ...checked, ...(capture && { capture }), ...(captures && { captures }) };
+    const { captures } = before?.nio ?? {};
+    const nio: NioRecord = captures ? { ...checked, captures } : checked;
     let giveBack = () => {};
     try {
       giveBack = this.#claim(nio.lport, before);
@@ -134,14 +134,14 @@ export class NodeNios {
     await this.#showCarrier(binding);
   }
 
-  async #openPort({ adapter, port }: End): Promise<void> {
+  async #openPort({ adapter, port }: PortAddress): Promise<void> {
     const { emulator } = this.#node;
     if (!emulator?.openPort) return;
     await emulator.openPort(adapter, port);
     await this.#node.noteRun();
   }
 
-  async #closePort({ adapter, port }: End): Promise<void> {
+  async #closePort({ adapter, port }: PortAddress): Promise<void> {
     const { emulator } = this.#node;
     if (!emulator?.closePort) return;
     await emulator.closePort(adapter, port);
@@ -151,9 +151,8 @@ export class NodeNios {
   /** A fabric that does not answer carries nothing, and is not told of this link when it is back. */
   #unlink(binding: Binding): Promise<void> {
     const { wiring, captures, log } = this.#context;
-    const ids = capturesOf(binding.nio).map(({ id }) => id);
     return captures
-      .ending(ids, () => wiring.unbind(binding))
+      .ending(capturesOf(binding.nio), () => wiring.unbind(binding))
       .catch((error) => log('warning', `unlinking node ${this.#node.name}: ${error}`));
   }
 
@@ -167,7 +166,7 @@ export class NodeNios {
     return () => udp.release(lport);
   }
 
-  async #restore(end: End, before: Binding | undefined): Promise<void> {
+  async #restore(end: PortAddress, before: Binding | undefined): Promise<void> {
     const { wiring, log } = this.#context;
     await (before ? wiring.bind(end, before.nio) : wiring.unbind(end)).catch((error) => log('error', `restoring a link: ${error}`));
   }
@@ -177,7 +176,7 @@ export class NodeNios {
     return { nodeType: this.#node.driver.kind.type, compiler: bpf, streams: settings.Server.link_streams };
   }
 
-  linkTypeOf(end: End): Port['link_type'] {
+  linkTypeOf(end: PortAddress): Port['link_type'] {
     return this.#findPort(end)?.link_type ?? 'ethernet';
   }
 
@@ -189,7 +188,7 @@ export class NodeNios {
     throw fault('nio_missing', { adapter_number: at.adapter, port_number: at.port, name: this.#node.name });
   }
 
-  #endOf(at: PortNumbers): End {
+  #endOf(at: PortNumbers): PortAddress {
     const port = this.#findPort(at);
     if (port) return { nodeId: this.#node.id, adapter: port.adapter_number, port: port.port_number };
     const count = this.#portList().length;
@@ -216,14 +215,14 @@ export class NodeNios {
   }
 
   /** An adapter that was added to a running machine's properties comes with its next start. */
-  #requireReachable(end: End): void {
+  #requireReachable(end: PortAddress): void {
     const { emulator, name } = this.#node;
     if (emulator && !emulator.port(end.adapter, end.port)) {
       throw fault('node_running', { name, what: `use adapter ${end.adapter}, which it does not have yet` });
     }
   }
 
-  async #showCarrier(end: End): Promise<void> {
+  async #showCarrier(end: PortAddress): Promise<void> {
     const { emulator, name } = this.#node;
     await emulator
       ?.setCarrier(end.adapter, this.carrier(end.adapter))

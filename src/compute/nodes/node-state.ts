@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Driver, NodeView, Properties } from '../../emulators/driver.ts';
 import type { NodeStatus } from '../../schema/node.ts';
-import type { ComputeEvent, Context, ProjectView } from '../context.ts';
+import type { ComputeNotice, Context, ProjectView } from '../context.ts';
 import type { KnownNode, NodeRecord } from '../store.ts';
 import { type ConsoleChange, nextConsole } from './node-console.ts';
 
@@ -83,7 +83,7 @@ export class NodeState {
     this.emit('node.updated', this.present());
   }
 
-  emit(action: ComputeEvent['action'], event: Readonly<Record<string, unknown>>): void {
+  emit(action: ComputeNotice['action'], event: Readonly<Record<string, unknown>>): void {
     this.context.emit({ action, event, project_id: this.record.project_id });
   }
 

@@ -17,7 +17,7 @@ import { type Hold, holdNode } from '../nodes/hold.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ComputeProject } from './project.ts';
 import { placeFor } from './project-folder.ts';
-import type { Projects } from './projects.ts';
+import type { ComputeProjects } from './projects.ts';
 
 export interface ProjectCopy {
   readonly destination_project_id: string;
@@ -34,7 +34,12 @@ export interface ProjectCopy {
  * out. No folder is made beside `project-files`: who is to remove it must have been there before.
  * @throws project_not_found, project_path_taken, path_forbidden, project_copy_failed
  */
-export async function copyProject(context: Context, projects: Projects, projectId: string, wanted: ProjectCopy): Promise<void> {
+export async function copyProject(
+  context: Context,
+  projects: ComputeProjects,
+  projectId: string,
+  wanted: ProjectCopy,
+): Promise<void> {
   const project = projects.get(projectId);
   if (wanted.destination_path === undefined) {
     const other = projects.get(wanted.destination_project_id);
@@ -96,7 +101,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
 export async function removeHalfCopies(context: Context, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     await rm(folder, { recursive: true, force: true }).catch((error) => context.log('error', `removing ${folder}: ${error}`));
-    await context.store.endCopy(folder);
+    await context.store.endCopy(folder).catch((error) => context.log('error', `forgetting ${folder}: ${error}`));
   }
 }
 

@@ -33,7 +33,7 @@ export interface NodeInput {
 /** From here on people are warned. */
 const fullDiskPercent = 90;
 
-export class Projects {
+export class ComputeProjects {
   readonly #context: Context;
   readonly #projects = new Map<string, ComputeProject>();
   readonly #nodes = new Map<string, { node: ComputeNode; project: ComputeProject }>();

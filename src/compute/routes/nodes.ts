@@ -45,7 +45,7 @@ function accessTo({ projects }: ComputeRouteContext, { type }: Kind): NodeAccess
 }
 
 /** A change as validated by the kind's schema. */
-interface NodeUpdate {
+interface ComputeNodeUpdate {
   readonly name?: string | null;
   readonly console?: number | null;
   readonly console_type?: ConsoleType;
@@ -70,7 +70,7 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
       { summary: `Change a ${title} node`, reply: ComputeNode, body: kind.update },
       async ({ path, body }) => {
         const node = projects.node(path.project_id, type, path.node_id);
-        const { name, console, console_type, ...properties } = body as NodeUpdate;
+        const { name, console, console_type, ...properties } = body as ComputeNodeUpdate;
         const given = { ...(name && { name }), ...(console !== undefined && { console }), ...(console_type && { console_type }) };
         await node.update({ ...given, properties });
         return node.present();

@@ -2,15 +2,15 @@
 import type { Host } from '../../emulators/host/host.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Finding } from '../../schema/finding.ts';
-import type { ComputeEvent, Context } from '../context.ts';
+import type { ComputeNotice, Context } from '../context.ts';
 import type { HostFigures } from '../host/host-figures.ts';
 import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
-import type { Projects } from '../projects/projects.ts';
+import type { ComputeProjects } from '../projects/projects.ts';
 
 export interface ComputeRouteContext {
   readonly context: Context;
-  readonly projects: Projects;
-  readonly events: EventStream<ComputeEvent>;
+  readonly projects: ComputeProjects;
+  readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly fabric: Pick<LazyFabricClient, 'stats'>;
   readonly figures: HostFigures;

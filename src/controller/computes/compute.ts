@@ -1,7 +1,7 @@
 /** One compute as the controller knows it: where it is, whether it is connected, how busy it is. */
 
 import type { Transport } from '../../api/transport.ts';
-import type { Compute as ComputeObject } from '../../schema/compute.ts';
+import type { ComputeObject } from '../../schema/compute.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ComputeEntry } from '../model/topology.ts';
 import type { Usage } from './usage.ts';
@@ -41,6 +41,11 @@ export class Compute {
     return this.#transport.state.capabilities.link_streams === true;
   }
 
+  /** Of links that go over TCP there; undefined: none. */
+  get linkEncryption(): 'preferred' | 'required' | undefined {
+    return this.#transport.state.capabilities.link_encryption;
+  }
+
   get record(): ComputeRecord {
     return this.#record;
   }
@@ -65,7 +70,7 @@ export class Compute {
     const { password: _password, ...record } = this.#record;
     const { connected, lastError } = this.#transport.state;
     // A matter between controller and compute.
-    const { link_streams: _link_streams, ...capabilities } = this.#transport.state.capabilities;
+    const { link_streams: _streams, link_encryption: _encryption, ...capabilities } = this.#transport.state.capabilities;
     this.#object ??= canonical<ComputeObject>({
       ...record,
       capabilities,

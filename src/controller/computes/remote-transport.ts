@@ -12,7 +12,7 @@ import { fill, requestOf } from '../../api/local-transport.ts';
 import type { Method, RouteKey } from '../../api/route.ts';
 import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
 import { EventStream } from '../../lib/event-stream.ts';
-import type { Compute } from '../../schema/compute.ts';
+import type { ComputeObject } from '../../schema/compute.ts';
 import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
 import { faultOfAnswer } from './remote-faults.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
@@ -151,9 +151,9 @@ export class RemoteTransport implements Transport {
     return fault('compute_refused', { name: this.#address.name, reason }, { cause: error });
   }
 
-  #check(text: string): Compute['capabilities'] {
+  #check(text: string): ComputeObject['capabilities'] {
     const refuse = (reason: string) => fault('compute_refused', { name: this.#address.name, reason });
-    let given: Partial<Compute['capabilities']>;
+    let given: Partial<ComputeObject['capabilities']>;
     try {
       given = JSON.parse(text) ?? {};
     } catch {

@@ -3,11 +3,11 @@ import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import type { NodeAction } from '../live/nodes/project-nodes.ts';
+import type { NodeVerb } from '../live/nodes/project-nodes.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';
 
-const actions: readonly { action: NodeAction; summary: string }[] = [
+const actions: readonly { action: NodeVerb; summary: string }[] = [
   { action: 'start', summary: 'Start' },
   { action: 'stop', summary: 'Stop' },
   { action: 'suspend', summary: 'Suspend' },
@@ -89,7 +89,13 @@ function otherRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
-      { summary: 'Copy a stopped node with its files; its links are not copied', body: NodeDuplicate, status: 201, reply: Node },
+      {
+        fillsDisk: true,
+        summary: 'Copy a stopped node with its files; its links are not copied',
+        body: NodeDuplicate,
+        status: 201,
+        reply: Node,
+      },
       ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
     ),
     route(

@@ -59,7 +59,13 @@ export function projectRoutes(controller: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/duplicate',
-      { summary: 'Copy a project, running or not, into a new one', body: ProjectDuplicate, status: 201, reply: Project },
+      {
+        fillsDisk: true,
+        summary: 'Copy a project, running or not, into a new one',
+        body: ProjectDuplicate,
+        status: 201,
+        reply: Project,
+      },
       async ({ path, body }) => (await controller.duplicate(path.project_id, body)).object,
     ),
     route(

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Driver, Emulator, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { type Interface, listInterfaces } from '../port-processes/interfaces.ts';
+import { type HostInterface, listInterfaces } from '../port-processes/interfaces.ts';
 import { type KeptPort, PortProcesses, type PortService } from '../port-processes/port-processes.ts';
 import { portsEmulator } from '../port-processes/ports-emulator.ts';
 import {
@@ -122,19 +122,19 @@ function missing({ name }: NodeView, properties: Properties) {
 /** The interfaces of this host as clients are shown them. Shown at once as they were last read, and read again for the next time. */
 class KnownInterfaces {
   readonly #host: Host;
-  #list: readonly Interface[] = [];
-  #reading: Promise<readonly Interface[]> | undefined;
+  #list: readonly HostInterface[] = [];
+  #reading: Promise<readonly HostInterface[]> | undefined;
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  known(): readonly Interface[] {
+  known(): readonly HostInterface[] {
     this.read().catch(() => undefined);
     return this.#list;
   }
 
-  read(): Promise<readonly Interface[]> {
+  read(): Promise<readonly HostInterface[]> {
     this.#reading ??= listInterfaces(this.#host.settings.Server.allowed_interfaces)
       .then((list) => {
         this.#list = list;

@@ -119,7 +119,7 @@ export function splitCommand(text: string): string[] {
 }
 
 /** What stands for a node and its project in an environment. */
-export interface Names {
+export interface EnvironmentNames {
   readonly name: string;
   readonly nodeId: string;
   readonly projectId: string;
@@ -131,7 +131,7 @@ export interface Names {
  * The project's variables, and lines `KEY=VALUE`, in which `${NAME}` stands for a variable of the project and `%vm-name%` and the like for
  * the node's own; lines without a key are left out.
  */
-export function environmentLines(text: string | null, names: Names): string[] {
+export function environmentLines(text: string | null, names: EnvironmentNames): string[] {
   const values: Record<string, string> = {
     '%vm-name%': names.name,
     '%vm-id%': names.nodeId,

@@ -3,8 +3,9 @@
  * memory with the file's size and modification time, and beside the image in `<image>.md5sum` (32 hex digits, the established
  * form); that file counts only while it is at least as new as the image.
  */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import { readRegularFile } from '../../lib/regular-file.ts';
 
 interface Sum {
   readonly size: number;
@@ -84,6 +85,6 @@ async function readSideFile(path: string, imageMtimeMs: number): Promise<string 
   const sideFile = `${path}.md5sum`;
   const facts = await stat(sideFile).catch(() => undefined);
   if (facts === undefined || facts.size > 64 || facts.mtimeMs < imageMtimeMs) return undefined;
-  const text = (await readFile(sideFile, 'utf8').catch(() => '')).trim().toLowerCase();
+  const text = (await readRegularFile(sideFile).then(String, () => '')).trim().toLowerCase();
   return /^[0-9a-f]{32}$/.test(text) ? text : undefined;
 }

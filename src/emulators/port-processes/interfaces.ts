@@ -2,7 +2,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 
-export interface Interface {
+export interface HostInterface {
   readonly id: string;
   readonly name: string;
   readonly ip_address: string;
@@ -13,7 +13,7 @@ export interface Interface {
 }
 
 /** In order of names. `allowed`: comma-separated names that may be shown; empty shows all. */
-export async function listInterfaces(allowed: string): Promise<Interface[]> {
+export async function listInterfaces(allowed: string): Promise<HostInterface[]> {
   const addresses = networkInterfaces();
   const listed = await readdir('/sys/class/net').catch(() => []);
   const names = [...new Set([...listed, ...Object.keys(addresses)])].sort();
@@ -26,7 +26,10 @@ export function isAllowed(name: string, allowed: string): boolean {
   return allowed === '' || allowed.split(',').some((entry) => entry.trim() === name) || name.startsWith('gns3tap');
 }
 
-async function describe(name: string, addresses: NonNullable<ReturnType<typeof networkInterfaces>[string]>): Promise<Interface> {
+async function describe(
+  name: string,
+  addresses: NonNullable<ReturnType<typeof networkInterfaces>[string]>,
+): Promise<HostInterface> {
   const ip = addresses.findLast((entry) => entry.family === 'IPv4');
   const hardware = await readFile(`/sys/class/net/${name}/address`, 'utf8').catch(() => addresses[0]?.mac ?? '');
   return {

@@ -10,6 +10,7 @@ import { access, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { hostPlatform } from './platforms.ts';
@@ -122,7 +123,7 @@ export class Acceleration {
 
   async #kept(bootId: string): Promise<Verdict | undefined> {
     try {
-      const kept = JSON.parse(await readFile(this.#stateFile, 'utf8')) as Partial<Verdict> & { boot_id?: string };
+      const kept = JSON.parse(String(await readRegularFile(this.#stateFile))) as Partial<Verdict> & { boot_id?: string };
       if (kept.boot_id !== bootId || typeof kept.usable !== 'boolean') return undefined;
       return { usable: kept.usable, reason: String(kept.reason ?? '') };
     } catch {

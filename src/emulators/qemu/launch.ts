@@ -14,7 +14,7 @@ import { savedStateName } from './disks.ts';
 import { describeOutcome, type Limits, QemuEmulator } from './emulator.ts';
 import { qemuImages } from './kind.ts';
 import { Monitor } from './monitor.ts';
-import { type Facilities, type Preparation, placesOf, prepare, requireEmulator } from './plan.ts';
+import { type Preparation, placesOf, prepare, type QemuFacilities, requireEmulator } from './plan.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { asRecord, type QemuRecord, udpPortsOf } from './record.ts';
 import { Throttle } from './throttle.ts';
@@ -37,7 +37,7 @@ const adoptLimitMs = 20_000;
 const lastWordsMs = 300;
 
 export interface Launcher {
-  readonly facilities: Facilities;
+  readonly facilities: QemuFacilities;
   readonly limits: Limits;
 }
 

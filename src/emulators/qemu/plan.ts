@@ -25,7 +25,7 @@ import { findAllowed, missing } from './selection.ts';
 import { findTpm, tpmSocket } from './tpm.ts';
 import { atLeast, type Version } from './version.ts';
 
-export interface Facilities {
+export interface QemuFacilities {
   /** Forking a large process holds up the event loop: one after the other, and requests in between. */
   readonly spawning: Mutex;
   readonly host: Host;
@@ -65,7 +65,7 @@ export async function prepare(
   node: NodeView,
   { program, version }: { program: string; version: Version },
   ports: readonly AdapterPort[],
-  facilities: Facilities,
+  facilities: QemuFacilities,
 ): Promise<Preparation> {
   const properties = asQemu(node.properties);
   const { host, binaries } = facilities;
@@ -159,7 +159,7 @@ async function disksOf(
   node: NodeView,
   properties: QemuProperties,
   images: ImageFolder,
-  { binaries, rawDisks }: Facilities,
+  { binaries, rawDisks }: QemuFacilities,
 ): Promise<Disk[]> {
   const { hda_disk_image, hdb_disk_image, hdc_disk_image, hdd_disk_image, create_config_disk } = properties;
   if (!create_config_disk && `${hda_disk_image}${hdb_disk_image}${hdc_disk_image}${hdd_disk_image}` === '') return [];
@@ -184,7 +184,7 @@ export async function imgFor(emulator: string, binaries: Binaries): Promise<Qemu
   throw fault('qemu_binary_missing', { path: 'qemu-img', package: 'qemu-utils', known: 'none is installed' });
 }
 
-async function sandbox(program: string, { host, sandboxes }: Facilities): Promise<string | undefined> {
+async function sandbox(program: string, { host, sandboxes }: QemuFacilities): Promise<string | undefined> {
   if (!host.settings.Qemu.sandbox) return undefined;
   return (await sandboxes.isUsable(program)) ? sandboxValue : undefined;
 }
@@ -193,7 +193,7 @@ async function sandbox(program: string, { host, sandboxes }: Facilities): Promis
 async function accelerator(
   properties: QemuProperties,
   options: readonly string[],
-  facilities: Facilities,
+  facilities: QemuFacilities,
 ): Promise<'kvm' | 'tcg' | undefined> {
   if (chosenAccelerator(options) !== undefined) return undefined;
   const { enable_hardware_acceleration, require_hardware_acceleration, acceleration } = facilities.host.settings.Qemu;
@@ -234,7 +234,7 @@ async function uefiFiles(
 }
 
 /** Where the emulator is, checked again: it may have been removed since the node was made. @throws qemu_binary_missing */
-export async function requireEmulator(properties: QemuProperties, { host, binaries }: Facilities): Promise<string> {
+export async function requireEmulator(properties: QemuProperties, { host, binaries }: QemuFacilities): Promise<string> {
   const found = await findAllowed(properties.qemu_path, { binaries, settings: host.settings });
   if (found !== undefined) return found;
   // The same program elsewhere will do: the node may come from another machine.

@@ -19,7 +19,7 @@ const maxBlocks = 64;
 /** Timers take no more, in milliseconds. */
 const longestTimerMs = 2 ** 31 - 1;
 
-interface Block {
+interface CaptureBlock {
   readonly bytes: Buffer;
   used: number;
 }
@@ -27,9 +27,9 @@ interface Block {
 export class Capture {
   readonly spec: CaptureSpec;
   readonly #clock = new WallClock();
-  #filling: Block | undefined;
+  #filling: CaptureBlock | undefined;
   /** Full, in order; the first is being written while `#writing`. */
-  #full: Block[] = [];
+  #full: CaptureBlock[] = [];
   #spare: Buffer | undefined;
   #flushTimer: NodeJS.Timeout | undefined;
   #limitTimer: NodeJS.Timeout | undefined;
@@ -116,7 +116,7 @@ export class Capture {
     this.#bytes += end - fileHeaderBytes;
   }
 
-  #roomFor(size: number): Block | undefined {
+  #roomFor(size: number): CaptureBlock | undefined {
     const present = this.#filling;
     if (present && present.used + size <= blockBytes) return present;
     if (present) this.#flush();

@@ -7,7 +7,7 @@ import type { Reply, ReplyLine, Request } from '../protocol.ts';
 /** The connection ended before the answer came. Whether the request was carried out is not known. */
 export class ConnectionLost extends Error {}
 
-interface Waiting {
+interface PendingRequest {
   settle(result: unknown): void;
   refuse(error: Error): void;
 }
@@ -16,7 +16,7 @@ export class Connection {
   /** Settles when it has ended. */
   readonly ended: Promise<void>;
   readonly #socket: Socket;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingRequest>();
   #lastId = 0;
 
   private constructor(socket: Socket) {
@@ -55,7 +55,7 @@ export class Connection {
       }
       const limit = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(fault('fabric_unavailable', { reason: `no answer to ${request.op} within ${limitMs} ms` }));
+        reject(fault('fabric_unavailable', { reason: `no answer to ${request.op} within ${Math.round(limitMs)} ms` }));
       }, limitMs);
       this.#waiting.set(id, {
         settle: (result) => {

@@ -1,11 +1,11 @@
 /** All links of the process. What is asked of it is said in `protocol.ts`; requests come one after the other. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { CaptureFiles } from '../captures/link-captures.ts';
+import { CaptureFileLocks } from '../captures/link-captures.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
-import { Link, type Programs, translatePrograms } from '../links/link.ts';
+import { FabricLink, type Programs, translatePrograms } from '../links/link.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
-import type { FabricLoad, LinkFailure, LinkSpec, LinkStats } from '../protocol.ts';
+import type { FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { Switches } from '../switches/switches.ts';
 import { checkLink } from './check-link.ts';
 import { Load } from './load.ts';
@@ -13,18 +13,18 @@ import { Load } from './load.ts';
 /** So many links are changed, or told of, before frames get their turn. */
 const linksPerTurn = 32;
 
-interface Change {
+interface LinkChange {
   readonly spec: LinkSpec;
   readonly programs: Programs;
 }
 
 export class Fabric {
   readonly switches = new Switches();
-  readonly #links = new Map<string, Link>();
+  readonly #links = new Map<string, FabricLink>();
   readonly #tools = {
     schedule: new DelaySchedule(),
     blocks: new BlockPool(),
-    captureFiles: new CaptureFiles(),
+    captureFiles: new CaptureFileLocks(),
     switches: this.switches,
     times: new SampleTimes(performance.now()),
   };
@@ -59,9 +59,9 @@ export class Fabric {
     return this.apply(specs);
   }
 
-  async stats(ids?: readonly string[]): Promise<LinkStats[]> {
+  async stats(ids?: readonly string[]): Promise<FabricLinkStats[]> {
     const wanted = ids ?? [...this.#links.keys()];
-    const stats: LinkStats[] = [];
+    const stats: FabricLinkStats[] = [];
     for (const [index, id] of wanted.entries()) {
       if (index % linksPerTurn === linksPerTurn - 1) await turn();
       const link = this.#links.get(id);
@@ -85,7 +85,7 @@ export class Fabric {
     for (const link of this.#links.values()) link.sample(slot);
   }
 
-  #check(given: unknown, failures: LinkFailure[]): Change[] {
+  #check(given: unknown, failures: LinkFailure[]): LinkChange[] {
     try {
       const spec = checkLink(given);
       return [{ spec, programs: translatePrograms(spec) }];
@@ -95,9 +95,9 @@ export class Fabric {
     }
   }
 
-  async #change({ spec, programs }: Change, failures: LinkFailure[]): Promise<void> {
+  async #change({ spec, programs }: LinkChange, failures: LinkFailure[]): Promise<void> {
     try {
-      const link = this.#links.get(spec.id) ?? new Link(spec.id, this.#tools);
+      const link = this.#links.get(spec.id) ?? new FabricLink(spec.id, this.#tools);
       this.#links.set(spec.id, link);
       await link.update(spec, programs);
       if (link.queues) await this.#tools.schedule.ready();

@@ -5,7 +5,7 @@
 import { Heap, outside, type Placed } from '../../lib/heap.ts';
 import type { FrameAt } from '../frames.ts';
 import type { DelayHistogram } from './delay-histogram.ts';
-import { type BlockPool, blockBytes, type Line, maxQueuedBytes } from './delay-line.ts';
+import { type BlockPool, blockBytes, type HeldFrames, maxQueuedBytes } from './delay-line.ts';
 
 interface HeldFrame extends Placed {
   readonly arrivedMs: number;
@@ -15,7 +15,7 @@ interface HeldFrame extends Placed {
   readonly frame: Buffer;
 }
 
-export class DelayHeap implements Line {
+export class DelayHeap implements HeldFrames {
   block: Buffer = Buffer.alloc(0);
   readonly start = 0;
   end = 0;

@@ -25,7 +25,7 @@ export class BlockPool {
 }
 
 /** Frames that came together and are due together, side by side in one block. */
-interface Run {
+interface HeldRun {
   arrivedMs: number;
   dueMs: number;
   bytes: number;
@@ -35,7 +35,7 @@ interface Run {
 }
 
 /** Frames that wait. */
-export interface Line {
+export interface HeldFrames {
   /** The run that `take` found: so many frames, in `block[start, end)`. */
   readonly block: Buffer;
   readonly start: number;
@@ -53,7 +53,7 @@ export interface Line {
   settle(): void;
 }
 
-export class DelayLine implements Line {
+export class DelayLine implements HeldFrames {
   block: Buffer = Buffer.alloc(0);
   start = 0;
   end = 0;
@@ -133,11 +133,11 @@ export class DelayLine implements Line {
 /** A ring of runs whose objects are used again, so that a frame costs no allocation. */
 class RunQueue {
   length = 0;
-  #ring: Run[] = [];
+  #ring: HeldRun[] = [];
   #head = 0;
 
-  first(): Run {
-    return this.#ring[this.#head] as Run;
+  first(): HeldRun {
+    return this.#ring[this.#head] as HeldRun;
   }
 
   shift(): void {
@@ -159,7 +159,7 @@ class RunQueue {
       return;
     }
     if (this.length === this.#ring.length) this.#grow();
-    const run = this.#ring[(this.#head + this.length) & (this.#ring.length - 1)] as Run;
+    const run = this.#ring[(this.#head + this.length) & (this.#ring.length - 1)] as HeldRun;
     run.arrivedMs = arrivedMs;
     run.dueMs = dueMs;
     run.bytes = bytes;
@@ -170,7 +170,7 @@ class RunQueue {
 
   #grow(): void {
     const size = this.#ring.length;
-    const ordered = Array.from({ length: size }, (_, index) => this.#ring[(this.#head + index) & (size - 1)] as Run);
+    const ordered = Array.from({ length: size }, (_, index) => this.#ring[(this.#head + index) & (size - 1)] as HeldRun);
     const fresh = Array.from({ length: Math.max(16, size) }, () => ({
       arrivedMs: 0.5,
       dueMs: 0.5,

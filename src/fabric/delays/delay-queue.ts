@@ -10,7 +10,7 @@ import { type Filter, lost } from '../filters/filter.ts';
 import { type FrameAt, headerBytes } from '../frames.ts';
 import { DelayHeap } from './delay-heap.ts';
 import { DelayHistogram } from './delay-histogram.ts';
-import { type BlockPool, DelayLine, type Line } from './delay-line.ts';
+import { type BlockPool, DelayLine, type HeldFrames } from './delay-line.ts';
 
 /** What decides how long frames wait. */
 export interface Waits {
@@ -40,7 +40,7 @@ export class DelayQueue {
   #asideBytes = 0;
   #lastDueMs = 0;
   /** From which the last run was taken. */
-  #from: Line;
+  #from: HeldFrames;
 
   constructor(pool: BlockPool, onLost: (cause: string) => void) {
     this.#onLost = onLost;
@@ -64,7 +64,7 @@ export class DelayQueue {
   }
 
   /** The run that `take` found. */
-  get run(): Line {
+  get run(): HeldFrames {
     return this.#from;
   }
 

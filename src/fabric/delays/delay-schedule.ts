@@ -2,14 +2,14 @@
 import { Heap, outside, type Placed } from '../../lib/heap.ts';
 import { DelayClock } from './delay-clock.ts';
 
-export interface Waiting extends Placed {
+export interface ScheduledQueue extends Placed {
   /** When `release` is to be called; written by the schedule alone. Ms of `performance.now()`. */
   wakeMs: number;
   release(): void;
 }
 
 export class DelaySchedule {
-  readonly #heap = new Heap<Waiting>((one, other) => one.wakeMs < other.wakeMs);
+  readonly #heap = new Heap<ScheduledQueue>((one, other) => one.wakeMs < other.wakeMs);
   readonly #clock = new DelayClock(() => this.run(performance.now()));
 
   /** Settles when delays are kept precisely. */
@@ -18,7 +18,7 @@ export class DelaySchedule {
   }
 
   /** Releases `waiting` at `timeMs`, or earlier when that was asked for before. */
-  add(waiting: Waiting, timeMs: number): void {
+  add(waiting: ScheduledQueue, timeMs: number): void {
     const heap = this.#heap;
     if (waiting.place === outside) {
       waiting.wakeMs = timeMs;

@@ -11,7 +11,7 @@ import { knownFilters } from '../../schema/filter.ts';
 import type { BpfInstruction } from '../protocol.ts';
 
 /** Returns 0 when the frame `buffer[start, end)` does not match. */
-export type Program = (buffer: Uint8Array, start: number, end: number) => number;
+export type BpfProgram = (buffer: Uint8Array, start: number, end: number) => number;
 
 /** BPF_MAXINSNS of Linux (`linux/bpf_common.h`). */
 const maxInstructions = 4096;
@@ -19,7 +19,7 @@ const maxInstructions = 4096;
 const memoryWords = 16;
 
 /** @throws filter_invalid when the list is not a program. */
-export function translateBpf(instructions: readonly BpfInstruction[]): Program {
+export function translateBpf(instructions: readonly BpfInstruction[]): BpfProgram {
   if (!Array.isArray(instructions) || instructions.length === 0 || instructions.length > maxInstructions) {
     throw invalid(`a program has 1 to ${maxInstructions} instructions`);
   }
@@ -38,7 +38,7 @@ export function translateBpf(instructions: readonly BpfInstruction[]): Program {
   const body = lines.map((line, index) => (targets.has(index) ? `case ${index}: ${line}` : line)).join('\n');
   const memory = Array.from({ length: memoryWords }, (_, word) => `m${word} = 0`).join(', ');
   const source = `let a = 0, x = 0, at = 0, pc = 0, ${memory};\nconst size = end - start;\nfor (;;) switch (pc) {\n${body}\n}`;
-  return new Function('buffer', 'start', 'end', source) as Program;
+  return new Function('buffer', 'start', 'end', source) as BpfProgram;
 }
 
 const classes = { ld: 0, ldx: 1, st: 2, stx: 3, alu: 4, jmp: 5, ret: 6, misc: 7 } as const;

@@ -5,7 +5,7 @@
 import type { Filters, FilterValues, LinkDirection } from '../../schema/filter.ts';
 import type { FilterType } from '../../schema/filter-table.ts';
 import { filterTypes } from '../../schema/filter-table.ts';
-import type { Program } from './bpf.ts';
+import type { BpfProgram } from './bpf.ts';
 import type { FilterMaker, NamedFilter } from './filter.ts';
 import { bandwidth } from './filter-bandwidth.ts';
 import { bpf } from './filter-bpf.ts';
@@ -22,8 +22,8 @@ import { Random } from './random.ts';
 export type DirectedFilters = Readonly<Partial<Record<Exclude<FilterType, 'latency'>, FilterValues>>>;
 
 /** What stands in `filters` and says how another one acts. */
-type Setting = 'latency' | 'jitter' | 'seed';
-type ActingType = Exclude<FilterType, Setting>;
+type FilterSetting = 'latency' | 'jitter' | 'seed';
+type ActingType = Exclude<FilterType, FilterSetting>;
 
 const makers: Record<ActingType, FilterMaker> = {
   frequency_drop: frequencyDrop,
@@ -51,7 +51,7 @@ export interface ChainSpec {
   readonly filters: Filters;
   readonly seed: number;
   /** Those of `bpf` in each direction. */
-  readonly programs: Readonly<Record<LinkDirection, readonly Program[]>>;
+  readonly programs: Readonly<Record<LinkDirection, readonly BpfProgram[]>>;
   /** Identity of the programs. */
   readonly programsText: string;
 }

@@ -2,7 +2,7 @@
  * What a filter is to the fabric. Each direction of a link has its own filters, with their own state and their own random choices.
  */
 import type { FilterValues } from '../../schema/filter.ts';
-import type { Program } from './bpf.ts';
+import type { BpfProgram } from './bpf.ts';
 import type { Random } from './random.ts';
 
 export interface Filter {
@@ -23,7 +23,7 @@ export const lost = -1;
 
 export interface FilterTools {
   readonly random: Random;
-  readonly programs: readonly Program[];
+  readonly programs: readonly BpfProgram[];
   /** Values of `jitter`. */
   readonly jitter: FilterValues;
 }

@@ -11,10 +11,10 @@ import { outside } from '../../lib/heap.ts';
 import type { Taps } from '../captures/link-captures.ts';
 import type { BlockPool } from '../delays/delay-line.ts';
 import { DelayQueue, type Waits } from '../delays/delay-queue.ts';
-import type { DelaySchedule, Waiting } from '../delays/delay-schedule.ts';
+import type { DelaySchedule, ScheduledQueue } from '../delays/delay-schedule.ts';
 import type { NamedFilter } from '../filters/filter.ts';
 import { type FrameAt, frameLength, headerBytes } from '../frames.ts';
-import type { Port } from '../ports/port.ts';
+import type { FabricPort } from '../ports/port.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { RateMeter, type SampleTimes } from './rate-meter.ts';
 
@@ -56,11 +56,11 @@ export interface DirectionTools {
 /** With frames this much overdue the sink is the bottleneck, and the source is made to wait. */
 const overdueMs = 20;
 
-export class Direction implements Waiting {
+export class Direction implements ScheduledQueue {
   place = outside;
   wakeMs = 0;
-  source: Port | undefined;
-  sink: Port | undefined;
+  source: FabricPort | undefined;
+  sink: FabricPort | undefined;
   readonly #rules: Rules;
   readonly #tools: DirectionTools;
   #stages = stagesOf([]);

@@ -1,46 +1,46 @@
 /** Two ports and what happens to the frames between them. Changing a link leaves alone whatever stays the same. */
 import { randomInt } from 'node:crypto';
 import type { LinkDirection } from '../../schema/filter.ts';
-import { type CaptureFiles, LinkCaptures } from '../captures/link-captures.ts';
-import { type Program, translateBpf } from '../filters/bpf.ts';
+import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
+import { type BpfProgram, translateBpf } from '../filters/bpf.ts';
 import { buildChains, type ChainSpec, type Chains, noChains } from '../filters/filter-chains.ts';
-import type { Port, PortOwner } from '../ports/port.ts';
-import type { LinkSpec, LinkStats, PortSpec } from '../protocol.ts';
+import type { FabricPort, PortOwner } from '../ports/port.ts';
+import type { FabricLinkStats, LinkSpec, PortSpec } from '../protocol.ts';
 import type { Switches } from '../switches/switches.ts';
 import { admission } from './admission.ts';
 import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { openPort } from './open-port.ts';
 
-type End = 'a' | 'b';
+type LinkSide = 'a' | 'b';
 
 interface Plugged {
   readonly key: string;
-  readonly port: Port;
+  readonly port: FabricPort;
 }
 
 export interface LinkTools extends DirectionTools {
-  readonly captureFiles: CaptureFiles;
+  readonly captureFiles: CaptureFileLocks;
   readonly switches: Switches;
 }
 
-export class Link {
+export class FabricLink {
   readonly id: string;
   readonly #since = Date.now();
   readonly #switches: Switches;
   readonly #rules: Rules = { suspend: false, before: [], after: [] };
-  readonly #captures: LinkCaptures;
+  readonly #captures: OpenCaptures;
   readonly #ab: Direction;
   readonly #ba: Direction;
   /** Where none is given. */
   readonly #ownSeed = randomInt(2 ** 32);
   #chains: Chains = noChains;
-  #ends: Partial<Record<End, Plugged>> = {};
+  #ends: Partial<Record<LinkSide, Plugged>> = {};
 
   constructor(id: string, tools: LinkTools) {
     this.id = id;
     this.#switches = tools.switches;
-    this.#captures = new LinkCaptures(tools.captureFiles, this.#rules);
+    this.#captures = new OpenCaptures(tools.captureFiles, this.#rules);
     this.#ab = new Direction(this.#rules, tools);
     this.#ba = new Direction(this.#rules, tools);
   }
@@ -84,7 +84,7 @@ export class Link {
     this.#ba.sample(slot);
   }
 
-  stats(): LinkStats {
+  stats(): FabricLinkStats {
     const captures = this.#captures.stats();
     const carrier = this.#ends.a?.port.carrier ?? this.#ends.b?.port.carrier;
     return {
@@ -107,7 +107,7 @@ export class Link {
   }
 
   /** `out` is the direction that begins at this end, `back` the one that ends here. */
-  #plug(end: End, spec: PortSpec, out: Direction, back: Direction): void {
+  #plug(end: LinkSide, spec: PortSpec, out: Direction, back: Direction): void {
     const present = this.#ends[end];
     if (present) {
       present.port.change?.(spec);
@@ -124,7 +124,7 @@ export class Link {
     this.#ends[end] = { key: portKey(spec), port };
   }
 
-  #unplug(end: End): void {
+  #unplug(end: LinkSide): void {
     this.#ends[end]?.port.close();
     delete this.#ends[end];
   }
@@ -135,7 +135,7 @@ export type Programs = ChainSpec['programs'];
 
 /** @throws filter_invalid */
 export function translatePrograms({ filters, ...spec }: LinkSpec): Programs {
-  const translate = (direction: LinkDirection): Program[] => {
+  const translate = (direction: LinkDirection): BpfProgram[] => {
     const key = filters[`bpf_${direction}`] ? (`bpf_${direction}` as const) : 'bpf';
     return filters[key] ? (spec[key] ?? []).map(translateBpf) : [];
   };
@@ -147,5 +147,5 @@ function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;
-  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null]);
+  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null, stream?.encryption ?? null]);
 }

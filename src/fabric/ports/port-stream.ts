@@ -1,14 +1,14 @@
 /** A port on a Unix stream socket on which somebody else listens. */
 import { connect, type Socket } from 'node:net';
 import { FramedSocket } from './framed-socket.ts';
-import type { Port, PortOwner } from './port.ts';
+import type { FabricPort, PortOwner } from './port.ts';
 import { Retry } from './retry.ts';
 
-export function openStream(spec: { path: string }, owner: PortOwner): Port {
+export function openStream(spec: { path: string }, owner: PortOwner): FabricPort {
   return new StreamPort(spec.path, owner);
 }
 
-class StreamPort implements Port {
+class StreamPort implements FabricPort {
   readonly problem = undefined;
   readonly opened = Promise.resolve();
   connected = false;

@@ -7,7 +7,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
-import type { Port, PortOwner } from './port.ts';
+import type { FabricPort, PortOwner } from './port.ts';
 import { Retry } from './retry.ts';
 
 type UdpSpec = Extract<PortSpec, { type: 'udp' }>;
@@ -22,11 +22,11 @@ const etherBytes = 14;
 const vlanBytes = 4;
 const vlanType = 0x8100;
 
-export function openUdp(spec: UdpSpec, owner: PortOwner): Port {
+export function openUdp(spec: UdpSpec, owner: PortOwner): FabricPort {
   return new UdpPort(spec, owner);
 }
 
-class UdpPort implements Port {
+class UdpPort implements FabricPort {
   opened: Promise<void>;
   connected = false;
   oversized = 0;

@@ -12,7 +12,7 @@ export interface PortOwner {
   drained(): void;
 }
 
-export interface Port {
+export interface FabricPort {
   /** Whether frames can be sent now. */
   readonly connected: boolean;
   /** Why the port cannot be used, as far as the one who asked for it can help it. */

@@ -18,7 +18,7 @@ const taggedBytes = 18;
 const group = 0x0100;
 
 /** Frames of one conversation. */
-interface Run {
+interface FrameRun {
   readonly from: SwitchPort;
   readonly buffer: Buffer;
   readonly start: number;
@@ -69,13 +69,13 @@ export class EthernetForwarding implements Forwarding {
     this.#table.clear();
   }
 
-  #forward(run: Run, nowMs: number): void {
+  #forward(run: FrameRun, nowMs: number): void {
     const cause = this.#send(run, nowMs);
     if (cause !== undefined) run.from.drop(cause, run.frames);
   }
 
   /** Answers why the frames are lost, if they are. */
-  #send(run: Run, nowMs: number): 'runt' | 'vlan' | 'same_port' | undefined {
+  #send(run: FrameRun, nowMs: number): 'runt' | 'vlan' | 'same_port' | undefined {
     const { from, buffer, start } = run;
     const length = frameLength(buffer, start);
     const at = start + headerBytes;
@@ -99,7 +99,7 @@ export class EthernetForwarding implements Forwarding {
 }
 
 /** False when frames of this VLAN do not leave there. */
-function pass({ buffer, start, end, frames }: Run, arrival: Arrival, to: SwitchPort): boolean {
+function pass({ buffer, start, end, frames }: FrameRun, arrival: Arrival, to: SwitchPort): boolean {
   const how = passage(arrival, to.settings as EthernetSettings);
   if (how === keepOut) return false;
   if (how === asItIs) to.queue.append(buffer, start, end, frames);

@@ -12,7 +12,7 @@ import type { Forwarding, SwitchPorts } from './switches.ts';
 /** Of the conversation with the switch itself. */
 const statusDlci = 0;
 
-interface Line {
+interface PortCircuits {
   readonly circuits: ReadonlyMap<number, FrameRelayCircuit>;
   readonly answers: StatusAnswers;
 }
@@ -20,7 +20,7 @@ interface Line {
 export class FrameRelayForwarding implements Forwarding {
   readonly #ports: SwitchPorts;
   /** By number of the port; its circuits by DLCI. */
-  readonly #lines = new Map<number, Line>();
+  readonly #lines = new Map<number, PortCircuits>();
 
   constructor(ports: SwitchPorts) {
     this.#ports = ports;
@@ -59,7 +59,7 @@ export class FrameRelayForwarding implements Forwarding {
   }
 
   /** A circuit is active while something is joined to its other port. */
-  *#states({ circuits }: Line): Iterable<CircuitState> {
+  *#states({ circuits }: PortCircuits): Iterable<CircuitState> {
     for (const { dlci, toPort } of circuits.values()) yield { dlci, isActive: this.#ports.find(toPort) !== undefined };
   }
 }

@@ -1,7 +1,7 @@
 /** A link's end that is a port of a switch: what the link sends is forwarded there, and what is forwarded to it the link gets. */
 
 import { headerBytes } from '../frames.ts';
-import type { Port, PortOwner } from '../ports/port.ts';
+import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { PortSpec, SwitchPortSettings, SwitchPortStats } from '../protocol.ts';
 import type { EgressQueue } from './egress-queue.ts';
 import type { Switches } from './switches.ts';
@@ -16,11 +16,11 @@ export interface ForwardingSwitch {
   unplug(port: SwitchPort): void;
 }
 
-export function openSwitchPort(spec: SwitchPortSpec, owner: PortOwner, switches: Switches): Port {
+export function openSwitchPort(spec: SwitchPortSpec, owner: PortOwner, switches: Switches): FabricPort {
   return switches.plug(spec, owner);
 }
 
-export class SwitchPort implements Port {
+export class SwitchPort implements FabricPort {
   readonly problem = undefined;
   readonly opened = Promise.resolve();
   connected = true;

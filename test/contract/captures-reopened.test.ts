@@ -1,8 +1,9 @@
-/** Captures that were on when their project was closed: when they go on, and when not. */
+/** Captures that ran when their project was closed: when they are resumed, and when not. */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { DurableMap } from '../../src/lib/durable-map.ts';
 import { isPing, parsePcap } from '../support/pcap.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { command, openTelnet, skipHistory } from '../support/telnet.ts';
@@ -39,7 +40,7 @@ async function makeLab() {
 }
 type Lab = Awaited<ReturnType<typeof makeLab>>;
 
-const capturing = (lab: Lab) => waitFor(async () => (await lab.link()).capturing, { what: 'the capture to go on' });
+const capturing = (lab: Lab) => waitFor(async () => (await lab.link()).capturing, { what: 'the capture to be resumed' });
 
 async function ping({ project, one }: Lab): Promise<void> {
   const { console } = await bench.client.get<NodeBody>(`${project.path}/nodes/${one.node_id}`);
@@ -48,8 +49,8 @@ async function ping({ project, one }: Lab): Promise<void> {
   await command(telnet, 'ping 10.0.0.2 -c 1', /seq=1 ttl=/).finally(() => telnet.close());
 }
 
-describe('a capture that was on when the project was closed', () => {
-  test('goes on in its file when a node is started, also after a restart of the server', async () => {
+describe('a capture that ran when the project was closed', () => {
+  test('is resumed in its file when a node is started, also after a restart of the server', async () => {
     const lab = await makeLab();
     await lab.startNodes();
     await lab.start({ capture_file_name: 'long.pcap', nanoseconds: true, side: 'before', max_seconds: 3600 });
@@ -67,14 +68,14 @@ describe('a capture that was on when the project was closed', () => {
     assert.ok(Math.abs(Date.parse(String(entry?.ends_at)) - Date.now() - 3_600_000) < 120_000, String(entry?.ends_at));
     await ping(lab);
     await waitFor(async () => (await lab.pings('long.pcap')) >= 4, { what: 'the pings of both times in one file' });
-    // And again: it is kept anew at each closing.
+    // It waits again after each closing.
     await lab.close();
     await lab.open();
     await lab.startNodes();
     await capturing(lab);
   });
 
-  test('goes on at once when one end always runs', async () => {
+  test('is resumed at once when one end always runs', async () => {
     const project = await createProject(bench.client);
     const ethernetSwitch = await createNode(bench.client, project, 'ethernet_switch');
     const pc = await createNode(bench.client, project, 'vpcs');
@@ -84,10 +85,10 @@ describe('a capture that was on when the project was closed', () => {
     await bench.client.post(`${path}/start_capture`, { capture_file_name: 'switch.pcap' });
     await bench.client.post(`${project.path}/close`, {}, 204);
     await bench.client.post(`${project.path}/open`);
-    await waitFor(async () => (await bench.client.get<LinkBody>(path)).capturing, { what: 'the capture to go on' });
+    await waitFor(async () => (await bench.client.get<LinkBody>(path)).capturing, { what: 'the capture to be resumed' });
   });
 
-  test('does not when it was stopped in between, or before a restart of the server', async () => {
+  test('is not resumed when it was stopped in between, or before a restart of the server', async () => {
     const lab = await makeLab();
     await lab.startNodes();
     await lab.start({ capture_file_name: 'stopped.pcap' });
@@ -113,8 +114,70 @@ describe('a capture that was on when the project was closed', () => {
   });
 });
 
-describe('a capture that is to go on in a file', () => {
-  test('does, and otherwise replaces it; another file is refused', async () => {
+describe('a capture that the controller did not store', () => {
+  test('is shown when its compute has it, and has ended when its compute does not', async () => {
+    const lab = await makeLab();
+    await lab.startNodes();
+    const port = `${lab.project.computePath}/vpcs/nodes/${lab.one.node_id}/adapters/0/ports/0`;
+    await bench.client.post(`${port}/start_capture`, { capture_file_name: 'direct.pcap' }, 200);
+    assert.equal((await lab.link()).capturing, false);
+    const afterKill = async () => {
+      await bench.server.kill9();
+      await bench.server.restart();
+      return waitFor(lab.link, { what: 'the project after the restart', limitMs: 15_000 });
+    };
+    const adopted = await afterKill();
+    assert.deepEqual([adopted.capturing, adopted.capture_file_name], [true, 'direct.pcap']);
+    await bench.client.post(`${port}/stop_capture`, {}, 204);
+    const ended = await afterKill();
+    assert.deepEqual([ended.capturing, ended.capture_file_name], [false, 'direct.pcap']);
+    await lab.startNodes();
+    await lab.start({ capture_file_name: 'next.pcap' });
+    await bench.client.post(`${lab.path}/stop_capture`);
+  });
+});
+
+describe('the state of 0.1', () => {
+  test('is taken over: a waiting capture is resumed, and the last file of a link is shown', async () => {
+    const lab = await makeLab();
+    const [a, b] = [await createNode(bench.client, lab.project), await createNode(bench.client, lab.project)];
+    const { link_id } = await bench.client.post<{ link_id: string }>(`${lab.project.path}/links`, { nodes: [end(a), end(b)] });
+    await bench.server.terminate();
+    const state = (name: string) => join(bench.server.dataDir, 'state', name);
+    const facts = { data_link_type: 'DLT_EN10MB', side: 'before', nanoseconds: false, max_bytes: null, ends_at: null };
+    const waiting = { ...facts, link_id: lab.path.slice(-36), capture_id: null, capture_file_name: 'waiting.pcap' };
+    await rm(state('captures.log'));
+    await writeMap(state('captures.log'), lab.project.id, [waiting]);
+    await writeMap(state('capture-names.log'), `${lab.project.id}/${link_id}`, 'last.pcap');
+    await bench.server.restart();
+    const seen = async () => {
+      const links = [await lab.link(), await bench.client.get<LinkBody>(`${lab.project.path}/links/${link_id}`)];
+      return links.map(({ capturing, capture_file_name }) => [capturing, capture_file_name]);
+    };
+    const expected = [
+      [false, 'waiting.pcap'],
+      [false, 'last.pcap'],
+    ];
+    assert.deepEqual(await waitFor(seen, { what: 'the project after the restart', limitMs: 15_000 }), expected);
+    await bench.server.kill9();
+    await bench.server.restart();
+    assert.deepEqual(await waitFor(seen, { what: 'the project after the kill', limitMs: 15_000 }), expected);
+    await lab.startNodes();
+    await capturing(lab);
+    await ping(lab);
+    await bench.client.post(`${lab.path}/stop_capture`);
+    assert.ok((await lab.pings('waiting.pcap')) >= 2);
+  });
+});
+
+async function writeMap(path: string, key: string, value: unknown): Promise<void> {
+  const map = await DurableMap.open<unknown>(path, assert.fail);
+  await map.set(key, value);
+  await map.close();
+}
+
+describe('a capture that appends to a file', () => {
+  test('keeps what the file holds; without append it is replaced; a file of another kind is refused', async () => {
     const lab = await makeLab();
     await lab.startNodes();
     const again = async (body: object) => {

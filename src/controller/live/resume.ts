@@ -1,9 +1,9 @@
 /** Listening from a change on: first what was missed since, then what happens, each once and in order. */
 
-import type { Log } from '../../../lib/log.ts';
-import { resetAction, resumedAction, type StreamReset, type StreamResumed } from '../../../schema/notification.ts';
-import type { Notice } from '../host/project-host.ts';
-import type { LiveProject, Missed } from '../live-project.ts';
+import type { Log } from '../../lib/log.ts';
+import { resetAction, resumedAction, type StreamReset, type StreamResumed } from '../../schema/notification.ts';
+import type { Notice } from './host/project-host.ts';
+import type { LiveProject, Missed } from './live-project.ts';
 
 interface Resumable {
   listen(listener: (notice: Notice) => void): () => void;

@@ -1,4 +1,4 @@
-/** Captures of a link beside its own: each with its file, its side of the filters, its limits, its stream and its end. */
+/** Captures of a link that GNS3's API does not know: each with its file, its side of the filters, its limits, its stream and its end. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ async function makeLab({ started = true } = {}) {
 }
 type Lab = Awaited<ReturnType<typeof makeLab>>;
 
-/** As far as the first pc shows it; `expected`: what it says. */
+/** Sent by the first PC; `expected`: its output. */
 async function ping({ project, one }: Lab, expected = /seq=1 ttl=/): Promise<void> {
   const { console } = await bench.client.get<NodeBody>(`${project.path}/nodes/${one.node_id}`);
   const telnet = await openTelnet(console as number);
@@ -60,8 +60,8 @@ async function ping({ project, one }: Lab, expected = /seq=1 ttl=/): Promise<voi
 
 const facts = (captures: readonly Capture[]) => captures.map(({ capture_id, capturing }) => [capture_id, capturing]);
 
-describe('further captures of a link', () => {
-  test('are refused while neither end runs, with bad values, and for a file that another writes', async () => {
+describe('several captures of a link', () => {
+  test('are refused while neither end runs, with bad values, and for a file that another capture writes', async () => {
     const lab = await makeLab({ started: false });
     const refused = async (body: object, status: number, says?: RegExp) =>
       expectFault(await bench.client.send(`POST ${lab.path}/captures`, { body }), status, says);
@@ -72,31 +72,35 @@ describe('further captures of a link', () => {
     }
     await lab.add({ capture_file_name: 'one.pcap' });
     await refused({ capture_file_name: 'one.pcap' }, 409, /one\.pcap/);
-    const own = { body: { capture_file_name: 'one.pcap' } };
-    expectFault(await bench.client.send(`POST ${lab.path}/start_capture`, own), 409, /one\.pcap/);
-    const nobody = `${lab.path}/captures/${crypto.randomUUID()}`;
-    expectFault(await bench.client.send(`DELETE ${nobody}`), 404, /no capture/);
-    expectFault(await bench.client.send(`GET ${nobody}/pcap`), 404, /no capture/);
+    const sameFile = { body: { capture_file_name: 'one.pcap' } };
+    expectFault(await bench.client.send(`POST ${lab.path}/start_capture`, sameFile), 409, /one\.pcap/);
+    await bench.client.post(`${lab.path}/start_capture`);
+    // The capture of GNS3's API has no id there.
+    for (const id of [crypto.randomUUID(), 'gns3', 'null']) {
+      expectFault(await bench.client.send(`DELETE ${lab.path}/captures/${id}`), 404, /no capture/);
+      expectFault(await bench.client.send(`GET ${lab.path}/captures/${id}/pcap`), 404, /no capture/);
+    }
+    assert.equal((await lab.link()).capturing, true);
   });
 
-  test('see their side of the filters, have their own streams and end by themselves; the link is shown as ever', async () => {
+  test('see their side of the filters, have a stream each and are stopped one by one; the object of the link does not change', async () => {
     const lab = await makeLab();
     await ping(lab);
     await bench.client.put(lab.path, { filters: { frequency_drop: [-1] } }, 201);
     const events = await openWebSocket(`${bench.server.url}${lab.project.path}/notifications/ws`);
-    const told = (action: string, id: string) =>
+    const notified = (action: string, id: string) =>
       events.next((message) => {
-        const heard = JSON.parse(String(message)) as { action: string; event: Partial<Capture> };
-        return heard.action === action && heard.event.capture_id === id;
+        const notice = JSON.parse(String(message)) as { action: string; event: Partial<Capture> };
+        return notice.action === action && notice.event.capture_id === id;
       });
     const link = await lab.link();
     const before = await lab.add({ side: 'before' });
     const after = await lab.add({ capture_file_name: 'after.pcap' });
-    await told('link_capture.created', before.capture_id);
+    await notified('link_capture.created', before.capture_id);
     assert.notEqual(before.capture_file_name, after.capture_file_name);
     assert.deepEqual(await lab.list(), [before, after]);
     assert.deepEqual(await lab.link(), link);
-    await bench.client.post(`${lab.path}/start_capture`, { side: 'before', capture_file_name: 'own.pcap' });
+    await bench.client.post(`${lab.path}/start_capture`, { side: 'before', capture_file_name: 'gns3.pcap' });
     const [stream, still] = [await lab.stream(before.capture_id), await lab.stream(after.capture_id)];
     await ping(lab, /timeout|not reachable/);
     const seen = () => wholeFrames(stream.bytes()).length;
@@ -107,13 +111,13 @@ describe('further captures of a link', () => {
       [null, before.capture_id, after.capture_id],
     );
     await lab.remove(before.capture_id);
-    await told('link_capture.deleted', before.capture_id);
+    await notified('link_capture.deleted', before.capture_id);
     await stream.ended;
     assert.ok(stream.bytes().equals(await readFile(before.capture_file_path)));
     assert.deepEqual(facts(await lab.list()), [[after.capture_id, true]]);
     assert.equal((await lab.link()).capturing, true);
     await bench.client.post(`${lab.path}/stop_capture`);
-    assert.ok(parsePcap(await readFile(before.capture_file_path.replace(/[^/]+$/, 'own.pcap'))).frames.length > 0);
+    assert.ok(parsePcap(await readFile(before.capture_file_path.replace(/[^/]+$/, 'gns3.pcap'))).frames.length > 0);
     await bench.client.put(lab.path, { filters: {} }, 201);
     await ping(lab);
     await waitFor(() => wholeFrames(still.bytes()).filter(isPing).length === 2, { what: 'the ping after the filters' });
@@ -123,7 +127,7 @@ describe('further captures of a link', () => {
     events.close();
   });
 
-  test('end at their own limits, and with the node that captures', async () => {
+  test('end at their limits, and with the node that captures', async () => {
     const lab = await makeLab();
     const short = await lab.add({ max_bytes: 400 });
     const long = await lab.add();
@@ -137,7 +141,7 @@ describe('further captures of a link', () => {
     assert.deepEqual(await lab.onCompute(), []);
   });
 
-  test('go on when server or fabric were killed', async () => {
+  test('continue when server or fabric were killed', async () => {
     const lab = await makeLab();
     const [one, other] = [await lab.add({ capture_file_name: 'one.pcap' }), await lab.add({ capture_file_name: 'two.pcap' })];
     await ping(lab);
@@ -152,7 +156,7 @@ describe('further captures of a link', () => {
     const fabric = processesOf(dataDir, runtimeDirectory).find(({ commandLine }) => commandLine.includes('fabric/main.ts'));
     assert.ok(fabric);
     process.kill(fabric.pid, 'SIGKILL');
-    // What was sent meanwhile is lost: asked again until an answer comes.
+    // Frames sent meanwhile are lost: pings until an answer comes.
     await waitFor(
       () =>
         ping(lab).then(
@@ -167,11 +171,11 @@ describe('further captures of a link', () => {
     assert.deepEqual(await lab.list(), [one, other]);
   });
 
-  test('wait when their project is opened again, and go on in their files', async () => {
+  test('wait when their project is opened again, and are resumed in their files', async () => {
     const lab = await makeLab();
-    const kept = await lab.add({ capture_file_name: 'kept.pcap', side: 'before' });
-    const gone = await lab.add({ capture_file_name: 'gone.pcap' });
-    await bench.client.post(`${lab.path}/start_capture`, { capture_file_name: 'own.pcap' });
+    const resumed = await lab.add({ capture_file_name: 'resumed.pcap', side: 'before' });
+    const stopped = await lab.add({ capture_file_name: 'stopped.pcap' });
+    await bench.client.post(`${lab.path}/start_capture`, { capture_file_name: 'gns3.pcap' });
     await ping(lab);
     await bench.client.post(`${lab.project.path}/close`, {}, 204);
     await bench.server.kill9();
@@ -180,20 +184,20 @@ describe('further captures of a link', () => {
     assert.deepEqual(
       new Map(facts(await lab.list()) as [string, boolean][]),
       new Map([
-        [kept.capture_id, false],
-        [gone.capture_id, false],
+        [resumed.capture_id, false],
+        [stopped.capture_id, false],
       ]),
     );
-    expectFault(await bench.client.send(`GET ${lab.path}/captures/${kept.capture_id}/pcap`), 409, /not captured/);
-    await lab.remove(gone.capture_id);
+    expectFault(await bench.client.send(`GET ${lab.path}/captures/${resumed.capture_id}/pcap`), 409, /not captured/);
+    await lab.remove(stopped.capture_id);
     await lab.startNodes();
-    await waitFor(async () => (await lab.list()).every(({ capturing }) => capturing), { what: 'the capture to go on' });
-    await waitFor(async () => (await lab.link()).capturing, { what: "the link's own capture to go on" });
-    assert.deepEqual(await lab.list(), [kept]);
+    await waitFor(async () => (await lab.list()).every(({ capturing }) => capturing), { what: 'the capture to be resumed' });
+    await waitFor(async () => (await lab.link()).capturing, { what: "GNS3's capture to be resumed" });
+    assert.deepEqual(await lab.list(), [resumed]);
     await ping(lab);
-    for (const name of ['kept.pcap', 'own.pcap']) {
+    for (const name of ['resumed.pcap', 'gns3.pcap']) {
       await waitFor(async () => (await lab.pings(name)) === 4, { what: `the pings of both times in ${name}` });
     }
-    assert.equal(await lab.pings('gone.pcap'), 2);
+    assert.equal(await lab.pings('stopped.pcap'), 2);
   });
 });
