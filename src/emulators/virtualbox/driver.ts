@@ -3,8 +3,7 @@ import { route } from '../../api/route.ts';
 import type { Driver } from '../driver.ts';
 import { virtualMachineDefaults } from '../facts/virtual-machine.ts';
 import { type AbsentFacts, absentDriver, emulatorAbsent } from '../storage-only/absent-driver.ts';
-import { virtualboxKind } from './kind.ts';
-import { defaultAdapter } from './template.ts';
+import { defaultAdapter, virtualboxKind } from './kind.ts';
 
 const facts: AbsentFacts = {
   kind: virtualboxKind,
