@@ -20,7 +20,7 @@ import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
-import { CaptureFiles } from './captures/capture-files.ts';
+import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { Ports } from './host/ports.ts';
@@ -114,7 +114,7 @@ export class HostCompute {
       store,
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
-      captures: new CaptureFiles(),
+      captures: new BusyCaptures(),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,

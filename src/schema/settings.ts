@@ -86,9 +86,9 @@ const table = {
   Qemu: {
     enable_hardware_acceleration: gns3(true, 'Use KVM where it works'),
     require_hardware_acceleration: gns3(false, 'Refuse to start a machine without KVM'),
-    allow_unsafe_options: gns3(false, 'Accept any QEMU option in a node’s `options`'),
+    allow_unsafe_options: gns3(false, 'Accept any QEMU option in a node’s `options`, which then reach the host'),
     acceleration: ours('auto', '`auto` runs a tiny probe guest under KVM, `on` and `off` override its verdict'),
-    sandbox: ours(true, 'QEMU filters its own system calls (`-sandbox`)'),
+    sandbox: ours(true, 'QEMU filters its own system calls and starts no programs (`-sandbox`)'),
   },
   VPCS: {
     vpcs_path: gns3('vpcs', 'The vpcs program'),
