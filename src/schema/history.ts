@@ -1,4 +1,4 @@
-/** A project's history, undo and redo: ours, beyond the established API. */
+/** A project's history, undo and redo: ours, beyond the GNS3 API. */
 import { named, nullable } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -9,9 +9,9 @@ const Step = Type.Integer({
 
 export const HistoryEntry = Type.Object(
   {
-    action: Type.String({ description: 'As listeners were told: node.created, link.updated, …' }),
+    action: Type.String({ description: 'As it was sent to listeners: node.created, link.updated, …' }),
     at: Type.String({ description: 'ISO 8601, UTC' }),
-    by: nullable(Type.String({ description: 'Who asked for it: X-Patchbay-Client, else the user, else the User-Agent' })),
+    by: nullable(Type.String({ description: 'The requester: X-Patchbay-Client, else the user, else the User-Agent' })),
     id: Type.String({ description: 'Of the node, link, drawing or project' }),
     inverts: nullable(Type.Integer({ description: 'The step that this one took back' })),
     name: nullable(Type.String({ description: 'Of a node or a project' })),

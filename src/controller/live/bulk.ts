@@ -38,7 +38,7 @@ export async function makeAll(project: LiveProject, body: BulkCreate): Promise<M
       const fresh = new Map(nodes.map(({ node }) => [node.id, node]));
       const joined = await each('links', links, prepared, (link) => prepareLink(project, link, fresh));
       const drawings = await each('drawings', body.drawings ?? [], prepared, (drawing) => project.drawings.prepare(drawing));
-      await project.commitAll([...nodes, ...joined, ...drawings].map(({ commit }) => commit));
+      await project.changes.commitAll([...nodes, ...joined, ...drawings].map(({ commit }) => commit));
       return { nodes: results(nodes), links: results(joined), drawings: results(drawings) };
     } catch (error) {
       await revertAll(prepared);
@@ -73,7 +73,7 @@ async function each<W, P extends Prepared<unknown>>(
 function prepareLink(project: LiveProject, link: BulkLink & { nodes: LinkEnd[] }, fresh: ReadonlyMap<string, OpenNode>) {
   const [one, other] = link.nodes as [LinkEnd, LinkEnd];
   const nodeOf = ({ node_id }: LinkEnd) => fresh.get(node_id) ?? project.nodes.get(node_id);
-  return project.links.prepare(link, [nodeOf(one), nodeOf(other)], link.link_id);
+  return project.linkOperations.prepare(link, [nodeOf(one), nodeOf(other)], link.link_id);
 }
 
 /** @throws `invalid_request` */

@@ -50,7 +50,7 @@ export function projectRoutes(controller: Controller): Route[] {
       };
     }),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
-      (await projects.getMended(path.project_id)).open(),
+      (await projects.getOrReload(path.project_id)).open(),
     ),
     route(
       'POST /v2/projects/{project_id}/close',
@@ -72,8 +72,8 @@ export function projectRoutes(controller: Controller): Route[] {
       'GET /v2/projects/{project_id}/problems',
       { summary: 'Nodes and links of an open project that cannot be used, and why', reply: Type.Array(Problem), own: true },
       async ({ path }) => {
-        const { nodes, links } = await projects.get(path.project_id).live();
-        return [...nodes.problems(), ...links.mending.problems()];
+        const { nodes, linkRecovery } = await projects.get(path.project_id).live();
+        return [...nodes.problems(), ...linkRecovery.problems()];
       },
     ),
     route(

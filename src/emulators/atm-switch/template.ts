@@ -1,4 +1,4 @@
-/** The template of ATM switches: built in only. Source: the established v2 API. */
+/** The template of ATM switches: built in only. Source: the GNS3 2.2 v2 API. */
 
 import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';

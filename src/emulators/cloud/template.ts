@@ -1,4 +1,4 @@
-/** Templates of clouds. Source: the established v2 API. */
+/** Templates of clouds. Source: the GNS3 2.2 v2 API. */
 import { Name, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';

@@ -1,4 +1,4 @@
-/** Templates of Docker containers. Source: the established v2 API. */
+/** Templates of Docker containers. Source: the GNS3 2.2 v2 API. */
 import { Name, TcpPort, Text } from '../../schema/common.ts';
 import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';

@@ -12,7 +12,7 @@ import { type AbsentFacts, absentDriver, acceptIfThere, lowestFree, refuseFor } 
 import { dynamipsImages, dynamipsKind } from './kind.ts';
 import { routerDefaults, withBoards } from './properties.ts';
 
-/** In the node's folder. The established names have the router's number in them; a node's folder is its own here. */
+/** In the node's folder. GNS3's names have the router's number in them; a node's folder is its own here. */
 const startupConfig = 'configs/startup-config.cfg';
 const privateConfig = 'configs/private-config.cfg';
 const lastId = 4096;

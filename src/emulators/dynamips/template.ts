@@ -1,4 +1,4 @@
-/** Templates of routers: common keys, then those of the platform. Source: the established v2 API. */
+/** Templates of routers: common keys, then those of the platform. Source: the GNS3 2.2 v2 API. */
 import { LongText, Name, oneOf } from '../../schema/common.ts';
 import { filled, type TypeProperties, textOf } from '../../schema/template.ts';
 import { type TSchema, Type } from '../../schema/type.ts';

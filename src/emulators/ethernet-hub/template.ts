@@ -1,4 +1,4 @@
-/** Templates of Ethernet hubs. Source: the established v2 API. */
+/** Templates of Ethernet hubs. Source: the GNS3 2.2 v2 API. */
 import { filled } from '../../schema/template.ts';
 import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';

@@ -1,4 +1,4 @@
-/** Templates of Ethernet switches. Source: the established v2 API. */
+/** Templates of Ethernet switches. Source: the GNS3 2.2 v2 API. */
 import { filled } from '../../schema/template.ts';
 import { symbol, telnetOrNone, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';

@@ -1,4 +1,4 @@
-/** Facts of the kind "iou": IOS on Linux. Source: the established v2 API. */
+/** Facts of the kind "iou": IOS on Linux. Source: the GNS3 2.2 v2 API. */
 import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';

@@ -1,4 +1,4 @@
-/** Templates of IOU nodes. Source: the established v2 API. */
+/** Templates of IOU nodes. Source: the GNS3 2.2 v2 API. */
 import { Name } from '../../schema/common.ts';
 import { filled, textOf } from '../../schema/template.ts';
 import { autoStart, empty, flag, symbol, telnetOrNone, usage, whole, word } from '../facts/template-pieces.ts';

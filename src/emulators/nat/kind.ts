@@ -1,8 +1,8 @@
-/** Facts of the kind "nat": a way out through this host's own addresses. Sources of the constants: README.md beside this file. */
+/** Facts of the kind "nat": an uplink through this host's own addresses. Sources of the constants: README.md beside this file. */
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { leadsOutFacts } from '../facts/always-running.ts';
+import { uplinkFacts } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 /** Accepted and ignored, so that clients may send back what they were sent. */
@@ -18,7 +18,7 @@ export const natKind: Kind = {
   title: 'NAT',
   create: Type.Object({ ...ignored, name: Name() }, strict),
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
-  ...leadsOutFacts,
+  ...uplinkFacts,
   needsVmCompute: true,
   programs: [
     {

@@ -1,4 +1,4 @@
-/** Templates of QEMU machines. Source: the established v2 API. */
+/** Templates of QEMU machines. Source: the GNS3 2.2 v2 API. */
 import type { TypeProperties } from '../../schema/template.ts';
 import { filled } from '../../schema/template.ts';
 import { autoStart, customAdapters, empty, macAddress, portNames, symbol, usage, word } from '../facts/template-pieces.ts';

@@ -13,7 +13,7 @@ export interface AbsentFacts {
   readonly defaults: (given: Properties) => Properties;
   /** Kept and not shown. */
   readonly hidden?: readonly string[];
-  /** Name of the established class of errors, for controllers. */
+  /** Name of GNS3's class of errors, for controllers. */
   readonly exception: string;
   /** What is missing, as a sentence, and what to do. */
   readonly missing: string;

@@ -1,4 +1,4 @@
-/** Facts of the kind "traceng": a tracer that exists for Windows only. Source: the established v2 API. */
+/** Facts of the kind "traceng": a tracer that exists for Windows only. Source: the GNS3 2.2 v2 API. */
 import { Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import { oneEthernetPort } from '../facts/port-naming.ts';

@@ -1,4 +1,4 @@
-/** Templates of TraceNG nodes. Source: the established v2 API. */
+/** Templates of TraceNG nodes. Source: the GNS3 2.2 v2 API. */
 import { Name } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import { symbol, word } from '../facts/template-pieces.ts';

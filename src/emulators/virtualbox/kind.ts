@@ -1,4 +1,4 @@
-/** Facts of the kind "virtualbox": a machine of VirtualBox. Source: the established v2 API. */
+/** Facts of the kind "virtualbox": a machine of VirtualBox. Source: the GNS3 2.2 v2 API. */
 import { Name, nullable, strict } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';

@@ -1,4 +1,4 @@
-/** Templates of VMware machines. Source: the established v2 API. */
+/** Templates of VMware machines. Source: the GNS3 2.2 v2 API. */
 import { Name } from '../../schema/common.ts';
 import { symbol, whole, word } from '../facts/template-pieces.ts';
 import { virtualMachineProperties } from '../facts/virtual-machine.ts';

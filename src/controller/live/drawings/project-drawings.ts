@@ -3,11 +3,11 @@ import { fault } from '../../../api/faults.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { Drawing, DrawingInput } from '../../../schema/drawing.ts';
 import { storageFailed } from '../../log/project-log.ts';
-import type { Change } from '../../log/records.ts';
+import type { ProjectChange } from '../../log/records.ts';
 import { assemble } from '../../model/canonical.ts';
 import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import { readPicture, shownSvg, storePicture } from './pictures.ts';
 
 interface OpenDrawing {
@@ -16,13 +16,13 @@ interface OpenDrawing {
 }
 
 export class ProjectDrawings {
-  readonly #host: ProjectHost;
+  readonly #context: ProjectContext;
   readonly #drawings = new Map<string, OpenDrawing>();
   readonly #locks = new KeyedMutex();
   #list: readonly Readonly<Drawing>[] | undefined;
 
-  constructor(host: ProjectHost) {
-    this.#host = host;
+  constructor(context: ProjectContext) {
+    this.#context = context;
   }
 
   get size(): number {
@@ -49,7 +49,7 @@ export class ProjectDrawings {
 
   /** The drawing that a stored `svg` stands for. */
   picture(stored: string): Promise<string> {
-    return readPicture(this.#host.folder, stored);
+    return readPicture(this.#context.folder, stored);
   }
 
   /** Takes up a drawing of the project file. */
@@ -64,7 +64,7 @@ export class ProjectDrawings {
       const existing = this.#drawings.get(drawingId);
       if (existing) return existing.object;
       const prepared = await this.prepare({ ...body, drawing_id: drawingId });
-      await commitPrepared(this.#host, [prepared]);
+      await commitPrepared(this.#context, [prepared]);
       return prepared.result();
     });
   }
@@ -80,7 +80,12 @@ export class ProjectDrawings {
       this.#put(drawing);
       return drawing.object;
     };
-    const change: Change = { action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null, undoable: true };
+    const change: ProjectChange = {
+      action: 'drawing.created',
+      event: { ...drawing.object, svg: entry.svg },
+      was: null,
+      undoable: true,
+    };
     // A picture that nothing refers to goes when the project is closed.
     return { commit: { change, apply }, revert: async () => undefined, result: () => drawing.object };
   }
@@ -96,7 +101,7 @@ export class ProjectDrawings {
       const drawing = { entry, object: this.#objectOf(entry, svg) };
       const { svg: _svg, ...moved } = drawing.object;
       const logged = isOtherPicture ? { ...moved, svg: stored } : moved;
-      await this.#host.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
+      await this.#context.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
         this.#put(drawing);
         return isOtherPicture ? drawing.object : moved;
       });
@@ -109,7 +114,7 @@ export class ProjectDrawings {
     await this.#locks.run(drawingId, async () => {
       const { entry, object } = this.#get(drawingId);
       if (entry.locked) throw fault('drawing_locked', { drawing_id: drawingId });
-      await this.#host.commit(
+      await this.#context.commit(
         { action: 'drawing.deleted', event: { ...object, svg: entry.svg }, was: entry, undoable: true },
         () => {
           this.#drawings.delete(drawingId);
@@ -133,13 +138,13 @@ export class ProjectDrawings {
 
   async #store(svg: string): Promise<string> {
     try {
-      return await storePicture(this.#host.folder, svg);
+      return await storePicture(this.#context.folder, svg);
     } catch (error) {
       throw storageFailed(error);
     }
   }
 
   #objectOf(entry: DrawingEntry, svg: string): Readonly<Drawing> {
-    return assemble<Drawing>({ ...entry, project_id: this.#host.projectId, svg });
+    return assemble<Drawing>({ ...entry, project_id: this.#context.projectId, svg });
   }
 }
