@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { appendFile, copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { Journal } from '../../lib/journal.ts';
@@ -9,7 +9,7 @@ import { type NodeEntry, projectDefaults, toNodeEntry } from '../model/topology.
 import { historyPath } from './project-history.ts';
 import { ProjectLog } from './project-log.ts';
 import { type ProjectState, readProject, topologyOf } from './project-state.ts';
-import type { Change } from './records.ts';
+import type { ProjectChange } from './records.ts';
 
 const projectId = 'c6992992-ac72-47dc-833b-54aa334bcd05';
 const options = { version: '2.2.60', onSnapshotFailed: () => undefined, quietMs: 100_000 };
@@ -39,7 +39,7 @@ async function open(file: string, changed = {}): Promise<Opened> {
   log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
   const put = (entry: NodeEntry) => {
     const was = state.nodes.get(entry.node_id);
-    const change: Change = was
+    const change: ProjectChange = was
       ? { action: 'node.updated', event: entry, was }
       : { action: 'node.created', event: entry, was: null };
     return log.append(change, () => state.nodes.set(entry.node_id, entry));
@@ -133,7 +133,8 @@ describe('project log', () => {
       (await log.records()).map(({ action }) => action),
       ['node.created'],
     );
-    assert.match(await readFile(`${historyPath(file)}.damaged`, 'utf8'), /node\.painted/);
+    const aside = (await readdir(dirname(file))).find((name) => name.startsWith(`${basename(file)}.history.damaged-`)) ?? '';
+    assert.match(await readFile(join(dirname(file), aside), 'utf8'), /node\.painted/);
     await log.close();
   });
 

@@ -21,7 +21,7 @@ import { topologyText } from '../model/topology-text.ts';
 import { ProjectHistory } from './project-history.ts';
 import { damaged, logPath, type ProjectState, replay, stateOf } from './project-state.ts';
 import { checkRecords } from './read-records.ts';
-import type { Change, LogLine, LogRecord, RecordOf, UdpPorts } from './records.ts';
+import type { LogLine, LogRecord, ProjectChange, RecordOf, UdpPorts } from './records.ts';
 
 /** What a snapshot holds; taken at one instant. */
 export interface Captured {
@@ -30,7 +30,7 @@ export interface Captured {
 }
 /** A change, and what is to be done when it is on disk. */
 export interface Pending {
-  readonly change: Change;
+  readonly change: ProjectChange;
   readonly apply: (seq: number) => void;
 }
 export interface LogOptions {
@@ -44,6 +44,8 @@ export interface LogOptions {
 export interface OpenedLog {
   readonly log: ProjectLog;
   readonly state: ProjectState;
+  /** Length of a last record that was incomplete and was cut off. */
+  readonly cutBytes: number;
 }
 
 export class ProjectLog {
@@ -84,7 +86,7 @@ export class ProjectLog {
   static async open(file: string, options: LogOptions): Promise<OpenedLog> {
     const { topology, upgradedFrom } = await readTopology(file);
     const state = stateOf(topology, upgradedFrom);
-    const { journal, records } = await openJournal(file);
+    const { journal, records, cutBytes } = await openJournal(file);
     try {
       replay(state, records);
       if (records.length === 0) {
@@ -99,7 +101,7 @@ export class ProjectLog {
     const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const log = new ProjectLog(file, journal, { seq: state.seq, base }, options);
     log.#kept = records.filter((record) => record.action !== 'project.snapshot');
-    return { log, state };
+    return { log, state, cutBytes };
   }
 
   /** Writes the first file of a project; a log that lies there is of another one and goes. */
@@ -127,7 +129,7 @@ export class ProjectLog {
    * Resolves when the change is on disk and has taken effect: `apply` is called in the order of the log.
    * @throws `storage_failed`; the change is not in the log then
    */
-  append(change: Change, apply: (seq: number) => void): Promise<void> {
+  append(change: ProjectChange, apply: (seq: number) => void): Promise<void> {
     return this.appendAll([{ change, apply }]);
   }
 
@@ -200,7 +202,7 @@ export class ProjectLog {
     await this.#history.close();
   }
 
-  #record({ udpPorts, undoable, ...change }: Change): LogRecord {
+  #record({ udpPorts, undoable, ...change }: ProjectChange): LogRecord {
     this.#appended += 1;
     const seq = this.#appended;
     const requester = findRequester();
@@ -254,11 +256,11 @@ export class ProjectLog {
   }
 }
 
-async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[] }> {
+async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number }> {
   try {
-    const { journal, records: lines } = await Journal.open<LogLine>(logPath(file));
+    const { journal, records: lines, cutBytes } = await Journal.open<LogLine>(logPath(file));
     try {
-      return { journal, records: await checkRecords(lines) };
+      return { journal, records: await checkRecords(lines), cutBytes };
     } catch (error) {
       await journal.close();
       throw error;

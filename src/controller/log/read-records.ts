@@ -1,11 +1,15 @@
 /** Records as they come from disk: each is checked before it is used. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { problemsOf } from '../../api/validate.ts';
 import { JournalDamaged } from '../../lib/journal.ts';
-import { nullable, strict } from '../../schema/common.ts';
+import { asStored, nullable, strict } from '../../schema/common.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import { actionRules, isAction } from './actions/actions.ts';
 import { UdpPortPair } from './actions/marker-rules.ts';
 import type { Action, LogRecord } from './records.ts';
+
+/** So many are checked before other requests have their turn. */
+const recordsPerTurn = 500;
 
 const seq = Type.Integer({ minimum: 0 });
 
@@ -20,7 +24,7 @@ function schemaOf(action: string, { event, was }: { event: TSchema; was: TSchema
     inverts: Type.Optional(seq),
     udp_ports: Type.Optional(UdpPortPair),
   };
-  return Type.Object({ ...fields, action: Type.Literal(action), event, was }, strict);
+  return asStored(Type.Object({ ...fields, action: Type.Literal(action), event, was }, strict));
 }
 
 /**
@@ -30,6 +34,7 @@ function schemaOf(action: string, { event, was }: { event: TSchema; was: TSchema
 export async function checkRecords(lines: readonly unknown[]): Promise<LogRecord[]> {
   const records = lines.flat();
   for (const [index, record] of records.entries()) {
+    if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
     const reason = await wrongWith(record);
     if (reason !== undefined)
       throw new JournalDamaged(`record ${seqOf(record) ?? `at position ${index + 1}`} of its log ${reason}`);

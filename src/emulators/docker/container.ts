@@ -1,4 +1,4 @@
-/** From a node to its container: what the engine is told when it is made, and finding it again. */
+/** From a node to its container: the request with which the engine makes it, and finding it again. */
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
