@@ -1,4 +1,4 @@
-/** Many nodes, links and drawings in one request: ours, beyond the established API. */
+/** Many nodes, links and drawings in one request: not part of GNS3's API. */
 import { Name, named, Uuid } from './common.ts';
 import { Drawing, DrawingInput } from './drawing.ts';
 import { Link, LinkEnd, LinkInput } from './link.ts';

@@ -1,4 +1,4 @@
-/** A project's history, undo and redo: ours, beyond the established API. */
+/** A project's history, undo and redo: ours, beyond the GNS3 API. */
 import { named, nullable } from './common.ts';
 import { type Static, Type } from './type.ts';
 

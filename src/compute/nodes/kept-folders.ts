@@ -17,7 +17,7 @@ export async function keepFolder(projectPath: string, nodeId: string, folder: st
     await mkdir(kept, { recursive: true });
     await rm(join(kept, nodeId), { recursive: true, force: true });
     await rename(folder, join(kept, nodeId));
-    // Whoever deletes does not wait for it.
+    // The deletion does not wait for it.
     removeOldest(kept).catch(() => undefined);
     return true;
   } catch {

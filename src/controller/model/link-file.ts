@@ -10,7 +10,7 @@ import { canonical } from './canonical.ts';
 import type { LinkEntry } from './topology.ts';
 
 const styleKey = 'patchbay_filters';
-const gns3Filters = new Set<string>(filterTable.filter(({ isEstablished }) => isEstablished).map(({ type }) => type));
+const gns3Filters = new Set<string>(filterTable.filter(({ isGns3 }) => isGns3).map(({ type }) => type));
 
 export function linkToFile(link: LinkEntry): LinkEntry {
   const all = Object.entries(link.filters);

@@ -36,8 +36,8 @@ export function portsToJoin(ends: Two<LinkEnd>, nodes: Two<OpenNode>): Two<Port>
   const ports = [portOf(ends[0], nodes[0]), portOf(ends[1], nodes[1])] as const;
   const [one, other] = ports;
   if (one.link_type !== other.link_type) throw fault('link_types_differ', { one: one.link_type, other: other.link_type });
-  if (nodes.every((node) => findKind(node.entry.node_type)?.leadsOut)) {
-    throw fault('link_outside', { one: nodes[0].entry.name, other: nodes[1].entry.name });
+  if (nodes.every((node) => findKind(node.entry.node_type)?.isUplink)) {
+    throw fault('uplink_to_uplink', { one: nodes[0].entry.name, other: nodes[1].entry.name });
   }
   return ports;
 }
