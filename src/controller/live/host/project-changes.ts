@@ -10,17 +10,17 @@ import type { ProjectChange } from '../../log/records.ts';
 import type { Commit } from './project-context.ts';
 
 /** `event`: what listeners are sent, if anything. */
-type Announce = (change: ProjectChange, event: object | undefined, seq: number) => void;
+type AnnounceChange = (change: ProjectChange, event: object | undefined, seq: number) => void;
 
 export class ProjectChanges {
   readonly #log: ProjectLog;
-  readonly #announce: Announce;
+  readonly #announce: AnnounceChange;
   /** Changes that took effect and are not in the log yet. */
   #together: Pending[] | undefined;
   /** Number of changes that took effect since the project was opened. */
   effects = 0;
 
-  constructor(log: ProjectLog, announce: Announce) {
+  constructor(log: ProjectLog, announce: AnnounceChange) {
     this.#log = log;
     this.#announce = announce;
   }
