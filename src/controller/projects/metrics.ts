@@ -94,7 +94,7 @@ function captureMetrics(stats: readonly LinkStats[]): Metric[] {
   return [
     counter(
       'patchbay_capture_frames_total',
-      'Frames taken by the captures that go on',
+      'Frames taken by the captures that run',
       captures.map(({ labels, frames }) => ({ labels, value: frames })),
     ),
     counter(

@@ -1,11 +1,11 @@
 import { type Route, route } from '../../api/route.ts';
-import { Bulk, BulkCreate } from '../../schema/bulk.ts';
+import { Bulk, BulkCreate, BulkUpdate } from '../../schema/bulk.ts';
 import { Name, named } from '../../schema/common.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { makeAll } from '../live/bulk.ts';
+import { makeAll, placeAll } from '../live/bulk.ts';
 import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -83,6 +83,11 @@ export function projectRoutes(controller: Controller): Route[] {
         for (const node of body.nodes ?? []) checkRequested(node, controller.settings);
         return projects.get(path.project_id).change((live) => makeAll(live, body));
       },
+    ),
+    route(
+      'PUT /v2/projects/{project_id}/bulk',
+      { summary: 'Move nodes and drawings at once, all or none, as one step', body: BulkUpdate, status: 204, own: true },
+      ({ path, body }) => projects.get(path.project_id).change((live) => placeAll(live, body)),
     ),
   ];
 }

@@ -93,7 +93,7 @@ export class ProjectCaptures {
 
   /**
    * Resolves when the file is complete. Without `id` GNS3's is stopped; no error when there is none.
-   * @throws `capture_not_found`, `storage_failed`, and what the compute answers; the capture goes on then
+   * @throws `capture_not_found`, `storage_failed`, and what the compute answers; the capture continues then
    */
   stop(linkId: string, id?: string): Promise<void> {
     return this.#links.exclusively(linkId, async (link) => {

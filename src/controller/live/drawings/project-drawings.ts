@@ -1,13 +1,15 @@
 /** The drawings of an open project. */
+import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
+import type { DrawingPlacement } from '../../../schema/bulk.ts';
 import type { Drawing, DrawingInput } from '../../../schema/drawing.ts';
 import { storageFailed } from '../../log/project-log.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { assemble } from '../../model/canonical.ts';
 import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
-import type { ProjectContext } from '../host/project-context.ts';
+import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { readPicture, shownSvg, storePicture } from './pictures.ts';
 
 interface OpenDrawing {
@@ -18,7 +20,8 @@ interface OpenDrawing {
 export class ProjectDrawings {
   readonly #context: ProjectContext;
   readonly #drawings = new Map<string, OpenDrawing>();
-  readonly #locks = new KeyedMutex();
+  /** One thing at a time for each drawing. */
+  readonly locks = new KeyedMutex();
   #list: readonly Readonly<Drawing>[] | undefined;
 
   constructor(context: ProjectContext) {
@@ -60,7 +63,7 @@ export class ProjectDrawings {
   /** Makes a drawing; one that has this id already is returned as it is. */
   create(body: DrawingInput): Promise<Readonly<Drawing>> {
     const drawingId = body.drawing_id ?? crypto.randomUUID();
-    return this.#locks.run(drawingId, async () => {
+    return this.locks.run(drawingId, async () => {
       const existing = this.#drawings.get(drawingId);
       if (existing) return existing.object;
       const prepared = await this.prepare({ ...body, drawing_id: drawingId });
@@ -92,7 +95,7 @@ export class ProjectDrawings {
 
   async update(drawingId: string, body: DrawingInput): Promise<Readonly<Drawing>> {
     this.#get(drawingId);
-    return this.#locks.run(drawingId, async () => {
+    return this.locks.run(drawingId, async () => {
       const before = this.#get(drawingId);
       const svg = body.svg === undefined ? before.object.svg : shownSvg(body.svg);
       const isOtherPicture = svg !== before.object.svg;
@@ -109,9 +112,23 @@ export class ProjectDrawings {
     });
   }
 
+  /** A drawing at another place; its lock is held. Undefined when nothing changes. @throws `drawing_not_found` */
+  preparePlacement({ drawing_id, ...place }: DrawingPlacement): Commit | undefined {
+    const { entry: was, object: before } = this.#get(drawing_id);
+    const entry = toDrawingEntry({ ...was, ...place });
+    if (isDeepStrictEqual(entry, was)) return undefined;
+    const object = this.#objectOf(entry, before.svg);
+    const { svg: _svg, ...event } = object;
+    const apply = () => {
+      this.#put({ entry, object });
+      return event;
+    };
+    return { change: { action: 'drawing.updated', event, was, undoable: true }, apply };
+  }
+
   async delete(drawingId: string): Promise<void> {
     this.#get(drawingId);
-    await this.#locks.run(drawingId, async () => {
+    await this.locks.run(drawingId, async () => {
       const { entry, object } = this.#get(drawingId);
       if (entry.locked) throw fault('drawing_locked', { drawing_id: drawingId });
       await this.#context.commit(

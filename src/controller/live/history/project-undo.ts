@@ -9,6 +9,7 @@ import type { LogRecord, ProjectChange } from '../../log/records.ts';
 import { type Step, stepsOf } from '../../log/steps.ts';
 import type { ProjectChanges } from '../host/project-changes.ts';
 import { findConflict, revertRecords } from './revert-step.ts';
+import { previewOf } from './step-preview.ts';
 
 interface UndoableProject extends RevertTarget {
   readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
@@ -34,7 +35,7 @@ export class ProjectUndo {
   async history(limit: number, before = Number.POSITIVE_INFINITY): Promise<History> {
     const records = await this.#project.records();
     const shown = records.filter(({ action, seq }) => !isMarker(action) && seq < before);
-    return { entries: shown.slice(-limit).reverse().map(entryOf), ...nextOf(records) };
+    return { entries: shown.slice(-limit).reverse().map(entryOf), ...upcomingOf(records) };
   }
 
   /**
@@ -86,7 +87,7 @@ export class ProjectUndo {
     const records = await this.#project.records();
     const last = records.findLast(({ inverts }) => inverts === step.id)?.step;
     const changes = records.filter((record) => record.step === last).map(entryOf);
-    return { step: step.id, changes, ...nextOf(records) };
+    return { step: step.id, changes, ...upcomingOf(records) };
   }
 
   async #invert({ records }: Step): Promise<void> {
@@ -97,9 +98,12 @@ export class ProjectUndo {
   }
 }
 
-function nextOf(records: readonly LogRecord[]): Pick<History, UndoDirection> {
-  const { undo, redo } = stepsOf(records);
-  return { undo: undo.at(-1)?.id ?? null, redo: redo.at(-1)?.id ?? null };
+/** What the next undo and redo would revert. */
+function upcomingOf(records: readonly LogRecord[]): Pick<History, UndoDirection | 'preview'> {
+  const steps = stepsOf(records);
+  const [undo, redo] = [steps.undo.at(-1), steps.redo.at(-1)];
+  const preview = { undo: undo ? previewOf(undo) : null, redo: redo ? previewOf(redo) : null };
+  return { undo: undo?.id ?? null, redo: redo?.id ?? null, preview };
 }
 
 function entryOf({ action, at, by, event, inverts, seq, step }: LogRecord): HistoryEntry {

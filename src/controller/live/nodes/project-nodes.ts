@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
-import type { BulkNode } from '../../../schema/bulk.ts';
+import type { BulkNode, NodePlacement } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { ProjectChange } from '../../log/records.ts';
@@ -23,7 +23,7 @@ import {
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
-import type { ProjectContext } from '../host/project-context.ts';
+import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
 import { checkDuplicable, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
@@ -99,6 +99,14 @@ export class ProjectNodes extends NodeSet {
         await this.#change(node, changedEntry(before, body, name, size), changedProperties(before, body));
       });
     });
+  }
+
+  /** A node at another place; its lock is held. Undefined when nothing changes. @throws `node_not_found` */
+  preparePlacement({ node_id, label, ...place }: NodePlacement): Commit | undefined {
+    const node = this.get(node_id);
+    const { entry } = node;
+    const placed = canonical<NodeEntry>({ ...entry, ...place, ...(label && { label: { ...label, text: entry.name } }) });
+    return isDeepStrictEqual(placed, entry) ? undefined : this.#updateCommit(node, placed, true);
   }
 
   /** What is stored of it gets these values again. @throws `undo_conflict` when its name is another node's */
@@ -306,13 +314,18 @@ export class ProjectNodes extends NodeSet {
     return canonical({ ...wanted, console: entry.console, console_type: entry.console_type, properties: entry.properties });
   }
 
-  /** `undoable`: a client asked for it; otherwise the compute said so. */
+  /** `undoable`: a client asked for it; otherwise it follows from an answer of the compute. */
   #commitUpdated(node: OpenNode, entry: NodeEntry, { undoable = false } = {}): Promise<void> {
-    return this.#context.commit({ action: 'node.updated', event: entry, was: node.entry, undoable }, () => {
+    return this.#context.commitAll([this.#updateCommit(node, entry, undoable)]);
+  }
+
+  #updateCommit(node: OpenNode, entry: NodeEntry, undoable: boolean): Commit {
+    const apply = () => {
       node.setEntry(entry);
       this.changed();
       this.changes.emit(node);
       return node.object;
-    });
+    };
+    return { change: { action: 'node.updated', event: entry, was: node.entry, undoable }, apply };
   }
 }
