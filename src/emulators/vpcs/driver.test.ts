@@ -21,7 +21,7 @@ emulatorContract({
   properties: { startup_script: 'set pcname %h\n' },
   firstPort: 31_700,
   console: { type: '\r', shows: /bench> / },
-  broken: { settings: (settings) => ({ ...settings, VPCS: { vpcs_path: '/bin/false' } }) },
+  broken: { settings: (settings) => ({ ...settings, VPCS: { ...settings.VPCS, vpcs_path: '/bin/false' } }) },
 });
 
 let folder: string;
