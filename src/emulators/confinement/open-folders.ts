@@ -1,29 +1,31 @@
 /**
- * Folders that a user without privileges reaches although a folder above them is closed to it, as `/root` is: in a mount namespace of the
- * program, a small empty file system covers the closed folder, with only the wanted ones in it. Nothing changes on the host.
+ * Folders and files that a user without privileges reaches although a folder above them is closed to it, as `/root` is: in a mount namespace
+ * of the program, a folder of mount points covers the closed one, with only the wanted ones in it. Nothing changes on the host.
  */
-import { mkdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isBelow } from '../../lib/inside.ts';
 import type { RunAs } from '../run-as.ts';
 import { type Mount, mountTable } from './mount-table.ts';
 
-/** Writes the table of mounts to the folder `stage`. @returns its path; undefined when every folder can be reached without */
-export async function openFolders(runAs: RunAs, folders: readonly string[], stage: string): Promise<string | undefined> {
-  const real = await Promise.all([...new Set(folders)].map((folder) => realpath(folder).catch(() => undefined)));
-  const present = outermost(real.filter((folder) => folder !== undefined));
-  const groups = Map.groupBy(present, (folder) => folder);
-  const closed = new Map<string, string[]>();
-  for (const folder of groups.keys()) {
-    const above = await closedAbove(runAs, folder);
-    if (above !== undefined) closed.set(above, [...(closed.get(above) ?? []), folder]);
+interface Wanted {
+  readonly path: string;
+  readonly isFolder: boolean;
+}
+
+/** Writes the table of mounts and their points to the folder `stage`. @returns its path; undefined when all can be reached without */
+export async function openFolders(runAs: RunAs, paths: readonly string[], stage: string): Promise<string | undefined> {
+  const closed = new Map<string, Wanted[]>();
+  for (const wanted of await wantedOf(runAs, paths)) {
+    const above = await closedAbove(runAs, wanted.path);
+    if (above !== undefined) closed.set(above, [...(closed.get(above) ?? []), wanted]);
   }
   if (closed.size === 0) return undefined;
   const mounts: Mount[] = [];
-  for (const [above, below] of closed) {
-    const cover = join(stage, `cover${mounts.length}`);
-    await mkdir(cover, { recursive: true });
-    mounts.push(...coverMounts(above, below, cover));
+  for (const [index, [above, below]] of [...closed].entries()) {
+    const cover = join(stage, `cover${index}`);
+    await rm(cover, { recursive: true, force: true });
+    mounts.push(...(await makeCover(above, below, cover)));
   }
   const table = join(stage, 'open-folders');
   await writeFile(table, mountTable(mounts), { mode: 0o600 });
@@ -31,12 +33,28 @@ export async function openFolders(runAs: RunAs, folders: readonly string[], stag
 }
 
 /** `cover` is filled first and put in place last, as it may itself be below the closed folder. */
-function coverMounts(above: string, below: readonly string[], cover: string): Mount[] {
-  return [
-    { source: 'tmpfs', target: cover, type: 'tmpfs', options: 'mode=755,size=64k,nosuid,nodev' },
-    ...below.map((folder) => ({ source: folder, target: join(cover, relative(above, folder)), options: 'bind,X-mount.mkdir' })),
-    { source: cover, target: above, options: 'rbind' },
-  ];
+async function makeCover(above: string, below: readonly Wanted[], cover: string): Promise<Mount[]> {
+  const mounts: Mount[] = [];
+  for (const { path, isFolder } of below) {
+    const target = join(cover, relative(above, path));
+    await mkdir(isFolder ? target : dirname(target), { recursive: true, mode: 0o755 });
+    if (!isFolder) await writeFile(target, '');
+    mounts.push({ source: path, target, options: 'bind' });
+  }
+  return [...mounts, { source: cover, target: above, options: 'rbind' }];
+}
+
+/** Those that exist, by their real paths, without what lies in others. A folder that is itself closed to the user is of no use. */
+async function wantedOf(runAs: RunAs, paths: readonly string[]): Promise<Wanted[]> {
+  const found = new Map<string, Wanted>();
+  for (const given of paths) {
+    const path = await realpath(given).catch(() => undefined);
+    const facts = path === undefined ? undefined : await stat(path);
+    if (path === undefined || facts === undefined) continue;
+    if (!facts.isDirectory() || maySearch(runAs, facts)) found.set(path, { path, isFolder: facts.isDirectory() });
+  }
+  const folders = [...found.values()].filter(({ isFolder }) => isFolder);
+  return [...found.values()].filter(({ path }) => !folders.some((other) => isBelow(other.path, path)));
 }
 
 /** Reads the table, then becomes the command. */
@@ -51,19 +69,15 @@ export function withOpenFolders(
   return { program: 'unshare', args: ['--mount', '--', 'sh', '-c', mountAndRun, table, program, ...args] };
 }
 
-/** Without those that are below others. */
-function outermost(folders: readonly string[]): string[] {
-  return folders.filter((folder) => !folders.some((other) => isBelow(other, folder)));
+/** The first folder above that the user may not pass through. Access control lists are not looked at: they can only open more. */
+async function closedAbove(runAs: RunAs, path: string): Promise<string | undefined> {
+  const above: string[] = [];
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) above.unshift(folder);
+  for (const folder of above) if (!maySearch(runAs, await stat(folder))) return folder;
+  return undefined;
 }
 
-/** The first folder above that the user may not pass through. Access control lists are not looked at: they can only open more. */
-async function closedAbove({ uid, gid }: RunAs, folder: string): Promise<string | undefined> {
-  const above: string[] = [];
-  for (let path = dirname(folder); path !== dirname(path); path = dirname(path)) above.unshift(path);
-  for (const path of above) {
-    const facts = await stat(path);
-    const bit = String(facts.uid) === uid ? 0o100 : String(facts.gid) === gid ? 0o010 : 0o001;
-    if ((facts.mode & bit) === 0) return path;
-  }
-  return undefined;
+function maySearch({ uid, gid }: RunAs, facts: { uid: number; gid: number; mode: number }): boolean {
+  const bit = String(facts.uid) === uid ? 0o100 : String(facts.gid) === gid ? 0o010 : 0o001;
+  return (facts.mode & bit) !== 0;
 }

@@ -3,7 +3,7 @@
  * file of the host. The folder is only mount points; the mounts exist in the program's mount namespace alone.
  */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Mount } from './mount-table.ts';
@@ -18,15 +18,15 @@ export interface PrivateRoot {
   readonly work: string;
 }
 
-/** Where the two are below the new root. */
-export const innerProgram = '/program';
+/** Where program and folder are below the new root. */
+export const innerProgram = (program: string) => `/${basename(program)}`;
 export const innerWork = '/work';
 
 const readOnly = 'bind,ro,nosuid,nodev';
 
 /** Makes the mount points. @returns the mounts that fill them */
 export async function makePrivateRoot({ folder, program, libraries, work }: PrivateRoot): Promise<Mount[]> {
-  const files = [{ source: program, inside: innerProgram }, ...libraries.map((path) => ({ source: path, inside: path }))];
+  const files = [{ source: program, inside: innerProgram(program) }, ...libraries.map((path) => ({ source: path, inside: path }))];
   await mkdir(join(folder, innerWork), { recursive: true });
   await mkdir(join(folder, 'dev/pts'), { recursive: true });
   await symlink('pts/ptmx', join(folder, 'dev/ptmx'));

@@ -1,7 +1,7 @@
 /** Starting a machine, and taking over one that another server started. A failure leaves nothing running and nothing taken. */
 
 import { realpath, writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
@@ -224,8 +224,8 @@ async function giveFiles(
   const imageFolders = [images_path, ...additional_images_path.split(';').filter(isAbsolute)];
   await giveDisks(runAs, written, [...imageFolders, projectDirectory]);
   const backing = await backingFiles(node, host);
-  const folders = [directory, runtimeDirectory, projectDirectory, ...imageFolders];
-  const table = await openFolders(runAs, [...folders, ...[...written, ...read, ...backing].map(dirname)], runtimeDirectory);
+  const folders = [directory, runtimeDirectory, ...imageFolders];
+  const table = await openFolders(runAs, [...folders, ...written, ...read, ...backing], runtimeDirectory);
   await requireReach(runAs, { written: [directory, runtimeDirectory, ...written], read: [...read, ...backing], table });
   return table;
 }

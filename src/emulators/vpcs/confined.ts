@@ -68,7 +68,7 @@ export async function confineVpcs(confined: Confined): Promise<ConfinedCommand> 
 
 /** Read by `sh` in the runtime folder, with the datagram socket as its standard input and output. */
 export function launchScript(
-  { args, runAs }: Pick<Confined, 'args' | 'runAs'>,
+  { program, args, runAs }: Pick<Confined, 'program' | 'args' | 'runAs'>,
   { socat, ip }: { socat: string; ip: string },
 ): string {
   // A user who is not root is "root" in its namespaces, and gives that up in one more.
@@ -79,7 +79,17 @@ export function launchScript(
   const frames = ['setpriv', '--pdeathsig', 'KILL', socat, '-b', String(maxDatagramBytes), 'FD:3'];
   const frameLoop = `while :; do ${quoteWords([...frames, `UDP4-DATAGRAM:127.0.0.1:${local},bind=127.0.0.1:${fabric}`])}; sleep 0.05; done`;
   const consoleRelay = [...relayed, socat, 'UNIX-LISTEN:io/console,fork,mode=600', `TCP4:127.0.0.1:${tcp}`];
-  const vpcs = ['prlimit', ...limits, 'unshare', ...vpcsIdentity, '--root=root', `--wd=${innerWork}`, '--', innerProgram, ...args];
+  const vpcs = [
+    'prlimit',
+    ...limits,
+    'unshare',
+    ...vpcsIdentity,
+    '--root=root',
+    `--wd=${innerWork}`,
+    '--',
+    innerProgram(program),
+    ...args,
+  ];
   return [
     'exec 3<&0 >&2 </dev/null',
     `${quoteWord(ip)} link set lo up && mount --all --fstab mounts || exit`,
