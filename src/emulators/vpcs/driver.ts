@@ -2,6 +2,7 @@
  * The verbs of vpcs. A node is two processes with their relays, and a pair of UDP ports on the loopback between it and the fabric; all of
  * them are taken at start and given back when the last process has ended.
  */
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
@@ -9,6 +10,7 @@ import { whenListening } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host.ts';
+import { whenReady } from '../port-processes.ts';
 import { commandAs, findRunAs, own } from '../run-as.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
@@ -72,6 +74,8 @@ async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBina
     const runDirectory = host.settings.runtimeDirectory;
     child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
     await requireListening(child, launched.ports.console, confine);
+    // Input that comes before the relay of the console listens would be lost.
+    if (confine) await requireRelay(child, consoleSocket(runtimeDirectory));
     const helpers = await helpersOf(child.pid);
     const { pid, startTime } = child;
     const socket = confine ? { socket: consoleSocket(runtimeDirectory) } : {};
@@ -92,6 +96,11 @@ async function requireListening(child: Child, port: number, confine: boolean): P
   if (confine && /^(unshare|mount|setpriv|prlimit|RTNETLINK)\b/m.test(found.tail))
     throw fault('confinement_failed', { program: 'vpcs', reason: found.tail });
   throw fault('vpcs_failed', { reason: endingOf(found).reason });
+}
+
+async function requireRelay(child: Child, socket: string): Promise<void> {
+  const outcome = await whenReady(child, async () => (await lstat(socket).catch(() => undefined))?.isSocket() ?? false);
+  if (outcome) throw fault('vpcs_failed', { reason: endingOf(outcome).reason });
 }
 
 async function adoptVpcs(host: Host, node: NodeView, kept: Readonly<Record<string, unknown>>): Promise<Emulator | undefined> {
