@@ -7,14 +7,15 @@
  * relays, then vpcs: one process id throughout. The frames' relay inherits the socket, so it needs no way out. It ends when a datagram is
  * refused, as the fabric is restarting, and is started again; meanwhile datagrams wait in the socket.
  */
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mountTable } from '../confinement/mount-table.ts';
 import { unshareWords } from '../confinement/namespaces.ts';
-import { innerProgram, innerWork, librariesOf, makePrivateRoot } from '../confinement/private-root.ts';
+import { innerProgram, innerWork, makePrivateRoot } from '../confinement/private-root.ts';
 import { quoteWord, quoteWords } from '../confinement/shell-text.ts';
 import { requireProgram } from '../find-program.ts';
-import { own, type RunAs } from '../run-as.ts';
+import type { RunAs } from '../run-as.ts';
+import type { VpcsBinary } from './binary.ts';
 import type { VpcsPorts } from './command.ts';
 
 /** Of vpcs in its own network namespace: the same for every node. */
@@ -28,7 +29,7 @@ export interface Confined {
   /** The node's folder: the only one that vpcs sees. */
   readonly directory: string;
   readonly runtimeDirectory: string;
-  readonly program: string;
+  readonly binary: VpcsBinary;
   readonly args: readonly string[];
   /** Of the link, on the host's loopback: the fabric's, and the relay's. */
   readonly ports: { readonly fabric: number; readonly local: number };
@@ -45,15 +46,15 @@ export interface ConfinedCommand {
 /** The socket of the console. */
 export const consoleSocket = (runtimeDirectory: string) => join(runtimeDirectory, 'io', 'console');
 
-/** Writes what the command needs to the runtime folder. @throws tool_missing, confinement_failed, run_as_failed */
+/** Writes what the command needs to the runtime folder. @throws tool_missing */
 export async function confineVpcs(confined: Confined): Promise<ConfinedCommand> {
-  const { directory, runtimeDirectory, program, ports, runAs } = confined;
+  const { directory, runtimeDirectory, binary, ports, runAs } = confined;
   const [socat, ip] = await Promise.all([requireProgram('socat', 'socat'), requireProgram('ip', 'iproute2')]);
-  const root = { folder: join(runtimeDirectory, 'root'), program, libraries: await librariesOf(program), work: directory };
+  const root = { folder: join(runtimeDirectory, 'root'), program: binary.path, libraries: binary.libraries, work: directory };
   const mounts = await makePrivateRoot(root);
   const sockets = join(runtimeDirectory, 'io');
   await mkdir(sockets, { mode: 0o700 });
-  if (runAs) await own(runAs, [sockets]);
+  if (runAs) await chown(sockets, Number(runAs.uid), Number(runAs.gid));
   // The relays, which are that user, pass through it by a relative path.
   if (runAs) await chmod(runtimeDirectory, 0o711);
   await writeFile(join(runtimeDirectory, 'mounts'), mountTable(mounts), { mode: 0o600 });
@@ -68,7 +69,7 @@ export async function confineVpcs(confined: Confined): Promise<ConfinedCommand> 
 
 /** Read by `sh` in the runtime folder, with the datagram socket as its standard input and output. */
 export function launchScript(
-  { program, args, runAs }: Pick<Confined, 'program' | 'args' | 'runAs'>,
+  { binary, args, runAs }: Pick<Confined, 'binary' | 'args' | 'runAs'>,
   { socat, ip }: { socat: string; ip: string },
 ): string {
   // A user who is not root is "root" in its namespaces, and gives that up in one more.
@@ -87,7 +88,7 @@ export function launchScript(
     '--root=root',
     `--wd=${innerWork}`,
     '--',
-    innerProgram(program),
+    innerProgram(binary.path),
     ...args,
   ];
   return [

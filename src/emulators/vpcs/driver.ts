@@ -69,7 +69,7 @@ async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBina
     const args = vpcsArguments(launched);
     const { directory, runtimeDirectory } = node;
     const command = confine
-      ? await confineVpcs({ directory, runtimeDirectory, program: binary.path, args, ports, runAs })
+      ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs })
       : { ...commandAs(runAs, binary.path, args), cwd: directory };
     const runDirectory = host.settings.runtimeDirectory;
     child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
