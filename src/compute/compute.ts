@@ -18,9 +18,11 @@ import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
+import { consoleHostOf } from '../schema/console-access.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { Captures, watchCaptures } from './captures.ts';
+import { consoleAdmission } from './console/admission.ts';
 import type { ComputeEvent, Context } from './context.ts';
 import { removeHalfCopies } from './copy.ts';
 import { pidsOf } from './emulator-pids.ts';
@@ -114,6 +116,7 @@ export class Compute {
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,
+      consoleAdmission: consoleAdmission(Server, (message) => log('warning', message)),
       log,
       emit: (event) => events.emit(event),
     };
@@ -232,11 +235,6 @@ class Opening {
       if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
-}
-
-function consoleHostOf(server: Settings['Server']): string {
-  if (!server.allow_remote_console) return server.host;
-  return server.host.includes(':') ? '::' : '0.0.0.0';
 }
 
 /** The same for the same text, and hardly ever for another one. */
