@@ -12,6 +12,7 @@ import { Compute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
+import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer } from './http/server.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
@@ -63,7 +64,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   });
   await controller.listening(url);
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
-  process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
+  process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;
 }
 
