@@ -1,7 +1,7 @@
 /** How emulators are confined on this machine with the default configuration: their namespaces and their user. */
 import { namespaceObstacle } from '../emulators/confinement/namespaces.ts';
+import { kinds } from '../emulators/kinds.ts';
 import { findRunAs } from '../emulators/run-as.ts';
-import { vpcsKind } from '../emulators/vpcs/kind.ts';
 import type { Finding } from '../schema/finding.ts';
 import { defaultSettings } from '../schema/settings.ts';
 
@@ -13,7 +13,7 @@ export async function lookAtConfinement(): Promise<Finding[]> {
       : {
           state: 'note',
           what: 'namespaces',
-          node_types: [vpcsKind.type],
+          node_types: Object.values(kinds).flatMap(({ type, needsNamespaces }) => (needsNamespaces ? [type] : [])),
           found: `not usable, so VPCS starts only with confine = False in [VPCS]: ${obstacle}`,
         };
   return [namespaces, { state: 'good', what: 'user of emulators', found: user }];

@@ -34,7 +34,7 @@ const packagedUser = 'patchbay';
 const ownId = '61100';
 
 /** Undefined when the server is not root and so cannot choose, or is to run them as root. @throws run_as_failed for an unknown user */
-export async function findRunAs({ Server: { run_as } }: Settings): Promise<RunAs | undefined> {
+export async function findRunAs({ Server: { run_as } }: Pick<Settings, 'Server'>): Promise<RunAs | undefined> {
   if (run_as === 'root' || process.getuid?.() !== 0) return undefined;
   const user = run_as === '' && (await hasPackagedUser()) ? packagedUser : run_as;
   if (user === '') return { user: ownId, uid: ownId, gid: ownId, groups: await groupOfKvm() };

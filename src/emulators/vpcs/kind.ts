@@ -43,6 +43,7 @@ export const vpcsKind: Kind = {
   },
   alwaysRunning: false,
   consoleTypes,
+  needsNamespaces: true,
   programs: [
     { name: 'vpcs', package: 'vpcs', for: 'VPCS nodes', versionArgs: ['-v'], version: /version (\S+)/, isEmulator: true },
     {
