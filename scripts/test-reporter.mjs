@@ -1,16 +1,17 @@
 /**
  * What people see of a test run: a line per file (tests, time), each failure as it happens and once more at the end, every skip with
- * its reason, the slowest tests, the totals.
+ * its reason, the longest files and tests, the totals.
  */
 import path from 'node:path';
 import { inspect } from 'node:util';
 
-const shown = { slowest: 5 };
+const shown = { tests: 5, files: 10 };
 
 export default async function* report(source) {
   const failures = [];
   const skips = new Map();
   const slow = [];
+  const files = [];
   for await (const { type, data } of source) {
     if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
     if (type === 'test:pass' && data.details.type !== 'suite') {
@@ -21,8 +22,11 @@ export default async function* report(source) {
       failures.push(data);
       yield `\n✖ ${where(data)}\n${indent(causeOf(data))}\n`;
     }
-    if (type === 'test:summary' && data.file) yield fileLine(data);
-    if (type === 'test:summary' && !data.file) yield ending({ data, failures, skips, slow });
+    if (type === 'test:summary' && data.file) {
+      files.push(data);
+      yield fileLine(data);
+    }
+    if (type === 'test:summary' && !data.file) yield ending({ data, failures, skips, slow, files });
   }
 }
 
@@ -36,10 +40,14 @@ function fileLine({ file, counts, duration_ms, success }) {
   return `${success ? '✔' : '✖'} ${relative(file)} (${counts.tests}${skipped}, ${seconds(duration_ms)})\n`;
 }
 
-function ending({ data, failures, skips, slow }) {
+function ending({ data, failures, skips, slow, files }) {
   const lines = [''];
   for (const [reason, times] of skips) lines.push(`skipped ${times}: ${reason}`);
-  const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.slowest);
+  if (files.length > 1) {
+    const longest = files.sort((a, b) => b.duration_ms - a.duration_ms).slice(0, shown.files);
+    for (const { file, duration_ms } of longest) lines.push(`long    ${seconds(duration_ms).padStart(7)}  ${relative(file)}`);
+  }
+  const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.tests);
   for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
   for (const failure of failures) lines.push(`failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
   const { tests, suites, passed, cancelled, skipped, todo } = data.counts;

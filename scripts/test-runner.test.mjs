@@ -68,3 +68,10 @@ test('a server that is left behind fails its file, and is ended', async () => {
   assert.equal(code, 1);
   assert.equal(isRunning('sleep', '602.25'), false);
 });
+
+test('a server whose fixture fails half-way ends with its file', async () => {
+  const { code, output } = await runFixture('set-up-fails', {});
+  assert.match(output, /half-way/);
+  assert.doesNotMatch(output, /was ended|left behind/);
+  assert.equal(code, 1);
+});

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
-import { Compute } from './compute/compute.ts';
+import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
@@ -17,7 +17,7 @@ export async function printOpenApi(): Promise<void> {
   const log = pino({ level: 'silent' });
   try {
     const common = { settings: await readSettings({ dataDirectory }), log, version: apiVersion };
-    const compute = await Compute.open({ ...common, findings: async () => [] });
+    const compute = await HostCompute.open({ ...common, findings: async () => [] });
     const controller = await Controller.open({ ...common, compute, end: () => undefined });
     const app = await createHttpServer({
       routes: [...controllerRoutes(controller), ...compute.routes(), new Tickets().route(), demoLabRoute(common.settings)],

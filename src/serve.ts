@@ -8,13 +8,14 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
-import { Compute } from './compute/compute.ts';
+import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type HttpLimits } from './http/server.ts';
+import { DiskFloor } from './lib/disk-floor.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
 import type { Settings } from './schema/settings.ts';
@@ -40,7 +41,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   }
   // Loaded when somebody asks: most servers are never asked.
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
-  const compute = await Compute.open({ settings, log, version: apiVersion, findings });
+  const compute = await HostCompute.open({ settings, log, version: apiVersion, findings });
   const asked = Promise.withResolvers<void>();
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
@@ -52,7 +53,9 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     collectors: [() => controller.metrics(), () => compute.metrics()],
     serverHeader: `Patchbay/${version} GNS3/${apiVersion}`,
     pageFolder,
-    allowedOrigins: settings.Server.allowed_origins.split(',').map((origin) => origin.trim()),
+    allowedOrigins: listOf(settings.Server.allowed_origins),
+    allowedHosts: [settings.Server.host, ...listOf(settings.Server.allowed_hosts)],
+    limits: limitsOf(settings),
     ...(tls && { tls }),
     ...(auth && { credentials: { user: user.trim(), password: password.trim(), tickets, openConsoles } }),
   });
@@ -66,6 +69,23 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').map((one) => one.trim());
+}
+
+function limitsOf({ Server, dataDirectory }: Settings): HttpLimits {
+  const floor = new DiskFloor([dataDirectory, Server.projects_path, Server.images_path], Server.min_free_bytes);
+  return {
+    requestMs: Server.request_timeout * 1000,
+    uploads: { idleMs: Server.upload_idle_timeout * 1000, floor },
+    clients: {
+      connections: Server.max_connections_per_client,
+      requests: Server.max_requests_per_client,
+      uploads: Server.max_uploads_per_client,
+    },
+  };
 }
 
 /** @throws UsageError when a folder cannot be made, or the runtime folder belongs to somebody else: sockets in it could be theirs */
@@ -121,16 +141,16 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
   return urlOf(host, (app.server.address() as AddressInfo).port, settings.Server.ssl);
 }
 
-interface Parts {
+interface ServerParts {
   app: FastifyInstance;
-  compute: Compute;
+  compute: HostCompute;
   controller: Controller;
   lock: InstanceLock;
   stopNodes: boolean;
 }
 
 /** By a signal, or through the API. */
-function endWhenAsked(parts: Parts, asked: Promise<void>): void {
+function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   let ending = false;
   const end = (): void => {
     if (ending) return;
@@ -147,7 +167,7 @@ function endWhenAsked(parts: Parts, asked: Promise<void>): void {
   void asked.then(end);
 }
 
-async function endAll({ app, compute, controller, lock, stopNodes }: Parts): Promise<void> {
+async function endAll({ app, compute, controller, lock, stopNodes }: ServerParts): Promise<void> {
   for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
   await app.close();
   await controller.close();

@@ -94,7 +94,7 @@ function convert(value: unknown, standard: string | number | boolean, place: str
   const text = String(value).trim();
   if (typeof standard === 'string') return text;
   if (typeof standard === 'number') {
-    if (!/^\d{1,9}$/.test(text)) throw new SettingsError(`${place}: "${text}" is not a whole number`);
+    if (!/^\d{1,15}$/.test(text)) throw new SettingsError(`${place}: "${text}" is not a whole number`);
     return Number(text);
   }
   if (/^(true|yes|on|1)$/i.test(text)) return true;
@@ -118,7 +118,16 @@ function checkRanges({ Server: server }: SettingsSections): void {
   if (server.port > 65535) throw new SettingsError(`[Server] port ${server.port} is not a port`);
   if (server.ssl && (server.certfile === '' || server.certkey === ''))
     throw new SettingsError('[Server] ssl is on, so certfile and certkey must be given');
-  if (server.auth && server.user.trim() === '') throw new SettingsError('[Server] auth is on, so user and password must be given');
+  checkCredentials(server);
+}
+
+/** An empty one would be the first guess. */
+function checkCredentials({ auth, user, password }: SettingsSections['Server']): void {
+  if (!auth) return;
+  for (const [key, value] of Object.entries({ user, password })) {
+    if (value.trim() === '')
+      throw new SettingsError(`[Server] auth is on and ${key} is empty: give a user and a password, or set auth = False`);
+  }
 }
 
 function folder(configured: string, dataDirectory: string, name: string): string {

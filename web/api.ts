@@ -32,6 +32,8 @@ export interface Api {
   download(path: string, onProgress: (bytes: number, part?: number) => void): Promise<Blob>;
   /** What the server goes on sending, until the signal ends it. */
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** Version of Patchbay, from the header that every answer has; empty when it is not told. */
+  programVersion(): Promise<string>;
   /** Address of a WebSocket, good for one connection made now. @throws ApiError */
   socket(path: string): Promise<string>;
 }
@@ -113,10 +115,14 @@ export const api: Api = {
   lines,
   download,
   stream: async (path, signal) => (await call('GET', path, undefined, signal)).body ?? new ReadableStream(),
+  programVersion: async () => {
+    const { headers } = await call('GET', '/v2/version');
+    return /^Patchbay\/(\S+)/.exec(headers.get('server') ?? '')?.[1] ?? '';
+  },
   socket: async (path) => {
     // Browsers do not send credentials with a WebSocket, where the server wants some.
-    const { ticket } = await json<{ ticket: string }>('POST', '/v2/tickets');
     const address = new URL(path, location.href.replace(/^http/, 'ws'));
+    const { ticket } = await json<{ ticket: string }>('POST', '/v2/tickets', { path: address.pathname });
     address.searchParams.set('ticket', ticket);
     return address.href;
   },

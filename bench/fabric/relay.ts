@@ -1,6 +1,6 @@
 /** The baseline: joins Unix stream sockets by twos and only copies, with the fabric's priority. `relay.ts PATH PATH …`. */
 import { connect } from 'node:net';
-import { raisePriority } from '../../src/fabric/priority.ts';
+import { raisePriority } from '../../src/fabric/control/priority.ts';
 
 raisePriority();
 const sockets = process.argv.slice(2).map((path) => connect(path));

@@ -18,6 +18,18 @@ const table = {
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   route_not_found: { status: 404, says: '404: Not Found' },
   unauthorized: { status: 401, says: 'Authentication is required' },
+  too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in a while' },
+  too_many_at_once: {
+    status: 429,
+    says: 'This address has {limit} {what} already: let some end, or raise {setting} in [Server]',
+  },
+  path_too_long: { status: 414, says: 'The address has a part of more than {limit} characters' },
+  body_late: { status: 408, says: 'The request body did not arrive within {seconds} s' },
+  upload_idle: { status: 408, says: 'Nothing of the upload arrived for {seconds} s: send it again' },
+  host_refused: {
+    status: 403,
+    says: 'This server is not known as "{host}": use its IP address, or add the name to allowed_hosts in [Server]',
+  },
   origin_refused: { status: 403, says: 'Pages of {origin} may not use this server' },
   upgrade_required: { status: 400, says: 'This address answers WebSocket connections only' },
   not_local: { status: 403, says: 'This needs a local server: start it with --local, or set local = True in [Server] ({what})' },
@@ -26,6 +38,11 @@ const table = {
 
   // Storage
   storage_failed: { status: 507, says: 'The change could not be written and was not made: {reason}' },
+  disk_floor: { status: 507, says: 'There is too little space left on the disk: {reason}. Make room, or lower it in [Server]' },
+  files_exhausted: {
+    status: 503,
+    says: 'The server cannot open another file or connection ({code}): raise its limit of open files (ulimit -n, or LimitNOFILE of systemd)',
+  },
   project_damaged: { status: 409, says: 'The project file or log of "{name}" is damaged and was left as it is: {reason}' },
   path_forbidden: { status: 403, says: 'The path "{path}" is not allowed: {reason}' },
   file_not_found: { status: 404, says: 'There is no file "{path}" in this project' },
@@ -134,7 +151,7 @@ const table = {
   capture_file_taken: { status: 409, says: 'Another capture writes to "{file}": choose another name', exception: 'NodeError' },
   capture_id_taken: { status: 409, says: 'There is a capture with the id {capture_id} already' },
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
-  capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running' },
+  capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
   capture_link_active: { status: 409, says: 'The link {link_id} is being captured already: stop that capture first' },
   capture_link_missing: { status: 409, says: 'The link {link_id} is not captured: start a capture first' },
   link_failed: { status: 409, says: 'The link could not be made: {reason}' },
@@ -178,7 +195,7 @@ const table = {
   },
   qemu_option_unsafe: {
     status: 409,
-    says: 'The QEMU option {option} is refused: set allow_unsafe_options = True in [Qemu] to allow it',
+    says: 'The QEMU option {option} is refused: {reason}. Remove it, or set allow_unsafe_options = True in [Qemu] of the server',
     exception: 'QemuError',
   },
   image_missing: {
@@ -189,6 +206,11 @@ const table = {
   image_damaged: {
     status: 409,
     says: "The image {image} arrived damaged at compute '{name}': upload it there again",
+  },
+  image_refused: {
+    status: 409,
+    says: 'The image "{image}" is refused: {reason}',
+    exception: 'NodeError',
   },
   form_invalid: {
     status: 400,
@@ -243,10 +265,10 @@ const table = {
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 
-type Table = typeof table;
-export type FaultCode = keyof Table;
+type FaultTable = typeof table;
+export type FaultCode = keyof FaultTable;
 type FieldNames<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | FieldNames<Rest> : never;
-export type FaultFields<C extends FaultCode> = Record<FieldNames<Table[C]['says']>, string | number>;
+export type FaultFields<C extends FaultCode> = Record<FieldNames<FaultTable[C]['says']>, string | number>;
 
 /** A failure of the table, with its fields filled in. `message` is the sentence that people read. */
 export class Fault extends Error {

@@ -4,7 +4,7 @@ import type { Capabilities } from '../schema/compute.ts';
 import type { Static } from '../schema/type.ts';
 import { fault } from './faults.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
-import { compileTemplate, type Template } from './template.ts';
+import { compileTemplate, type PathTemplate } from './template.ts';
 import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
 import { validateBody } from './validate.ts';
 
@@ -92,7 +92,7 @@ export class LocalTransport implements Transport {
 }
 
 interface Pattern {
-  readonly template: Template;
+  readonly template: PathTemplate;
   readonly route: Route;
 }
 

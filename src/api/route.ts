@@ -78,6 +78,8 @@ export interface RouteSpec<B extends TSchema | undefined> {
   readonly body?: B;
   /** The body is a byte stream without limit and is not parsed. */
   readonly raw?: boolean;
+  /** It writes files that may be large: refused while the disk has less space than is kept free. Raw routes are refused so anyway. */
+  readonly fillsDisk?: true;
   /** Success status; 204 answers have no body. Default 200. */
   readonly status?: number;
   readonly reply?: TSchema;

@@ -1,13 +1,13 @@
 /** Route templates in brace form: `{name}` is one path segment, `{name:regex}` what the expression matches. */
 
-export interface Template {
+export interface PathTemplate {
   /** Percent-decoded parameters when the path (without query) matches. */
   match(path: string): Record<string, string> | undefined;
 }
 
 const parameter = /\{(\w+)(?::([^}]+))?\}/g;
 
-export function compileTemplate(template: string): Template {
+export function compileTemplate(template: string): PathTemplate {
   const names = Array.from(template.matchAll(parameter), (found) => found[1] as string);
   const expression = new RegExp(`^${sourceOf(template, (part) => `(${part})`)}$`);
   return {

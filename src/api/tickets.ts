@@ -1,13 +1,13 @@
 /**
  * A browser cannot send credentials with a WebSocket. It asks for a ticket with them, and shows it as `?ticket=…` when it connects:
- * good once, for a short while, and for WebSockets only.
+ * good once, for a short while, for one WebSocket route and nothing else.
  */
 import { randomBytes } from 'node:crypto';
 import { Type } from '../schema/type.ts';
 import { type Route, route } from './route.ts';
 
 const lifeMs = 30_000;
-/** Nobody needs so many at a time; the oldest goes. */
+/** More at a time are not needed; the oldest goes. */
 const most = 1000;
 
 const Ticket = Type.Object(
@@ -18,29 +18,54 @@ const Ticket = Type.Object(
   { title: 'Ticket' },
 );
 
+const TicketCreate = Type.Object(
+  {
+    path: Type.Optional(
+      Type.String({
+        description: 'path of the WebSocket that it is to open, without a query; absent: any one',
+        pattern: '^/',
+        maxLength: 2048,
+      }),
+    ),
+  },
+  { title: 'TicketCreate', additionalProperties: false },
+);
+
+interface Issued {
+  /** Ms of `performance.now()`. */
+  readonly expiresAt: number;
+  readonly path: string | undefined;
+}
+
 export class Tickets {
-  readonly #expiries = new Map<string, number>();
+  readonly #issued = new Map<string, Issued>();
 
   route(): Route {
     return route(
       'POST /v2/tickets',
-      { summary: 'A ticket with which a browser opens one WebSocket without credentials', status: 201, reply: Ticket, own: true },
-      () => ({ ticket: this.#issue(), expires_in: lifeMs / 1000 }),
+      {
+        summary: 'A ticket with which a browser opens one WebSocket without credentials',
+        body: TicketCreate,
+        status: 201,
+        reply: Ticket,
+        own: true,
+      },
+      ({ body }) => ({ ticket: this.#issue(body.path), expires_in: lifeMs / 1000 }),
     );
   }
 
-  /** True once for each ticket that has not expired. */
-  redeem(ticket: string): boolean {
-    const expiry = this.#expiries.get(ticket);
-    this.#expiries.delete(ticket);
-    return expiry !== undefined && performance.now() < expiry;
+  /** True once for each ticket that has not expired, at the path that it was issued for. */
+  redeem(ticket: string, path: string): boolean {
+    const issued = this.#issued.get(ticket);
+    this.#issued.delete(ticket);
+    return issued !== undefined && performance.now() < issued.expiresAt && (issued.path ?? path) === path;
   }
 
-  #issue(): string {
-    const oldest = this.#expiries.size >= most ? this.#expiries.keys().next().value : undefined;
-    if (oldest !== undefined) this.#expiries.delete(oldest);
+  #issue(path: string | undefined): string {
+    const oldest = this.#issued.size >= most ? this.#issued.keys().next().value : undefined;
+    if (oldest !== undefined) this.#issued.delete(oldest);
     const ticket = randomBytes(24).toString('base64url');
-    this.#expiries.set(ticket, performance.now() + lifeMs);
+    this.#issued.set(ticket, { expiresAt: performance.now() + lifeMs, path });
     return ticket;
   }
 }

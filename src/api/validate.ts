@@ -30,10 +30,32 @@ export async function problemsOf(schema: TSchema, value: unknown): Promise<strin
     validator = Compile(schema);
     validators.set(schema, validator);
   }
-  return validator.Check(value) ? undefined : explain(validator.Errors(value));
+  if (validator.Check(value)) return undefined;
+  const budget = { left: mostExplained };
+  const problems = validator.Errors(excerpt(value, budget, 0));
+  // What an excerpt lacks may be in what was left out.
+  return explain(budget.left > 0 ? problems : problems.filter(({ keyword }) => keyword !== 'required'));
 }
 
-interface Problem {
+/** Errors are looked for in so many values at most: that takes 2 µs for each, and a body of 1 MB may hold half a million. */
+const mostExplained = 20_000;
+
+/** Schemas describe a few levels; what is deeper is not looked at. */
+const deepestExplained = 32;
+
+/** The first values of a value, in its form: an array or object ends where `left` does. */
+function excerpt(value: unknown, budget: { left: number }, depth: number): unknown {
+  budget.left -= 1;
+  if (typeof value !== 'object' || value === null || depth > deepestExplained) return value;
+  const part: [string, unknown][] = [];
+  for (const key in value) {
+    if (budget.left <= 0) break;
+    if (Object.hasOwn(value, key)) part.push([key, excerpt((value as Record<string, unknown>)[key], budget, depth + 1)]);
+  }
+  return Array.isArray(value) ? part.map(([, item]) => item) : Object.fromEntries(part);
+}
+
+interface ValidationProblem {
   keyword: string;
   instancePath: string;
   params: object;
@@ -41,7 +63,7 @@ interface Problem {
 }
 
 /** One clause for each place that is wrong, three at the most. */
-function explain(problems: Problem[]): string {
+function explain(problems: ValidationProblem[]): string {
   const clauses = new Map<string, string>();
   for (const problem of problems) {
     const place = problem.instancePath.slice(1).replaceAll('/', '.');
@@ -51,7 +73,7 @@ function explain(problems: Problem[]): string {
   return [...clauses.values()].slice(0, 3).join('; ') || 'it does not have the form that is expected';
 }
 
-function clauseFor(problem: Problem, place: string): string | undefined {
+function clauseFor(problem: ValidationProblem, place: string): string | undefined {
   const subject = place === '' ? 'the body' : place;
   const params = problem.params as Record<string, unknown>;
   switch (problem.keyword) {

@@ -12,8 +12,8 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
-import type { Host } from '../emulators/host.ts';
-import { ImageStore } from '../emulators/images.ts';
+import type { Host } from '../emulators/host/host.ts';
+import { ImageStore } from '../emulators/host/images.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -21,21 +21,22 @@ import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import { consoleHostOf } from '../schema/console-access.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
-import { Captures, watchCaptures } from './captures.ts';
+import { CaptureFiles } from './captures/capture-files.ts';
 import { consoleAdmission } from './console/admission.ts';
-import type { ComputeEvent, Context } from './context.ts';
-import { removeHalfCopies } from './copy.ts';
-import { pidsOf } from './emulator-pids.ts';
-import { HostFigures } from './host-figures.ts';
-import { LateFabric } from './late-fabric.ts';
-import { computeMetrics } from './metrics.ts';
-import { localAddresses } from './nio.ts';
-import type { ComputeNode } from './node.ts';
-import { Ports } from './ports.ts';
-import { Projects } from './projects.ts';
+import type { ComputeNotice, Context } from './context.ts';
+import { HostFigures } from './host/host-figures.ts';
+import { Ports } from './host/ports.ts';
+import { LazyFabricClient } from './links/lazy-fabric-client.ts';
+import { localAddresses } from './links/nio.ts';
+import { FabricWiring } from './links/wiring.ts';
+import { watchCaptures } from './nodes/capture-watch.ts';
+import { pidsOf } from './nodes/emulator-pids.ts';
+import { computeMetrics } from './nodes/metrics.ts';
+import type { ComputeNode } from './nodes/node.ts';
+import { removeHalfCopies } from './projects/copy.ts';
+import { ComputeProjects } from './projects/projects.ts';
 import { computeRoutes } from './routes/routes.ts';
 import { type LoadedNode, type RunRecord, Store } from './store.ts';
-import { Wiring } from './wiring.ts';
 
 /** The server's log, as pino has it. */
 export interface Logger {
@@ -57,19 +58,19 @@ export interface ComputeOptions {
 /** Between SIGTERM and SIGKILL for processes that nobody owns; the server does not answer yet. */
 const orphanGraceMs = 300;
 
-export class Compute {
-  readonly events: EventStream<ComputeEvent>;
+export class HostCompute {
+  readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly #context: Context;
-  readonly #projects: Projects;
-  readonly #fabric: LateFabric;
+  readonly #projects: ComputeProjects;
+  readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
 
   private constructor(parts: {
     context: Context;
-    events: EventStream<ComputeEvent>;
+    events: EventStream<ComputeNotice>;
     host: Host;
-    fabric: LateFabric;
+    fabric: LazyFabricClient;
     version: string;
     findings: ComputeOptions['findings'];
   }) {
@@ -78,13 +79,13 @@ export class Compute {
     this.#fabric = rest.fabric;
     this.events = events;
     this.host = host;
-    this.#projects = new Projects(context);
+    this.#projects = new ComputeProjects(context);
     const figures = new HostFigures(context.settings.Server.projects_path);
     this.#routes = computeRoutes({ context, projects: this.#projects, events, host, figures, ...rest });
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
-  static async open({ settings, log: logger, version, findings }: ComputeOptions): Promise<Compute> {
+  static async open({ settings, log: logger, version, findings }: ComputeOptions): Promise<HostCompute> {
     const { dataDirectory, runtimeDirectory, Server } = settings;
     const state = join(dataDirectory, 'state');
     await mkdir(Server.projects_path, { recursive: true });
@@ -98,21 +99,24 @@ export class Compute {
       logPath: join(state, 'fabric.log'),
       runDirectory: runtimeDirectory,
     };
-    const fabric = new LateFabric(place, log);
+    const fabric = new LazyFabricClient(place, log);
     // Looked for before a process is started here.
-    const [leftovers, store] = await Promise.all([listMarked(runtimeDirectory), Store.open(join(state, 'compute.journal'))]);
+    const [leftovers, store] = await Promise.all([
+      listMarked(runtimeDirectory),
+      Store.open(join(state, 'compute.journal'), (message) => log('error', message)),
+    ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoleHost = consoleHostOf(Server);
     const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
-    const events = new EventStream<ComputeEvent>();
+    const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, log };
     const context: Context = {
       settings,
       store,
       ports,
-      wiring: new Wiring(fabric, localAddresses()),
-      captures: new Captures(),
+      wiring: new FabricWiring(fabric, localAddresses()),
+      captures: new CaptureFiles(),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,
@@ -120,7 +124,7 @@ export class Compute {
       log,
       emit: (event) => events.emit(event),
     };
-    const compute = new Compute({ context, events, host, fabric, version, findings });
+    const compute = new HostCompute({ context, events, host, fabric, version, findings });
     try {
       const opening = new Opening(context);
       await opening.restore(compute.#projects);
@@ -173,7 +177,7 @@ class Opening {
     this.#context = context;
   }
 
-  async restore(projects: Projects): Promise<void> {
+  async restore(projects: ComputeProjects): Promise<void> {
     const { store, log } = this.#context;
     const { projects: records, nodes, copies } = store.load();
     const loaded = projects.load(records, nodes);
@@ -214,7 +218,9 @@ class Opening {
   /** It is not ours any more: what is left of it is ended with the other processes that nobody owns. */
   async #adoptionFailed(node: ComputeNode, { command_line }: RunRecord, error: unknown): Promise<void> {
     this.#context.log('error', `node ${node.name} could not be taken over: ${error}`);
-    await this.#context.store.endRun(node.id, command_line);
+    await this.#context.store
+      .endRun(node.id, command_line)
+      .catch((cause) => this.#context.log('error', `node ${node.name}: ${cause}`));
   }
 
   async endUnowned(leftovers: readonly Marked[], owned: readonly number[]): Promise<void> {

@@ -1,17 +1,17 @@
 /** What the parts of the compute share. Made once, in `compute.ts`. */
 import type { Driver, ProjectVariable } from '../emulators/driver.ts';
-import type { Host } from '../emulators/host.ts';
+import type { Host } from '../emulators/host/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
-import type { Captures } from './captures.ts';
+import type { CaptureFiles } from './captures/capture-files.ts';
 import type { Admission } from './console/admission.ts';
-import type { Ports } from './ports.ts';
+import type { Ports } from './host/ports.ts';
+import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
-import type { Wiring } from './wiring.ts';
 
 /** What listeners of the compute are sent. */
-export interface ComputeEvent {
+export interface ComputeNotice {
   readonly action: 'node.updated' | 'node.deleted' | 'capture.stopped' | 'log.error' | 'log.warning' | 'log.info';
   readonly event: Readonly<Record<string, unknown>>;
   readonly project_id?: string;
@@ -21,8 +21,8 @@ export interface Context {
   readonly settings: Settings;
   readonly store: Store;
   readonly ports: Ports;
-  readonly wiring: Wiring;
-  readonly captures: Captures;
+  readonly wiring: FabricWiring;
+  readonly captures: CaptureFiles;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
   /** Address on which consoles listen. */
@@ -30,7 +30,7 @@ export interface Context {
   /** Which of their clients they let in; undefined: all. */
   readonly consoleAdmission: Admission | undefined;
   readonly log: Host['log'];
-  emit(event: ComputeEvent): void;
+  emit(event: ComputeNotice): void;
 }
 
 /** The part of a project that its nodes need. */

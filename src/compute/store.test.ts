@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
-import { type NioRecord, type NodeRecord, type ProjectRecord, type RunRecord, Store } from './store.ts';
+import { type CaptureRecord, type NioRecord, type NodeRecord, type ProjectRecord, type RunRecord, Store } from './store.ts';
 
 const projectId = '11111111-1111-4111-8111-111111111111';
 const nodeId = '22222222-2222-4222-8222-222222222222';
@@ -28,12 +28,12 @@ after(() => rm(folder, { recursive: true }));
 
 it('gives back what was stored', async () => {
   const path = join(folder, 'state', 'all.journal');
-  const store = await Store.open(path);
+  const store = await Store.open(path, assert.fail);
   await Promise.all([store.setProject(project), store.setNode(node), store.setNio(nodeId, { adapter: 3, port: 0 }, nio)]);
   await store.setRun(nodeId, run);
   await store.beginCopy('/p/.copy');
   await store.close();
-  const again = await Store.open(path);
+  const again = await Store.open(path, assert.fail);
   const expected = {
     projects: [project],
     nodes: [{ record: node, commandLine: run.command_line, nios: [{ adapter: 3, port: 0, nio }], run }],
@@ -50,7 +50,7 @@ it('gives back what was stored', async () => {
 });
 
 it('leaves out what hangs on something that is gone', async () => {
-  const store = await Store.open(join(folder, 'parts.journal'));
+  const store = await Store.open(join(folder, 'parts.journal'), assert.fail);
   await store.setNode(node);
   await store.setNio(nodeId, { adapter: 0, port: 0 }, nio);
   await store.setRun(nodeId, run);
@@ -61,8 +61,27 @@ it('leaves out what hangs on something that is gone', async () => {
 });
 
 it('says so when the disk is full', async () => {
-  const store = await Store.open('/dev/full');
+  const store = await Store.open('/dev/full', assert.fail);
   await assert.rejects(store.setProject(project), { code: 'storage_failed', status: 507 });
   assert.deepEqual(store.load().projects, []);
   await store.close();
+});
+
+it('reads a NIO of 0.1, whose first capture stood apart', async () => {
+  const path = join(folder, 'old.journal');
+  const store = await Store.open(path, assert.fail);
+  const capture = { id: 'an id', path: '/p/a.pcap', file_name: 'a.pcap', link_type: 1, side: 'after', nanoseconds: false } as const;
+  const second = { ...capture, id: 'second', path: '/p/b.pcap', file_name: 'b.pcap' };
+  await Promise.all([store.setProject(project), store.setNode(node)]);
+  const old: NioRecord & { capture: CaptureRecord } = { ...nio, capture, captures: [second] };
+  await store.setNio(nodeId, { adapter: 0, port: 0 }, old);
+  await store.setNio(nodeId, { adapter: 1, port: 0 }, nio);
+  await store.close();
+  const again = await Store.open(path, assert.fail);
+  const [loaded] = again.load().nodes;
+  assert.deepEqual(
+    loaded?.nios.map((one) => one.nio),
+    [{ ...nio, captures: [{ ...capture, id: 'gns3' }, second] }, nio],
+  );
+  await again.close();
 });

@@ -7,7 +7,8 @@ import { dirname } from 'node:path';
 import { fault } from '../api/faults.ts';
 import type { BpfInstruction } from '../fabric/protocol.ts';
 import { DurableMap } from '../lib/durable-map.ts';
-import type { CaptureSide } from '../schema/capture.ts';
+import type { Warn } from '../lib/set-aside.ts';
+import { type CaptureSide, gns3CaptureId } from '../schema/capture.ts';
 import type { Filters } from '../schema/filter.ts';
 import type { NioStream } from '../schema/nio.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
@@ -47,19 +48,25 @@ export interface NioRecord {
   readonly suspend: boolean;
   /** The other end is on a compute of ours, and can be reached over TCP. */
   readonly stream?: NioStream;
-  /** Its frames are written to a file, whenever the node runs. */
-  readonly capture?: CaptureRecord;
-  /** Others beside it, each ended by its id. */
+  /** Its frames are written to these files whenever the node runs; the capture that GNS3's API knows first. */
   readonly captures?: readonly CaptureRecord[];
 }
 
-/** All captures of a NIO, the one that the established API knows first. */
-export function capturesOf({ capture, captures = [] }: NioRecord): readonly CaptureRecord[] {
-  return capture ? [capture, ...captures] : captures;
+/** A NIO as 0.1 stored it: the capture of GNS3's API stood apart, under an id of its own. */
+interface OldNioRecord extends NioRecord {
+  readonly capture?: CaptureRecord;
+}
+
+function upgraded({ capture, ...nio }: OldNioRecord): NioRecord {
+  return capture ? { ...nio, captures: [{ ...capture, id: gns3CaptureId }, ...capturesOf(nio)] } : nio;
+}
+
+export function capturesOf({ captures = [] }: NioRecord): readonly CaptureRecord[] {
+  return captures;
 }
 
 export interface CaptureRecord {
-  /** Of this capture and no other; the file may have had another before. */
+  /** Among the captures of its port. The record itself, by identity, is one run of a capture: readers follow it to its end. */
   readonly id: string;
   /** Of the file, absolute. */
   readonly path: string;
@@ -102,9 +109,9 @@ export class Store {
     this.#map = map;
   }
 
-  static async open(path: string): Promise<Store> {
+  static async open(path: string, warn: Warn): Promise<Store> {
     await mkdir(dirname(path), { recursive: true });
-    return new Store(await DurableMap.open<unknown>(path));
+    return new Store(await DurableMap.open<unknown>(path, warn));
   }
 
   /** Everything, for the start. Parts of nodes that are gone are dropped: a deletion was interrupted. */
@@ -130,7 +137,7 @@ export class Store {
         if ('record' in (value as RunRecord)) node.run = value as RunRecord;
       } else if (what === 'nio') {
         const [, adapter, port] = id.split('/');
-        node.nios.push({ adapter: Number(adapter), port: Number(port), nio: value as NioRecord });
+        node.nios.push({ adapter: Number(adapter), port: Number(port), nio: upgraded(value as OldNioRecord) });
       }
     }
     return { projects, nodes: [...nodes.values()], copies };

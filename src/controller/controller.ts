@@ -28,7 +28,7 @@ import { Computes } from './computes/computes.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
 import { Feeds } from './feed.ts';
-import { KeptCaptures } from './live/captures/kept-captures.ts';
+import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-host.ts';
 import { canonical } from './model/canonical.ts';
 import type { ComputeNode } from './model/node.ts';
@@ -59,7 +59,7 @@ export interface ControllerOptions {
 interface Parts {
   readonly registry: Registry;
   readonly passing: PassingFolders;
-  readonly captures: KeptCaptures;
+  readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly kept: KeptSettings;
   readonly computes: Computes;
@@ -130,12 +130,13 @@ export class Controller {
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
     const stateDirectory = join(settings.dataDirectory, 'state');
+    const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
     const [passing, captures, restores, kept, local] = await Promise.all([
-      PassingFolders.open(stateDirectory),
-      KeptCaptures.open(stateDirectory),
+      PassingFolders.open(stateDirectory, log),
+      CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
-      KeptSettings.open(stateDirectory),
+      KeptSettings.open(stateDirectory, warn),
       localCompute(options),
     ]);
     // Its parts tell it things; they have nothing to tell before it exists.
@@ -246,7 +247,7 @@ export class Controller {
     }
     if (action === 'capture.stopped') {
       const live = this.#projectOf(projectId)?.findLive();
-      void live?.then((project) => project?.links.captures.ended(event as Partial<CaptureEntry>)).catch(() => undefined);
+      void live?.then((project) => project?.captures.ended(event as Partial<CaptureEntry>)).catch(() => undefined);
       return;
     }
     const notice: Notice = { action, event };

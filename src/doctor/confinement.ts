@@ -1,7 +1,7 @@
 /** How emulators are confined on this machine with the default configuration: their namespaces and their user. */
 import { namespaceObstacle } from '../emulators/confinement/namespaces.ts';
+import { findRunAs } from '../emulators/host/run-as.ts';
 import { kinds } from '../emulators/kinds.ts';
-import { findRunAs } from '../emulators/run-as.ts';
 import type { Finding } from '../schema/finding.ts';
 import { defaultSettings } from '../schema/settings.ts';
 

@@ -8,7 +8,7 @@ import { dynamipsDriver } from './dynamips/driver.ts';
 import { ethernetHubDriver } from './ethernet-hub/driver.ts';
 import { ethernetSwitchDriver } from './ethernet-switch/driver.ts';
 import { frameRelaySwitchDriver } from './frame-relay-switch/driver.ts';
-import type { Host } from './host.ts';
+import type { Host } from './host/host.ts';
 import { iouDriver } from './iou/driver.ts';
 import type { ImplementedType } from './kinds.ts';
 import { natDriver } from './nat/driver.ts';

@@ -1,6 +1,7 @@
 /** The facts of a kind of node, as plain data: everything the controller and the shared code need to know about it. */
 
 import type { ConsoleType, CustomAdapters, NodeType, Port } from '../schema/node.ts';
+import type { Settings } from '../schema/settings.ts';
 import type { SymbolFigure } from '../schema/symbol.ts';
 import type { Category, TypeProperties } from '../schema/template.ts';
 import type { TSchema } from '../schema/type.ts';
@@ -124,6 +125,11 @@ export interface Kind {
     readonly port_name_format: string;
     readonly port_segment_size: number;
   };
+  /**
+   * Refuses properties that a user of this server may not set, when a node or a template is made or changed. What a project brings is
+   * refused by the compute when the node starts. @throws the fault
+   */
+  readonly checkRequest?: (properties: Readonly<Record<string, unknown>>, settings: Settings) => void;
   /** Ports in order; a function of the properties and the naming rules. Throws a fault when a name format is not valid. */
   readonly ports: (properties: Readonly<Record<string, unknown>>, naming: PortNaming) => Port[];
 }

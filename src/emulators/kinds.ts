@@ -58,6 +58,9 @@ export const implementedTypes: readonly ImplementedType[] = Object.freeze(Object
 /** `kinds[type]` is undefined for a type that only another program's file or compute names. */
 export const kinds: Readonly<Partial<Record<NodeType, Kind>>> = table;
 
+/** In `project-files` of a project: one for each kind, with a folder for each node in it. */
+export const kindFolders: ReadonlySet<string> = new Set(Object.values(table).map(({ folder }) => folder));
+
 /** In the order in which clients see the built-in ones. */
 export const templateFacts: Readonly<Record<NodeType, TemplateFacts>> = {
   cloud: cloudTemplate,

@@ -8,11 +8,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
-import { ConnectionLost } from './connection.ts';
-import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './find-fabric.ts';
-import type { AddressEntry, FabricLoad, LinkFailure, LinkSpec, LinkStats, Reply, Request, SwitchStats } from './protocol.ts';
+import { ConnectionLost } from './connection/connection.ts';
+import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './connection/find-fabric.ts';
+import type { AddressEntry, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec, Reply, Request, SwitchStats } from './protocol.ts';
 
-export type { FabricPlace } from './find-fabric.ts';
+export type { FabricPlace } from './connection/find-fabric.ts';
 
 export interface FabricRestored {
   readonly pid: number;
@@ -79,7 +79,7 @@ export class FabricClient {
   }
 
   /** Of the links named, as far as they exist, or of all. */
-  stats(ids?: string[]): Promise<LinkStats[]> {
+  stats(ids?: string[]): Promise<FabricLinkStats[]> {
     return this.#ask({ op: 'stats', ...(ids && { ids }) });
   }
 

@@ -4,9 +4,9 @@
  */
 import { flushCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
-import { Control } from './control.ts';
-import { Fabric } from './fabric.ts';
-import { raisePriority } from './priority.ts';
+import { Control } from './control/control.ts';
+import { Fabric } from './control/fabric.ts';
+import { raisePriority } from './control/priority.ts';
 
 /** Another fabric answers at the socket's path. */
 const exitTaken = 3;

@@ -4,7 +4,6 @@
  * fabric that starts anew, is brought to what should be by saying everything once more.
  */
 import type { Filters } from '../schema/filter.ts';
-import type { DelayFigures } from './delay-histogram.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
 export const protocolVersion = 5;
@@ -133,6 +132,12 @@ export interface Hello {
   pid: number;
 }
 
+/** How long frames waited. */
+export interface DelayFigures {
+  median_ms: number;
+  p99_ms: number;
+}
+
 export interface DirectionStats {
   /** Frames that came in at one end, and their bytes. */
   received: number;
@@ -156,16 +161,16 @@ export interface DirectionStats {
 /** Of what went out. */
 export interface Rates {
   /** Over the last second, as a sample a second shows it. */
-  second: Rate;
+  second: FrameRate;
   /** Over the last minute, or since the fabric's start. */
-  minute: Rate;
+  minute: FrameRate;
 }
-export interface Rate {
+export interface FrameRate {
   framesPerSecond: number;
   bitsPerSecond: number;
 }
 
-export interface LinkStats {
+export interface FabricLinkStats {
   id: string;
   /** Since when it counts: when the link was made in this process, milliseconds since 1970. */
   since: number;
@@ -244,7 +249,7 @@ export interface LinkFailure {
 export type Reply<R extends Request> = R extends { op: 'hello' }
   ? Hello
   : R extends { op: 'stats' }
-    ? LinkStats[]
+    ? FabricLinkStats[]
     : R extends { op: 'load' }
       ? FabricLoad
       : R extends { op: 'switch_stats' }

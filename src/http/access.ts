@@ -1,8 +1,17 @@
-/** Who may ask: cross-origin rules and HTTP Basic. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+/** Which pages may use the server: names it may be addressed by, and origins of other pages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
-import type { Tickets } from '../api/tickets.ts';
+import type { IsKnownHost } from './known-hosts.ts';
+
+/** For a server without credentials: what is addressed by another name comes from a page that was rebound to it. */
+export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {
+  app.addHook('onRequest', async ({ headers }) => refuseUnknownHost(headers.host, isKnownHost));
+}
+
+/** @throws host_refused */
+export function refuseUnknownHost(host: string | undefined, isKnownHost: IsKnownHost): void {
+  if (!isKnownHost(host)) throw fault('host_refused', { host: host ?? '' });
+}
 
 /** `allowedOrigins`: pages served from elsewhere that may use this server, with credentials. */
 export function addCors(app: FastifyInstance, allowedOrigins: readonly string[]): void {
@@ -44,36 +53,4 @@ function preflight(request: FastifyRequest, reply: FastifyReply, allowedOrigins:
   });
   if (headers !== undefined) reply.header('Access-Control-Allow-Headers', headers);
   return reply.code(200).type('application/octet-stream').send();
-}
-
-export interface Credentials {
-  readonly user: string;
-  readonly password: string;
-  /** Stand for the credentials on WebSockets. */
-  readonly tickets: Tickets;
-  /** WebSockets of consoles need neither: clients of the established server send none. */
-  readonly openConsoles: boolean;
-}
-
-/** Every request needs the credentials; compared in constant time. */
-export function addBasicAuth(app: FastifyInstance, { user, password, tickets, openConsoles }: Credentials): void {
-  const expected = digest(`Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`);
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS') return undefined;
-    if (timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return undefined;
-    if (request.headers.upgrade?.toLowerCase() === 'websocket') {
-      const { ticket } = request.query as { ticket?: unknown };
-      if (typeof ticket === 'string' && tickets.redeem(ticket)) return undefined;
-      if (openConsoles && request.routeOptions.config.template?.endsWith('/console/ws')) return undefined;
-    }
-    return reply
-      .code(401)
-      .headers({ 'WWW-Authenticate': 'Basic realm="GNS3 server"', Connection: 'close' })
-      .type('application/octet-stream')
-      .send(Buffer.alloc(0));
-  });
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

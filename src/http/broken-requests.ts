@@ -1,6 +1,7 @@
-/** What is no request of HTTP: the answer is written on the bare connection, in the form of every error. */
-import { STATUS_CODES } from 'node:http';
+/** What is no request of HTTP, or cannot become one: the answer is written on the bare connection, in the form of every error. */
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ConnectionError } from 'fastify';
 import { JsonText } from '../lib/json-text.ts';
 
@@ -14,15 +15,44 @@ export function replyBroken(serverHeader: string) {
   return ({ code }: ConnectionError, socket: Socket): void => {
     if (code === 'ECONNRESET' || socket.destroyed) return;
     const [status, message] = faults[code] ?? [400, 'This is no request of HTTP that can be read'];
-    const body = new JsonText().encode({ message, status });
-    const lines = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `Server: ${serverHeader}`,
-      'Connection: close',
-      'Content-Type: application/json',
-      `Content-Length: ${body.length}`,
-    ];
-    if (socket.writable) socket.write(`${lines.join('\r\n')}\r\n\r\n${body.toString()}`);
+    if (socket.writable) socket.write(bareAnswer({ status, message, serverHeader }));
     socket.destroySoon();
   };
+}
+
+/** Requests that Node hands over apart from others, and would refuse without the body of an error. */
+export function refuseOddRequests(server: NodeJS.EventEmitter, serverHeader: string): void {
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const body = new JsonText().encode({ message: 'No expectation but 100-continue is known', status: 417 });
+    const headers = {
+      Server: serverHeader,
+      Connection: 'close',
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+    };
+    response.writeHead(417, headers).end(body);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    socket.on('error', () => undefined);
+    socket.end(bareAnswer({ status: 405, message: 'This server is no proxy', serverHeader }));
+  });
+}
+
+export interface BareAnswer {
+  readonly status: number;
+  readonly message: string;
+  readonly serverHeader: string;
+}
+
+/** An answer in bytes, after which the connection ends. */
+export function bareAnswer({ status, message, serverHeader }: BareAnswer): string {
+  const body = new JsonText().encode({ message, status });
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Server: ${serverHeader}`,
+    'Connection: close',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body.toString()}`;
 }

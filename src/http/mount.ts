@@ -8,6 +8,7 @@ import { asRequester } from '../api/requester.ts';
 import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import { routerPath } from '../api/template.ts';
 import { validateBody } from '../api/validate.ts';
+import type { DiskFloor } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
 import { identityOf } from './identity.ts';
 
@@ -15,6 +16,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Value of `X-Route`. */
     template?: string;
+    /** It is a WebSocket's. */
+    isSocket?: true;
+    /** Its body is a stream of any length. */
+    isUpload?: true;
   }
   interface FastifyRequest {
     /** What a WebSocket route decided before the upgrade. */
@@ -22,23 +27,29 @@ declare module 'fastify' {
   }
 }
 
+export interface MountParts {
+  readonly texts: JsonText;
+  readonly floor: DiskFloor;
+}
+
 /** Mounts JSON and WebSocket routes, or raw ones, whose context must have a parser that passes the body on unread. */
-export function mount(app: FastifyInstance, routes: readonly Route[], texts: JsonText): void {
+export function mount(app: FastifyInstance, routes: readonly Route[], parts: MountParts): void {
   for (const route of routes) {
     if (route.socket) mountSocket(app, route);
-    else mountPlain(app, route, texts);
+    else mountPlain(app, route, parts);
   }
 }
 
-function mountPlain(app: FastifyInstance, route: Route, texts: JsonText): void {
+function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountParts): void {
   app.route({
     method: route.method,
     url: routerPath(route.template),
-    config: { template: route.template },
+    config: { template: route.template, ...(route.spec.raw && { isUpload: true }) },
     handler: async (request, reply) => {
       // The router takes `/links/` for a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
       const call = await callOf(route, request);
+      if (route.spec.fillsDisk) await floor.check();
       const value = await asRequester(identityOf(request), () => route.handle(call));
       return send(reply, route.spec.status ?? 200, value, texts);
     },
@@ -49,9 +60,9 @@ function mountSocket(app: FastifyInstance, route: Route): void {
   app.route({
     method: 'GET',
     url: routerPath(route.template),
-    config: { template: route.template },
+    config: { template: route.template, isSocket: true },
     preHandler: async (request, reply) => {
-      if (request.headers.upgrade?.toLowerCase() !== 'websocket') throw fault('upgrade_required', {});
+      if (!request.ws) throw fault('upgrade_required', {});
       const call = await callOf(route, request);
       request.accepted = { call, value: await route.handle(call) };
       request.noteUpgrade(reply);

@@ -3,14 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Fault, fault, isFault } from '../api/faults.ts';
+import { DiskFloorError } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
 
-export const bodyLimitBytes = 1_048_576;
+/** Characters of a parameter in a path. */
+export const longestPathPart = 8192;
 
 /** For Fastify's `setErrorHandler`. */
 export function replyErrors(texts: JsonText) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const known = isFault(error) ? error : faultOf(error as FastifyError);
+    const known = faultOf(error);
     if (!known) return replyUnknown(error, request, reply, texts);
     if (known.cause !== undefined) request.log.info({ cause: known.cause, code: known.code }, known.message);
     return sendJson(reply, known.status, bodyOf(known, request), texts);
@@ -19,7 +21,7 @@ export function replyErrors(texts: JsonText) {
 
 /** `exception` and what belongs to it is said by computes, to controllers; a controller's own answers never had it. */
 function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> {
-  const template = request.routeOptions.config.template;
+  const template = request.routeOptions.config?.template;
   const { request: understood, ...extra } = known.extra;
   const body: Record<string, unknown> = { message: known.message, status: known.status };
   if (template?.startsWith('/v2/compute/')) {
@@ -34,13 +36,20 @@ function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> 
   return body;
 }
 
-/** Errors of the HTTP layer itself that a client caused. */
-function faultOf(error: FastifyError): Fault | undefined {
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fault('body_too_large', { limit: bodyLimitBytes });
-  if (typeof error.statusCode === 'number' && error.statusCode >= 400 && error.statusCode < 500) {
-    return fault('invalid_request', { reason: error.message });
+/** What the system lacks, else what was thrown, else what the HTTP layer says of a request. */
+function faultOf(error: unknown): Fault | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'EMFILE' || code === 'ENFILE') return fault('files_exhausted', { code }, { cause: error });
+    // Readers of an upload wrap what ends it.
+    if (isFault(cause, 'upload_idle')) return cause;
+    if (cause instanceof DiskFloorError) return fault('disk_floor', { reason: cause.message }, { cause: error });
   }
-  return undefined;
+  if (isFault(error)) return error;
+  const { statusCode, message, code } = error as FastifyError;
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return fault('path_too_long', { limit: longestPathPart });
+  if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return undefined;
+  return fault('invalid_request', { reason: message });
 }
 
 /** A bug: the client gets a number to look for in the log, never the cause. */
@@ -51,7 +60,6 @@ function replyUnknown(error: unknown, request: FastifyRequest, reply: FastifyRep
 }
 
 function sendJson(reply: FastifyReply, status: number, body: unknown, texts: JsonText): FastifyReply {
-  if (status === 413) reply.header('Connection', 'close');
   return reply.code(status).header('Content-Type', 'application/json').send(texts.encode(body));
 }
 

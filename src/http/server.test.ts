@@ -200,8 +200,8 @@ describe('HTTP Basic', () => {
     });
     const refused = await app.inject('/v2/answer');
     assert.deepEqual(
-      [refused.statusCode, refused.body, refused.headers['www-authenticate']],
-      [401, '', 'Basic realm="GNS3 server"'],
+      [refused.statusCode, refused.json(), refused.headers['www-authenticate']],
+      [401, { message: 'Authentication is required', status: 401 }, 'Basic realm="GNS3 server"'],
     );
     assert.equal(refused.headers['x-route'], '/v2/answer');
     const authorization = `Basic ${Buffer.from('u:p').toString('base64')}`;

@@ -1,4 +1,5 @@
 /** The HTTP server: how bytes become calls of routes and answers become bytes. Fastify is known in this folder and nowhere else. */
+import type { Readable } from 'node:stream';
 import websocket from '@fastify/websocket';
 import fastify, {
   type FastifyBaseLogger,
@@ -12,15 +13,21 @@ import type { ApiVersions } from '../api/openapi/document.ts';
 import { withDocument } from '../api/openapi/routes.ts';
 import type { Route } from '../api/route.ts';
 import { compileTemplate, joinSlashes } from '../api/template.ts';
+import { DiskFloor } from '../lib/disk-floor.ts';
 import { JsonText } from '../lib/json-text.ts';
 import type { CollectMetrics } from '../lib/metric.ts';
-import { addBasicAuth, addCors, type Credentials } from './access.ts';
-import { replyBroken } from './broken-requests.ts';
+import { addCors, addHostCheck } from './access.ts';
+import { refuseOddRequests, replyBroken } from './broken-requests.ts';
+import { type ClientLimits, limitClients } from './client-limits.ts';
+import { addBasicAuth, type Credentials } from './credentials.ts';
+import { bodyLimitBytes, parseJson } from './json-body.ts';
+import { knownHosts } from './known-hosts.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
 import { addPage } from './page.ts';
-import { bodyLimitBytes, replyErrors } from './reply-errors.ts';
+import { longestPathPart, replyErrors } from './reply-errors.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { limitUpload, type UploadLimits } from './upload-body.ts';
 
 /** A client that is asked to close and does not answer is cut off soon: what waits for it takes memory. `closeTimeout` is new in ws 8.19. */
 const webSockets: { maxPayload: number; closeTimeout: number } = { maxPayload: bodyLimitBytes, closeTimeout: 5_000 };
@@ -33,6 +40,10 @@ export interface HttpOptions {
   credentials?: Credentials;
   /** Origins of pages from elsewhere that may use the server. */
   allowedOrigins: readonly string[];
+  /** Names of this server beside the machine's own. Default none. */
+  allowedHosts?: readonly string[];
+  /** Default: those of requests, and none of clients and disks. */
+  limits?: HttpLimits;
   /** PEM; absent: plain HTTP. */
   tls?: { key: Buffer; cert: Buffer };
   /** Given: the routes are described at `/openapi.json`. */
@@ -43,27 +54,46 @@ export interface HttpOptions {
   collectors?: readonly CollectMetrics[];
 }
 
+export interface HttpLimits {
+  /** For the headers of a request, and again for a body in JSON. */
+  readonly requestMs: number;
+  readonly uploads: UploadLimits;
+  readonly clients: ClientLimits;
+}
+
+const plainLimits: HttpLimits = {
+  requestMs: 30_000,
+  uploads: { idleMs: 60_000, floor: new DiskFloor([], 0) },
+  clients: { connections: 0, requests: 0, uploads: 0 },
+};
+/** How often connections whose headers are late are looked for. */
+const lookForLateMs = 1_000;
+/** A client that was answered before all of its body came may send on for so long; what comes is dropped. */
+const lingerMs = 5_000;
+
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { log, serverHeader, credentials, tls, collectors = [] } = options;
+  const { log, serverHeader, credentials, tls, collectors = [], limits = plainLimits } = options;
   const texts = new JsonText();
   const requests = new RequestMetrics();
   const declared = [...options.routes, metricsRoute([async () => requests.read(), ...collectors], log)];
   const routes = options.versions ? withDocument(declared, options.versions) : declared;
   const rewrite = joinSlashes(routes.map((route) => route.template));
+  const timing = { connectionsCheckingInterval: lookForLateMs, headersTimeout: limits.requestMs, requireHostHeader: false };
   const app = fastify({
     loggerInstance: log,
-    ...(tls && { https: tls }),
+    ...(tls ? { https: { ...timing, ...tls } } : { http: timing }),
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
     rewriteUrl: (request) => rewrite(request.url ?? '/'),
-    bodyLimit: bodyLimitBytes,
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: 8192 },
-    // Uploads of images take as long as they take.
+    routerOptions: { maxParamLength: longestPathPart },
+    // Uploads of images take as long as they take; headers and bodies in JSON have limits of their own.
     requestTimeout: 0,
     clientErrorHandler: replyBroken(serverHeader),
     frameworkErrors: (error, request, reply) => {
-      reply.header('Server', serverHeader);
+      // No hook sees these.
+      reply.headers({ Server: serverHeader, Connection: 'close' });
+      reply.raw.once('finish', () => request.raw.socket.destroySoon());
       replyErrors(texts)(error, request as FastifyRequest, reply as FastifyReply);
     },
   });
@@ -76,28 +106,45 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     // What a body calls itself is not heeded; a name that is no media type would be refused before it is read.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
+  app.addHook('onRequest', async ({ headers, raw }) => {
+    // RFC 9112, §3.2.
+    if (headers.host === undefined && raw.httpVersion === '1.1')
+      throw fault('invalid_request', { reason: 'the header Host is missing' });
+  });
+  refuseOddRequests(app.server, serverHeader);
   requests.watch(app);
   endRefusedUpgrades(app);
+  lingerAfterEarlyAnswers(app);
+  limitClients(app, limits.clients, serverHeader);
+  const isKnownHost = knownHosts(options.allowedHosts ?? []);
+  if (!credentials) addHostCheck(app, isKnownHost);
   addCors(app, options.allowedOrigins);
-  if (credentials) addBasicAuth(app, credentials);
+  if (credentials) addBasicAuth(app, credentials, isKnownHost);
   app.setErrorHandler(replyErrors(texts));
   app.setNotFoundHandler(replyNotFound(routes));
   if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
   await app.register(websocket, { options: webSockets });
   await app.register(async (context) => {
-    parseJson(context);
+    parseJson(context, limits.requestMs);
     mount(
       context,
       routes.filter((route) => !route.spec.raw),
-      texts,
+      { texts, floor: limits.uploads.floor },
     );
   });
   await app.register(async (context) => {
-    context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, (_request, payload, done) => done(null, payload));
+    context.addContentTypeParser(
+      '*',
+      { bodyLimit: Number.MAX_SAFE_INTEGER },
+      async (request: FastifyRequest, payload: Readable) => {
+        await limits.uploads.floor.check(Number(request.headers['content-length'] ?? 0));
+        return limitUpload(payload, limits.uploads);
+      },
+    );
     mount(
       context,
       routes.filter((route) => route.spec.raw),
-      texts,
+      { texts, floor: limits.uploads.floor },
     );
   });
   return app;
@@ -116,27 +163,18 @@ function endRefusedUpgrades(app: FastifyInstance): void {
   });
 }
 
-/** A body is JSON whatever the request calls it, and an empty one is `{}`. */
-function parseJson(app: FastifyInstance): void {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
-    if (bytes.length === 0) return {};
-    let text: string;
-    try {
-      text = decoder.decode(bytes);
-    } catch {
-      throw fault('malformed_json', { reason: 'it is not UTF-8' }, { extra: { request: { malformed_json: '' } } });
-    }
-    try {
-      const parsed: unknown = JSON.parse(text);
-      return parsed;
-    } catch (error) {
-      // Answers show what came; what looks like a password they must not, and the parser's words quote it.
-      const isSecret = /pass/i.test(text);
-      const request = { malformed_json: isSecret ? '' : text.slice(0, 4096) };
-      const reason = isSecret ? 'it cannot be read' : (error as Error).message;
-      throw fault('malformed_json', { reason }, { extra: { request } });
-    }
+/**
+ * The connection of an answer that left before its request had come whole ends soon, and not at once: bytes that arrive at a closed connection
+ * reset it, and the client may lose the answer.
+ */
+function lingerAfterEarlyAnswers(app: FastifyInstance): void {
+  app.addHook('onResponse', async ({ raw }) => {
+    if (raw.complete || raw.socket.destroyed) return;
+    const timer = setTimeout(() => {
+      if (!raw.complete) raw.socket.destroy();
+    }, lingerMs).unref();
+    raw.once('end', () => clearTimeout(timer));
+    raw.resume();
   });
 }
 

@@ -1,31 +1,32 @@
 /**
  * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is taken
- * back and rejected. The journal behind it is rewritten when it holds far more records than the map has entries.
+ * back and rejected. The journal behind it is rewritten when it holds far more records than the map has entries. A damaged one is
+ * reported, a copy of it is kept, and the entries that can be read are there.
  */
 import { Journal } from './journal.ts';
+import type { Warn } from './set-aside.ts';
 
-type Change<V> = { k: string; v: V } | { k: string };
+type MapChange<V> = { k: string; v: V } | { k: string };
 
 /** Below this many records the journal is not worth rewriting. */
 const minimumRecords = 1000;
 
 export class DurableMap<V> {
   readonly #values: Map<string, V>;
-  readonly #journal: Journal<Change<V>>;
+  readonly #journal: Journal<MapChange<V>>;
   #records: number;
   #restarting = false;
   /** Changes that are not on disk yet. */
   #pending = 0;
 
-  private constructor(journal: Journal<Change<V>>, values: Map<string, V>, records: number) {
+  private constructor(journal: Journal<MapChange<V>>, values: Map<string, V>, records: number) {
     this.#journal = journal;
     this.#values = values;
     this.#records = records;
   }
 
-  /** @throws JournalDamaged */
-  static async open<V>(path: string): Promise<DurableMap<V>> {
-    const { journal, records } = await Journal.open<Change<V>>(path);
+  static async open<V>(path: string, warn: Warn): Promise<DurableMap<V>> {
+    const { journal, records } = await Journal.openSalvaged<MapChange<V>>(path, warn);
     const values = new Map<string, V>();
     for (const change of records) {
       if ('v' in change) values.set(change.k, change.v);
@@ -64,7 +65,7 @@ export class DurableMap<V> {
     return this.#journal.close();
   }
 
-  async #change(key: string, change: Change<V>, apply: () => void): Promise<void> {
+  async #change(key: string, change: MapChange<V>, apply: () => void): Promise<void> {
     const before = this.#values.get(key);
     apply();
     this.#pending += 1;

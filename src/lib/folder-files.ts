@@ -1,9 +1,9 @@
 /** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { extname, join, normalize } from 'node:path';
+import { extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
-import { isReallyBelow } from './inside.ts';
+import { checkArrival } from './disk-image/references.ts';
+import { isReallyBelow, realExisting } from './inside.ts';
+import { NotAFile, openRegular } from './regular-file.ts';
 import { type WriteOptions, writeStream } from './stream-file.ts';
 
 /** The path is none of the folder's. `message` says why, to follow "the path is not allowed:". */
@@ -36,22 +36,34 @@ export async function pathInside(folder: string, path: string): Promise<string> 
 /** @throws OutsideError, and errors of the system */
 export async function readInside(folder: string, path: string): Promise<FoundFile> {
   const file = await pathInside(folder, path);
-  // A named pipe must not be waited for; for files it makes no difference.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  const facts = await handle.stat();
-  const { mtime, size } = facts;
-  if (!facts.isFile() || size === 0) await handle.close();
-  if (!facts.isFile()) throw new Error('it is not a file');
+  const { file: handle } = await openRegular(file).catch((error: unknown) => {
+    throw error instanceof NotAFile ? new Error('it is not a file') : error;
+  });
+  const { mtime, size } = await handle.stat();
+  if (size === 0) await handle.close();
   const contentType = contentTypes[extname(file).toLowerCase()] ?? 'application/octet-stream';
   const source = size === 0 ? Readable.from([]) : handle.createReadStream({ end: size - 1, highWaterMark: 256 * 1024 });
   return { contentType, modified: mtime, sizeBytes: size, source };
 }
 
-/** An upload that breaks off changes nothing; folders are made. @throws OutsideError, and errors of the system */
-export async function writeInside(folder: string, path: string, source: Readable, options?: WriteOptions): Promise<void> {
+export interface WriteInside extends WriteOptions {
+  /** Why a file may not be written at a path, relative to the folder; undefined when it may. */
+  readonly problemOf: (path: string) => string | undefined;
+}
+
+/**
+ * An upload that breaks off changes nothing; folders are made. Disk images are examined, as nodes use files of the project.
+ * @throws OutsideError, ForeignReferenceError, and errors of the system
+ */
+export async function writeInside(folder: string, path: string, source: Readable, options: WriteInside): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
-  await writeStream(await pathInside(folder, path), source, options);
+  const file = await pathInside(folder, path);
+  // By whatever links one gets there.
+  const [realFolder, realFile] = await Promise.all([realExisting(folder), realExisting(file)]);
+  const problem = options.problemOf(relative(folder, file)) ?? options.problemOf(relative(realFolder, realFile));
+  if (problem !== undefined) throw new OutsideError(path, problem);
+  await writeStream(file, source, { check: checkArrival, ...options });
 }
 
 /** What nodes and projects keep; anything else is bytes. */

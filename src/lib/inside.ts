@@ -25,7 +25,7 @@ export async function isReallyBelow(folder: string, path: string): Promise<boole
 }
 
 /** The real path of the part of a path that exists, with the rest as given. A dangling link leads nowhere: the root folder. */
-async function realExisting(path: string): Promise<string> {
+export async function realExisting(path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined);
   if (real !== undefined) return real;
   // Anything else that is there now was made meanwhile.

@@ -3,9 +3,10 @@
  * process and takes it back when that process ends, however it ends. Where there are none (not Linux) a file with the process id serves.
  */
 import { createHash } from 'node:crypto';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { readRegularFile } from './regular-file.ts';
 
 export interface InstanceLock {
   release(): Promise<void>;
@@ -14,14 +15,16 @@ export interface InstanceLock {
 /** Resolves to the lock, or to the id of the process that holds it (0 when that cannot be told). */
 export async function lockInstance(dataDirectory: string): Promise<InstanceLock | number> {
   const pidFile = join(dataDirectory, 'server.pid');
-  const holder = Number(await readFile(pidFile, 'utf8').catch(() => '0')) || 0;
+  const holder = Number(await readRegularFile(pidFile).then(String, () => '0')) || 0;
   const name = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 32);
   const server = process.platform === 'linux' ? await listen(`\0patchbay-${name}`) : isAlive(holder) ? undefined : createServer();
   if (!server) return holder;
-  await writeFile(pidFile, `${process.pid}\n`);
+  // Whatever lies in its place is not ours to write to. The file only names the holder of the lock: without it that is unknown.
+  await rm(pidFile, { recursive: true, force: true }).catch(() => undefined);
+  await writeFile(pidFile, `${process.pid}\n`, { flag: 'wx' }).catch(() => undefined);
   return {
     async release() {
-      await rm(pidFile, { force: true });
+      await rm(pidFile, { force: true }).catch(() => undefined);
       server.close();
     },
   };

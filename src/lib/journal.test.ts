@@ -82,11 +82,11 @@ describe('durable map', () => {
   it('comes back after it was rewritten', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'patchbay-map-'));
     const file = join(folder, 'map.log');
-    const map = await DurableMap.open<number>(file);
+    const map = await DurableMap.open<number>(file, assert.fail);
     for (let round = 0; round < 300; round++) await Promise.all(['a', 'b', 'c', 'd', 'e'].map((key) => map.set(key, round)));
     await map.delete('e');
     await map.close();
-    const again = await DurableMap.open<number>(file);
+    const again = await DurableMap.open<number>(file, assert.fail);
     assert.deepEqual(
       [...again.entries()],
       [
@@ -102,7 +102,7 @@ describe('durable map', () => {
   });
 
   it('takes back what cannot be written', async () => {
-    const map = await DurableMap.open<number>('/dev/full');
+    const map = await DurableMap.open<number>('/dev/full', assert.fail);
     await assert.rejects(map.set('a', 1), { code: 'ENOSPC' });
     assert.equal(map.has('a'), false);
     await Promise.allSettled([map.set('a', 1), map.set('a', 2)]);

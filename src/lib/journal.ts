@@ -4,14 +4,17 @@
  * Theory of operation. Appends that come together share one write, which returns when it is on disk (O_DSYNC: one call instead of a
  * write and an `fdatasync`): while a group is being written the next one gathers, so the cost of durability is that of a group, not of
  * a record. A line holds a checksum and the record; a last line that was torn by a crash is cut off at opening, anything else that is
- * wrong is `JournalDamaged` and the file is left as it is. A group that cannot be written is cut off again, its appends are refused in
+ * wrong is `JournalDamaged` and the file is left as it is, or, where each record stands for itself (`openSalvaged`), a copy is kept and
+ * the records that can be read go into a new file. A group that cannot be written is cut off again, its appends are refused in
  * reverse order (so that callers can undo in reverse order), and the journal goes on with the next group. `restart` replaces the file
  * atomically by a shorter one.
  */
-import { constants, type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { constants, type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { syncFolder, writeFileAtomic } from './atomic-file.ts';
+import { encode, readRecords, salvageRecords } from './journal-lines.ts';
+import { readRegularFile } from './regular-file.ts';
+import { isDamage, keepCopy, setAside, type Warn } from './set-aside.ts';
 
 const appendSynced = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_DSYNC;
 
@@ -19,7 +22,7 @@ export class JournalDamaged extends Error {
   override readonly name = 'JournalDamaged';
 }
 
-interface Waiting {
+interface PendingRecord {
   readonly line: string;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -36,7 +39,7 @@ export class Journal<R> {
   readonly path: string;
   #file: FileHandle;
   #size: number;
-  #waiting: Waiting[] = [];
+  #waiting: PendingRecord[] = [];
   readonly #restarts: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
@@ -53,7 +56,7 @@ export class Journal<R> {
    */
   static async open<R>(path: string): Promise<OpenedJournal<R>> {
     const content = await readOrEmpty(path);
-    const { records, goodBytes } = readRecords<R>(content, path);
+    const { records, goodBytes } = await readGood<R>(content, path);
     const file = await open(path, appendSynced);
     if (goodBytes < content.length) {
       await file.truncate(goodBytes);
@@ -65,7 +68,28 @@ export class Journal<R> {
 
   /** Reads the records without opening the journal for writing; a torn last record is left where it is. */
   static async read<R>(path: string): Promise<R[]> {
-    return readRecords<R>(await readOrEmpty(path), path).records;
+    return (await readGood<R>(await readOrEmpty(path), path)).records;
+  }
+
+  /**
+   * As `open`, for records that stand for themselves: what cannot be read of them is reported and left out, and a copy of the damaged
+   * file is kept. What lies in the file's place and is no file is moved away.
+   */
+  static async openSalvaged<R>(path: string, warn: Warn): Promise<OpenedJournal<R>> {
+    try {
+      const opened = await Journal.open<R>(path);
+      if (opened.cutBytes > 0) warn(`The last record of ${path} was incomplete and was left out (${opened.cutBytes} bytes)`);
+      return opened;
+    } catch (error) {
+      if (!(error instanceof JournalDamaged)) throw error;
+      const content = await readOrEmpty(path).catch(() => undefined);
+      const { records, lost } = content ? await salvageRecords<R>(content) : { records: [], lost: 0 };
+      const aside = content ? await keepCopy(path) : await setAside(path);
+      await writeFileAtomic(path, records.map(encode).join(''));
+      const kept = content ? `${records.length} of its records are kept, ${lost} could not be read` : 'The server does without it';
+      warn(`${error.message}. What was there is now ${aside}. ${kept}`);
+      return Journal.open<R>(path);
+    }
   }
 
   /** Bytes of the file that are known to be on disk. */
@@ -137,44 +161,20 @@ export class Journal<R> {
   }
 }
 
-function encode(record: unknown): string {
-  const text = JSON.stringify(record);
-  return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
-}
-
 async function readOrEmpty(path: string): Promise<Buffer> {
   try {
-    // A special file (a device in a test, say) holds no records, and reading one may never end.
-    return (await stat(path)).isFile() ? await readFile(path) : Buffer.alloc(0);
+    // A device (in a test) holds no records, and reading one may never end.
+    return (await stat(path)).isCharacterDevice() ? Buffer.alloc(0) : await readRegularFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
+    if (!isDamage(error)) throw error;
+    throw new JournalDamaged(`${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function readRecords<R>(content: Buffer, path: string): { records: R[]; goodBytes: number } {
-  const records: R[] = [];
-  let start = 0;
-  while (start < content.length) {
-    const end = content.indexOf(10, start);
-    const record = end < 0 ? undefined : decode<R>(content.toString('utf8', start, end));
-    if (record === undefined) {
-      const isLast = end < 0 || end === content.length - 1;
-      if (isLast) break;
-      throw new JournalDamaged(`${path} cannot be read from byte ${start} on`);
-    }
-    records.push(record);
-    start = end + 1;
-  }
-  return { records, goodBytes: start };
-}
-
-function decode<R>(line: string): R | undefined {
-  const text = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return undefined;
-  try {
-    return JSON.parse(text) as R;
-  } catch {
-    return undefined;
-  }
+/** @throws JournalDamaged */
+async function readGood<R>(content: Buffer, path: string): Promise<{ records: R[]; goodBytes: number }> {
+  const { records, goodBytes, isTorn } = await readRecords<R>(content);
+  if (!isTorn) throw new JournalDamaged(`${path} cannot be read from byte ${goodBytes} on`);
+  return { records, goodBytes };
 }

@@ -30,13 +30,13 @@ export function fileHeader({ linkType, nanoseconds }: PcapKind): Buffer {
 }
 
 /** Reads up to `length` bytes at `position` of a file. */
-export type ReadAt = (buffer: Buffer, length: number, position: number) => Promise<number>;
+export type ReadInto = (buffer: Buffer, length: number, position: number) => Promise<number>;
 
 /**
  * Where the last whole record of a file of `size` bytes ends: what comes after was torn when its writer died. Undefined when it is no
  * file of this kind, or not of records as we write them.
  */
-export async function findEnd(read: ReadAt, size: number, kind: PcapKind): Promise<number | undefined> {
+export async function findEnd(read: ReadInto, size: number, kind: PcapKind): Promise<number | undefined> {
   const wanted = fileHeader(kind);
   const header = Buffer.alloc(fileHeaderBytes);
   if ((await read(header, fileHeaderBytes, 0)) < fileHeaderBytes || !header.equals(wanted)) return undefined;

@@ -38,7 +38,7 @@ export class PortPool {
     return this.#taken.has(port);
   }
 
-  /** The wanted port if it is free and within the range, else another; undefined when none is left. */
+  /** The wanted port if it is free and within the range, else another; undefined when none is left. @throws when no file can be opened */
   async take(wanted?: number | null): Promise<number | undefined> {
     if (wanted && this.#inRange(wanted) && (await this.#claim(wanted))) return wanted;
     const count = this.range.last - this.range.first + 1;
@@ -69,28 +69,38 @@ export class PortPool {
   async #claim(port: number): Promise<boolean> {
     if (!this.reserve(port)) return false;
     const { protocol, host } = this.range;
-    const bindable = protocol === 'tcp' ? await canListen(port, host) : await canBind(port);
-    if (!bindable) this.#taken.delete(port);
+    let bindable = false;
+    try {
+      bindable = protocol === 'tcp' ? await canListen(port, host) : await canBind(port);
+    } finally {
+      if (!bindable) this.#taken.delete(port);
+    }
     return bindable;
   }
 }
 
 function canListen(port: number, host: string): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
+    server.once('error', (error) => (hasNoFiles(error) ? reject(error) : resolve(false)));
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
 /** On every address: datagram sockets of emulators listen there, and a narrower one of somebody else would steal frames. */
 function canBind(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const socket = createSocket({ type: 'udp4', reuseAddr: false });
-    socket.once('error', () => {
+    socket.once('error', (error) => {
       socket.close();
-      resolve(false);
+      if (hasNoFiles(error)) reject(error);
+      else resolve(false);
     });
     socket.bind({ port, address: '0.0.0.0', exclusive: true }, () => socket.close(() => resolve(true)));
   });
+}
+
+/** It says nothing of the port. */
+function hasNoFiles({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EMFILE' || code === 'ENFILE';
 }

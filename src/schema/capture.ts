@@ -1,6 +1,12 @@
-/** Captures as they are asked for. Beside the established keys there are some of our own, all optional. */
+/**
+ * Captures of links. A link has a list of captures; the first one, of a fixed id, is the one that GNS3's API knows. Beside GNS3's fields
+ * there are some of our own, all optional.
+ */
 import { Name, named, nullable, oneOf, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
+
+/** The capture that `start_capture` and `stop_capture` mean. Where the API has an id for any capture, this one's is null. */
+export const gns3CaptureId = 'gns3';
 
 /** Names of the API to link types of pcap files. Source: tcpdump.org, "Link-layer header types". */
 export const linkTypes = {
@@ -17,7 +23,7 @@ export const captureSides = ['before', 'after'] as const;
 export type CaptureSide = (typeof captureSides)[number];
 
 const options = {
-  append: Type.Optional(Type.Boolean({ description: 'Go on behind what a file of that name holds, instead of replacing it' })),
+  append: Type.Optional(Type.Boolean({ description: 'Append to a file of that name, instead of replacing it' })),
   data_link_type: Type.Optional(oneOf(dataLinkTypes)),
   max_bytes: Type.Optional(Type.Integer({ minimum: 24, description: 'The capture ends before its file is longer' })),
   max_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'The capture ends after this time' })),
@@ -25,16 +31,15 @@ const options = {
   side: Type.Optional(oneOf(captureSides, { description: 'Frames as they come in, or as the filters send them on (default)' })),
 };
 
-/** Of a compute. */
+/** Of a port, at a compute: the one that GNS3's API knows. */
 export const CaptureStart = Type.Object({ ...options, capture_file_name: Name() }, named('CaptureStart'));
 export type CaptureStart = Static<typeof CaptureStart>;
 
-/** Of a compute, beside the port's own. */
-export const FurtherCaptureStart = Type.Object(
+/** Of a port, at a compute: any other. */
+export const CaptureStartWithId = Type.Object(
   { ...options, capture_file_name: Name(), capture_id: Uuid },
-  named('FurtherCaptureStart'),
+  named('CaptureStartWithId'),
 );
-export type FurtherCaptureStart = Static<typeof FurtherCaptureStart>;
 
 /** Of a link. */
 export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, named('LinkCaptureStart'));
@@ -49,11 +54,11 @@ const made = {
   max_bytes: nullable(Type.Integer()),
   ends_at: nullable(Type.String({ description: 'ISO 8601, UTC' })),
 };
-/** How a capture is made, as far as it is known while it goes on. */
+/** How frames are written, and when the capture ends by itself. */
 export const CaptureOptions = Type.Object(made, named('CaptureOptions'));
 export type CaptureOptions = Readonly<Static<typeof CaptureOptions>>;
 
-/** A capture of a link beside its own, as the controller shows it. */
+/** A capture of a link, as the controller shows it; GNS3's is shown in the fields of the link instead. */
 export const LinkCapture = Type.Object(
   {
     ...made,
@@ -62,7 +67,7 @@ export const LinkCapture = Type.Object(
     capture_file_name: Type.String(),
     capture_file_path: Type.String(),
     capturing: Type.Boolean({
-      description: 'False while it waits, after its project was opened, for one of the nodes to be started',
+      description: 'False while it waits for one of the nodes to be started, or for its compute to answer',
     }),
     link_id: Uuid,
     project_id: Uuid,
@@ -75,7 +80,7 @@ export type LinkCapture = Readonly<Static<typeof LinkCapture>>;
 export const CaptureEntry = Type.Object(
   {
     ...made,
-    capture_id: nullable(Type.String({ description: "Null of the port's own, which start_capture began" })),
+    capture_id: nullable(Type.String({ description: 'Null for the one that start_capture started' })),
     node_id: Uuid,
     adapter_number: Type.Integer(),
     port_number: Type.Integer(),

@@ -14,6 +14,8 @@ export const Text = (options: object = {}) => Type.String({ maxLength: maxTextLe
 /** Notes on a node for whoever uses it, or a few lines of settings: longer than a name. */
 export const LongText = (options: object = {}) => Text({ maxLength: 65_536, ...options });
 export const Name = (options: object = {}) => Text({ minLength: 1, ...options });
+/** A name that a user gives: without control characters and halves of characters. Files that have others are read all the same. */
+export const GivenName = (options: object = {}) => Name({ pattern: '^[^\\p{Cc}\\p{Cs}]*$', ...options });
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 /** One of the given words. */
 export const oneOf = <const T extends readonly string[]>(words: T, options: object = {}) =>

@@ -34,7 +34,7 @@ export const Capabilities = Type.Object(
 );
 
 /** The compute object; the password never leaves the server. */
-export const Compute = Type.Object(
+export const ComputeObject = Type.Object(
   {
     capabilities: Capabilities,
     compute_id: Type.String(),
@@ -50,4 +50,4 @@ export const Compute = Type.Object(
   },
   named('Compute'),
 );
-export type Compute = Static<typeof Compute>;
+export type ComputeObject = Static<typeof ComputeObject>;

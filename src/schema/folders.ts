@@ -1,4 +1,27 @@
-/** Names in a project's folder that controller and compute both know. */
+/** Names in a project's folder that controller and compute both know, and what of it clients may write. */
+import { isUuid } from './common.ts';
 
 /** Folders of deleted nodes, by node id. The leading dot keeps it out of copies. */
 export const deletedNodesFolder = '.deleted-nodes';
+/** Folders that are being filled or removed begin so. */
+export const stagingPrefix = '.patchbay-';
+
+/** Directly in the project's folder. Copies of `project-files` and uploads grow under the last two names. */
+const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
+/** Project file, log, history, and what comes and goes beside them. */
+const projectFile = /\.gns3(?:\..*)?$/i;
+
+/**
+ * Why clients may not write a file at this place of a project; undefined when they may. `path`: relative, normalised. Below
+ * `project-files` only files in the folder of a node and pictures of drawings may be written; beside it, what the server does not use.
+ */
+export function writeProblem(path: string, kindFolders: ReadonlySet<string>): string | undefined {
+  const [top = '', kind = '', node = '', ...inNode] = path.split('/');
+  if (top === 'project-files') {
+    const isPicture = kind === 'images' && node !== '' && !node.startsWith('.') && inNode.length === 0;
+    const isNodeFile = kindFolders.has(kind) && isUuid(node) && inNode.length > 0;
+    return isPicture || isNodeFile ? undefined : 'below project-files, only files in the folder of a node can be written';
+  }
+  if (ownNames.test(top)) return 'the server keeps its own files there';
+  return kind === '' && projectFile.test(top) ? 'the server writes the project itself' : undefined;
+}

@@ -1,4 +1,4 @@
-/** What types of nodes can, for pages that offer only what works: ours, beyond the established API. */
+/** What each type of node can do and what can be set of it, for the page. Not part of GNS3's API. */
 import { named, nullable, oneOf } from './common.ts';
 import { consoleTypes, nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
@@ -13,6 +13,7 @@ export const KindFacts = Type.Object(
     console_type: nullable(oneOf(consoleTypes, { description: 'That of a node whose maker does not say; null: no console' })),
     console_types: Type.Array(oneOf(consoleTypes)),
     images: Type.Boolean({ description: 'Is made of images that computes keep' }),
+    templates: Type.Boolean({ description: 'Clients may create templates of this type' }),
     can: Type.Object(
       {
         suspend: can('Suspend and resume'),
@@ -28,3 +29,19 @@ export const KindFacts = Type.Object(
   named('KindFacts'),
 );
 export type KindFacts = Static<typeof KindFacts>;
+
+const SchemaByName = Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of each property' });
+
+export const KindSchemas = Type.Object(
+  {
+    node: Type.Object({ properties: SchemaByName }, named('NodeForm')),
+    template: nullable(
+      Type.Object(
+        { properties: SchemaByName, required: Type.Array(Type.String({ description: 'A property without a default' })) },
+        named('TemplateForm'),
+      ),
+    ),
+  },
+  named('KindSchemas'),
+);
+export type KindSchemas = Static<typeof KindSchemas>;

@@ -32,16 +32,16 @@ const direction = {
 const DirectionFigures = Type.Object(direction, named('DirectionFigures'));
 export type DirectionFigures = Static<typeof DirectionFigures>;
 
-/** A capture that goes on. */
+/** A capture that runs. */
 const CaptureFigures = Type.Object(
   {
-    capture_id: nullable(Type.String({ description: "Null of the link's own" })),
+    capture_id: nullable(Type.String({ description: 'Null for the one that start_capture started' })),
     file_name: Type.String(),
     side: oneOf(['before', 'after'], { description: 'Which side of the filters it sees' }),
-    frames: count('Frames taken since it began, or since the fabric was started again'),
+    frames: count('Frames taken since it started, or since the fabric was started again'),
     bytes: count('Length of its file'),
     missed_frames: count('Frames that passed and are not in the file, because the disk was slower'),
-    ended: nullable(Type.String({ description: 'Why it is over although nobody stopped it' })),
+    ended: nullable(Type.String({ description: 'Why it ended by itself; null while it runs' })),
   },
   named('CaptureFigures'),
 );
@@ -69,11 +69,11 @@ export const PortStats = Type.Object(
 );
 export type PortStats = Static<typeof PortStats>;
 
-const LinkDirection = Type.Object(
+const DirectionCounters = Type.Object(
   { ...direction, from_node_id: Uuid, from_node: Type.String(), to_node_id: Uuid, to_node: Type.String() },
   named('LinkDirection'),
 );
-export type LinkDirection = Static<typeof LinkDirection>;
+export type DirectionCounters = Static<typeof DirectionCounters>;
 
 /** The counters of a link, as the controller tells them; also the `event` of `link.stats`. */
 export const LinkStats = Type.Object(
@@ -84,8 +84,8 @@ export const LinkStats = Type.Object(
     reason: nullable(Type.String()),
     carrier: nullable(oneOf(carriers, { description: howCarried })),
     since: nullable(since),
-    directions: Type.Unsafe<[LinkDirection, LinkDirection]>(
-      Type.Array(LinkDirection, {
+    directions: Type.Unsafe<[DirectionCounters, DirectionCounters]>(
+      Type.Array(DirectionCounters, {
         minItems: 2,
         maxItems: 2,
         description: "From the first of the link's nodes to the second, and back",

@@ -1,4 +1,4 @@
-import { Mac, Name, named, nullable, oneOf, strict, TcpPort, Text, Uuid } from './common.ts';
+import { GivenName, Mac, Name, named, nullable, oneOf, strict, TcpPort, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 export const nodeTypes = [
@@ -94,7 +94,7 @@ const writable = {
 };
 
 export const NodeCreate = Type.Object(
-  { ...writable, ...readOnly, compute_id: Name(), name: Name(), node_id: Type.Optional(Uuid), node_type: oneOf(nodeTypes) },
+  { ...writable, ...readOnly, compute_id: Name(), name: GivenName(), node_id: Type.Optional(Uuid), node_type: oneOf(nodeTypes) },
   named('NodeCreate'),
 );
 export const NodeUpdate = Type.Object(
@@ -102,7 +102,7 @@ export const NodeUpdate = Type.Object(
     ...writable,
     ...readOnly,
     compute_id: Type.Optional(Name()),
-    name: Type.Optional(Name()),
+    name: Type.Optional(GivenName()),
     node_id: Type.Optional(Uuid),
     node_type: Type.Optional(oneOf(nodeTypes)),
   },

@@ -38,9 +38,22 @@ const table = {
     certkey: gns3('', 'Private key in PEM form, for `ssl`'),
     console_without_credentials: ours(false, 'With `auth`: console WebSockets need no credentials, as with GNS3'),
     allowed_origins: ours(
-      'http://127.0.0.1:3080,http://localhost:3080,http://127.0.0.1:4200,http://localhost:4200,http://gns3.github.io,https://gns3.github.io',
-      'Comma-separated origins of web pages from other servers that may use this one',
+      'https://gns3.github.io',
+      'Comma-separated origins of web pages from other servers that may use this one; the default is GNS3’s web client',
     ),
+    allowed_hosts: ours(
+      '',
+      'Without `auth`: comma-separated names by which clients may address this server, beside IP addresses, `host` and the machine’s own name',
+    ),
+    request_timeout: ours(30, 'Seconds for the headers of a request, and for a body in JSON'),
+    upload_idle_timeout: ours(60, 'Seconds that an upload may pause'),
+    max_connections_per_client: ours(
+      2000,
+      'Connections of one client address at a time, WebSockets and event streams among them; 0: any number. A proxy in front is one client',
+    ),
+    max_requests_per_client: ours(2000, 'Requests of one client address that are answered at a time; 0: any number'),
+    max_uploads_per_client: ours(100, 'Uploads of one client address at a time; 0: any number'),
+    min_free_bytes: ours(268_435_456, 'Bytes that uploads, copies and captures leave free on the server’s disks; 0: none'),
     allow_remote_console: gns3(false, 'Consoles listen on all addresses, not only on `host`'),
     projects_path: gns3('', 'Folder of projects'),
     images_path: gns3('', 'Folder of images'),
@@ -95,9 +108,11 @@ const table = {
   },
 } satisfies Record<string, Record<string, Setting>>;
 
-type Table = typeof table;
+type DeclaredSettings = typeof table;
 type Sections = {
-  -readonly [S in keyof Table]: { -readonly [K in keyof Table[S]]: Table[S][K] extends Setting<infer T> ? T : never };
+  -readonly [S in keyof DeclaredSettings]: {
+    -readonly [K in keyof DeclaredSettings[S]]: DeclaredSettings[S][K] extends Setting<infer T> ? T : never;
+  };
 };
 
 /** Complete settings; empty path values were replaced by folders of the data directory. Frozen. */

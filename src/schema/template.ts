@@ -1,5 +1,5 @@
 /** Templates: what all types have in common. What each type adds is in its folder of `src/emulators`. */
-import { maxTextLength, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+import { GivenName, maxTextLength, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
 import { type NodeType, nodeTypes, templateTypes } from './node.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 
@@ -24,12 +24,12 @@ const common = {
 };
 
 /** What depends on the type is checked afterwards, when the type is known. */
-export const TemplateCreate = Type.Object(common, { title: 'TemplateCreate' });
+export const TemplateCreate = Type.Object({ ...common, name: GivenName() }, { title: 'TemplateCreate' });
 export const TemplateUpdate = Type.Object(
   {
     ...common,
     compute_id: Type.Optional(nullable(Name())),
-    name: Type.Optional(Name()),
+    name: Type.Optional(GivenName()),
     template_type: Type.Optional(Name()),
   },
   { title: 'TemplateUpdate' },
@@ -37,7 +37,7 @@ export const TemplateUpdate = Type.Object(
 export const TemplateUse = Type.Object(
   {
     compute_id: Type.Optional(nullable(Text())),
-    name: Type.Optional(nullable(Text({ description: 'In place of the name that the template makes' }))),
+    name: Type.Optional(nullable(GivenName({ minLength: 0, description: 'In place of the name that the template makes' }))),
     x: Type.Integer(),
     y: Type.Integer(),
   },

@@ -4,15 +4,15 @@ import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { expectFault, type Reply } from '../support/raw-http.ts';
 import { withServer } from '../support/with-server.ts';
-import { allRoutes } from './all-routes.ts';
 import { withFixture, worldOf } from './fixture.ts';
 import { fill } from './json-route.ts';
+import { programRoutes } from './program-routes.ts';
 
 const bench = await withServer();
 const fixture = await withFixture(bench);
 
 const rawRoutes = /\/files\/|\/images\/|\/import$|\/raw$|\/ws$|\/pcap$|\{action\}|notifications/;
-const lines = (await allRoutes())
+const lines = (await programRoutes(bench.client))
   .filter(({ method, template }) => method !== 'DELETE' && !rawRoutes.test(template))
   .map(({ method, template }) => `${method} ${template}`);
 const target = (line: string) =>

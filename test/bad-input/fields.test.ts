@@ -4,27 +4,28 @@ import { existsSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
-import { allRoutes } from './all-routes.ts';
 import { withFixture, worldOf } from './fixture.ts';
-import { fill, type JsonRoute, withValue } from './json-route.ts';
+import { fill, withValue } from './json-route.ts';
 import { jsonRoutes } from './json-routes.ts';
+import { jsonRoutesOf, programRoutes } from './program-routes.ts';
 import { hostileTexts, wrongValues } from './wrong-values.ts';
 
 const bench = await withServer();
 const fixture = await withFixture(bench);
 
-const present = new Set((await allRoutes()).map(({ method, template }) => `${method} ${shapeOf(template)}`));
-function shapeOf(path: string): string {
-  return path.replace(/\{\w+\}|\/(adapters|ports)\/0/g, (whole) => (whole.startsWith('/') ? whole.replace('0', '{}') : '{}'));
-}
-const isPresent = ({ line }: JsonRoute) => {
-  const [method = '', path = ''] = line.split(' ');
-  return present.has(`${method} ${shapeOf(path)}`) || /^(GET|POST) \/v2\/(version|projects\/load)/.test(line);
-};
-const tried = jsonRoutes.filter(isPresent);
+const tried = jsonRoutesOf(await programRoutes(bench.client), jsonRoutes);
 
 /** Text that shows in messages of tests, whatever the value. */
 const show = (value: unknown) => (JSON.stringify(value) ?? '').slice(0, 60);
+
+test('a route or field that the program no longer has fails', async () => {
+  const program = await programRoutes(bench.client);
+  const [route] = jsonRoutes.filter(({ line }) => line === 'POST /v2/projects');
+  assert.ok(route);
+  assert.throws(() => jsonRoutesOf(program, [{ ...route, line: 'POST /v2/renamed' }]), /does not have:\nPOST \/v2\/renamed$/);
+  const fields = { renamed: { is: 'text' } } as const;
+  assert.throws(() => jsonRoutesOf(program, [{ ...route, fields }]), /does not have:\nPOST \/v2\/projects: renamed$/);
+});
 
 describe('wrong types', () => {
   for (const route of tried) {

@@ -8,7 +8,7 @@ import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { findProgram } from '../../src/emulators/find-program.ts';
+import { findProgram } from '../../src/emulators/host/find-program.ts';
 import { makeChance } from '../durability/random.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';

@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { expectFault } from '../support/raw-http.ts';
 import { withServer } from '../support/with-server.ts';
-import { allRoutes, type RouteLine } from './all-routes.ts';
 import { withFixture, worldOf } from './fixture.ts';
 import { fill } from './json-route.ts';
 import { jsonRoutes } from './json-routes.ts';
+import { type ProgramRoute, programRoutes } from './program-routes.ts';
 
 const bench = await withServer();
 const fixture = await withFixture(bench);
-const routes = await allRoutes();
+const routes = await programRoutes(bench.client);
 
 const strange = [
   randomUUID(),
@@ -59,7 +59,7 @@ function bodyFor(line: string): string {
   return JSON.stringify(route?.good(fixture.ids) ?? {});
 }
 
-async function tryRoute({ method, template }: RouteLine, parameter: string): Promise<string[]> {
+async function tryRoute({ method, template }: ProgramRoute, parameter: string): Promise<string[]> {
   const bad: string[] = [];
   const isFile = ['path', 'filename', 'action', 'symbol_id'].includes(parameter);
   const isNumber = parameter.endsWith('_number');

@@ -13,6 +13,8 @@ export interface JsonRoute {
   readonly fields: Readonly<Record<string, Sort>>;
   /** A key that the schema does not know is taken (free objects). */
   readonly open?: boolean;
+  /** The controller passes the body to the compute and declares none. */
+  readonly relayed?: boolean;
 }
 
 export function fill(line: string, ids: Ids): string {

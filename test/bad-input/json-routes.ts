@@ -186,6 +186,7 @@ const controller: JsonRoute[] = [
     line: 'POST /v2/projects/{project_id}/nodes/{vm_id}/resize_disk',
     good: () => ({ drive_name: 'hda', extend: 1 }),
     fields: { drive_name: word, extend: integer },
+    relayed: true,
   },
   {
     line: 'POST /v2/templates',

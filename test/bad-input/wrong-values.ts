@@ -1,14 +1,18 @@
 /** Values that a field of a given sort must refuse. */
 
 export type Sort =
-  | { readonly is: 'text' | 'name' | 'uuid' | 'flag' | 'object' | 'list' | 'word' | 'mac'; readonly nullable?: boolean }
+  | { readonly is: 'string' | 'text' | 'name' | 'uuid' | 'flag' | 'object' | 'list' | 'word' | 'mac'; readonly nullable?: boolean }
   | { readonly is: 'integer'; readonly nullable?: boolean; readonly minimum?: number; readonly maximum?: number };
 
 const long = 'x'.repeat(100_000);
-const text = [5, 1.5, true, [], {}, ['x'], `a${'\0'}b`, long];
+const string = [5, 1.5, true, [], {}, ['x']];
+const text = [...string, `a${'\0'}b`, long];
 
 function wrongFor(sort: Sort): unknown[] {
   switch (sort.is) {
+    // Whatever its length and characters.
+    case 'string':
+      return string;
     case 'text':
       return text;
     case 'name':

@@ -1,4 +1,4 @@
-/** Captures when the server ends in an orderly way and starts again, with its nodes running on and with them stopped. */
+/** Captures when the server is terminated and starts again, with its nodes kept running and with them stopped. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import {
 } from '../support/with-server.ts';
 
 const benches = {
-  goOn: await withServer({ stopNodes: false }),
+  running: await withServer({ stopNodes: false }),
   stop: await withServer({ stopNodes: true }),
 };
 
@@ -54,7 +54,7 @@ async function makeLab({ client, server }: Bench) {
     await client.post(`${path}/start_capture`, { capture_file_name: `${name}.pcap`, ...more });
   }
   await client.post(`${links.ended}/stop_capture`);
-  await client.post(`${links.running}/captures`, { capture_file_name: 'further.pcap', side: 'before', ...limits });
+  await client.post(`${links.running}/captures`, { capture_file_name: 'second.pcap', side: 'before', ...limits });
   const captures = join(server.dataDir, 'projects', project.id, 'project-files', 'captures');
   const frames = async (name: string) => parsePcap(await readFile(join(captures, `${name}.pcap`))).frames.length;
   return { project, pcs, links, one, five, frames };
@@ -71,12 +71,12 @@ async function seen({ client }: Bench, { project }: Lab) {
     capture_compute_id: link.capture_compute_id,
     capture_file_name: link.capture_file_name,
     capture_file_path: link.capture_file_path,
-    further: await client.get(`${project.path}/links/${link_id}/captures`),
+    others: await client.get(`${project.path}/links/${link_id}/captures`),
   });
   return Promise.all(links.map(one));
 }
 
-/** Has the node send frames: it asks whether its address is anybody else's. */
+/** The node sends ARP requests for its own address. */
 async function send({ client }: Bench, project: ProjectHandle, { node_id }: NodeBody): Promise<void> {
   const { console } = await client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
   const telnet = await openTelnet(console as number);
@@ -85,7 +85,7 @@ async function send({ client }: Bench, project: ProjectHandle, { node_id }: Node
 }
 
 async function writesOn(bench: Bench, lab: Lab): Promise<void> {
-  const files = ['running', 'further', 'toSwitch'];
+  const files = ['running', 'second', 'toSwitch'];
   const before = await Promise.all(files.map(lab.frames));
   await Promise.all([lab.one, lab.five].map((node) => send(bench, lab.project, node)));
   for (const [n, name] of files.entries())
@@ -93,8 +93,8 @@ async function writesOn(bench: Bench, lab: Lab): Promise<void> {
 }
 
 describe('after SIGTERM and a start', () => {
-  test('captures of nodes that run on are as they were, and are written on', async () => {
-    const bench = benches.goOn;
+  test('captures of nodes that keep running are unchanged, and are written', async () => {
+    const bench = benches.running;
     const lab = await makeLab(bench);
     await writesOn(bench, lab);
     const before = await seen(bench, lab);
@@ -108,7 +108,7 @@ describe('after SIGTERM and a start', () => {
     await writesOn(bench, lab);
   });
 
-  test('captures of nodes that ended with the server go on when these are started', async () => {
+  test('captures of nodes that were stopped with the server are resumed when these are started', async () => {
     const bench = benches.stop;
     const lab = await makeLab(bench);
     await writesOn(bench, lab);
@@ -124,39 +124,39 @@ describe('after SIGTERM and a start', () => {
     assert.deepEqual(files(after), files(before));
     await bench.client.post(`${lab.project.path}/nodes/start`, {}, 204);
     const isAsBefore = async () => assert.deepEqual(withoutTimes(await seen(bench, lab)), withoutTimes(before)) ?? true;
-    await waitFor(isAsBefore, { what: 'the captures to go on', limitMs: 20_000 });
+    await waitFor(isAsBefore, { what: 'the captures to be resumed', limitMs: 20_000 });
     await writesOn(bench, lab);
   });
 });
 
-/** The rest of a capture's time is counted in whole seconds when it goes on. */
+/** The rest of a capture's time is counted in whole seconds when it is resumed. */
 function withoutTimes(links: Awaited<ReturnType<typeof seen>>): unknown {
   return JSON.parse(JSON.stringify(links, (key, value: unknown) => (key === 'ends_at' ? undefined : value)));
 }
 
-test('a capture that begins while its node is being stopped ends with it', async () => {
-  const { client } = benches.goOn;
+test('a capture that is started while its node is being stopped ends with it', async () => {
+  const { client } = benches.running;
   const project = await createProject(client);
   const pcs = await Promise.all(Array.from({ length: 12 }, () => createNode(client, project, 'vpcs')));
   const link = async (n: number) =>
     client.post<LinkBody>(`${project.path}/links`, { nodes: [end(pcs[n] as NodeBody), end(pcs[n + 1] as NodeBody)] });
   const paths: string[] = [];
   for (let n = 0; n < pcs.length; n += 2) paths.push(`${project.path}/links/${(await link(n)).link_id}`);
-  const isOn = async (path: string) => (await client.get<LinkBody>(path)).capturing;
-  const further = async (path: string) => (await client.get<unknown[]>(`${path}/captures`)).length;
+  const isCapturing = async (path: string) => (await client.get<LinkBody>(path)).capturing;
+  const others = async (path: string) => (await client.get<unknown[]>(`${path}/captures`)).length;
   await client.post(`${project.path}/nodes/start`, {}, 204);
-  // The stop waits for the process, the beginning of the capture for the stop.
+  // The stop waits for the process, the start of the capture for the stop.
   const stopped = pcs.map(({ node_id }) => client.send(`POST ${project.path}/nodes/${node_id}/stop`));
-  const begun = paths.flatMap((path) => [
+  const started = paths.flatMap((path) => [
     client.send(`POST ${path}/start_capture`, { body: {} }),
     client.send(`POST ${path}/captures`, { body: {} }),
   ]);
-  const answers = (await Promise.all([...stopped, ...begun])).slice(pcs.length);
+  const answers = (await Promise.all([...stopped, ...started])).slice(pcs.length);
   assert.deepEqual(
     answers.filter(({ status }) => status !== 201 && status !== 409).map((answer) => answer.text()),
     [],
   );
   for (const path of paths)
-    await waitFor(async () => !(await isOn(path)) && (await further(path)) === 0, { what: 'the captures to end' });
+    await waitFor(async () => !(await isCapturing(path)) && (await others(path)) === 0, { what: 'the captures to end' });
   assert.deepEqual(await client.get(`${project.computePath}/captures`), []);
 });

@@ -1,4 +1,4 @@
-/** Captures of links: who captures, what clients are told, what is streamed, and when it ends. */
+/** Captures of links by GNS3's routes: which end captures, the notifications, the stream, and the end. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -62,11 +62,11 @@ describe('a capture of a link', () => {
     }
   });
 
-  test('has its default name, is told, streamed and stopped', async () => {
+  test('has its default name, and is announced, streamed and stopped', async () => {
     const { one, other, path } = await makeLink(['Büro PC', 'R-2_b']);
     await Promise.all([act(one, 'start'), act(other, 'start')]);
     const events = await openWebSocket(`${bench.server.url}${project.path}/notifications/ws`);
-    const told = (capturing: boolean) =>
+    const notified = (capturing: boolean) =>
       events.next((message) => {
         const { action, event } = JSON.parse(String(message)) as { action: string; event: LinkBody };
         return action === 'link.updated' && path.endsWith(event.link_id) && event.capturing === capturing;
@@ -75,7 +75,7 @@ describe('a capture of a link', () => {
     assertShape(link, linkShape, 'link');
     const name = 'BroPC_0-0_to_R-2_b_0-0.pcap';
     assert.deepEqual(facts(link), [true, 'local', name, join(folder, name)]);
-    await told(true);
+    await notified(true);
     assert.deepEqual(await bench.client.get(path), link);
     expectFault(await bench.client.send(`POST ${path}/start_capture`), 409, /already/);
     const stream = await openPcap(`${bench.server.url}${path}/pcap`);
@@ -84,12 +84,12 @@ describe('a capture of a link', () => {
     await waitFor(() => stream.bytes().length >= 24, { what: 'the header before any frame' });
     await ping(one);
     await waitFor(() => wholeFrames(stream.bytes()).filter(isPing).length >= 2, { what: 'the ping in the stream' });
-    const kept = { ...link, capturing: false, capture_compute_id: null };
-    assert.deepEqual(await stop(path), kept);
-    await told(false);
+    const stopped = { ...link, capturing: false, capture_compute_id: null };
+    assert.deepEqual(await stop(path), stopped);
+    await notified(false);
     await stream.ended;
     assert.ok(stream.bytes().equals(await readFile(join(folder, name))));
-    assert.deepEqual(await stop(path), kept);
+    assert.deepEqual(await stop(path), stopped);
     events.close();
   });
 
@@ -119,7 +119,7 @@ describe('a capture of a link', () => {
     }
   });
 
-  test('has as many others beside it, and as many readers, as like', async () => {
+  test('can run beside captures of other links, each with any number of readers', async () => {
     const links = await Promise.all([makeLink(), makeLink(), makeLink()]);
     await Promise.all(links.flatMap(({ one, other }) => [act(one, 'start'), act(other, 'start')]));
     await Promise.all(links.map(({ path }) => start(path)));
@@ -130,7 +130,7 @@ describe('a capture of a link', () => {
     readers[0]?.message.pause();
     await Promise.all(links.map(({ one }) => ping(one)));
     const pings = ({ bytes }: (typeof readers)[0]) => wholeFrames(bytes()).filter(isPing).length;
-    await waitFor(() => readers.slice(1).every((reader) => pings(reader) >= 2), { what: 'the pings at all who read' });
+    await waitFor(() => readers.slice(1).every((reader) => pings(reader) >= 2), { what: 'the pings at all readers that read' });
     readers[0]?.message.resume();
     const stopped = await Promise.all(links.map(({ path }) => stop(path)));
     await Promise.all(readers.map(({ ended }) => ended));
@@ -160,10 +160,10 @@ describe('a capture of a link', () => {
     assert.equal(parsePcap(await readFile(join(folder, 'after.pcap'))).frames.length, 0);
   });
 
-  test('is still there after the server was killed, and when the link is changed; its limit is told', async () => {
+  test('survives a kill of the server and a change of the link; its limit is announced', async () => {
     const { one, other, path } = await makeLink();
     await Promise.all([act(one, 'start'), act(other, 'start')]);
-    const link = await start(path, { capture_file_name: 'kept.pcap', max_bytes: 1500 });
+    const link = await start(path, { capture_file_name: 'limited.pcap', max_bytes: 1500 });
     await ping(one);
     await bench.server.kill9();
     await bench.server.restart();
@@ -177,7 +177,7 @@ describe('a capture of a link', () => {
     await waitFor(async () => !(await bench.client.get<LinkBody>(path)).capturing, {
       what: 'the link to be shown without a capture',
     });
-    assert.ok(parsePcap(await readFile(join(folder, 'kept.pcap'))).frames.filter(isPing).length >= 2);
+    assert.ok(parsePcap(await readFile(join(folder, 'limited.pcap'))).frames.filter(isPing).length >= 2);
     events.close();
   });
 });

@@ -1,7 +1,7 @@
 /** What links tell of themselves: counters, rates, and what is said once a second to those who asked. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LinkDirection, LinkStats } from '../../src/schema/link-stats.ts';
+import type { DirectionCounters, LinkStats } from '../../src/schema/link-stats.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { command, openTelnet, skipHistory } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -37,7 +37,12 @@ async function ping({ one }: Lab, count: number, says = new RegExp(`seq=${count}
   await command(telnet, `ping 10.0.0.2 -c ${count} -i 100`, says).finally(() => telnet.close());
 }
 
-const ends = ({ from_node_id, from_node, to_node_id, to_node }: LinkDirection) => [from_node_id, from_node, to_node_id, to_node];
+const ends = ({ from_node_id, from_node, to_node_id, to_node }: DirectionCounters) => [
+  from_node_id,
+  from_node,
+  to_node_id,
+  to_node,
+];
 
 describe('the counters of a link', () => {
   test('tell who sends to whom, and are zero with a reason while it cannot carry frames', async () => {

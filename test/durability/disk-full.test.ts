@@ -49,8 +49,8 @@ describe('a full disk', { skip: mounted ? false : 'a small file system can be mo
     node = await createNode(client, project);
   });
   after(async () => {
-    client.close();
-    await server.stop();
+    client?.close();
+    await server?.stop();
   });
   const state = async () => ({
     projects: await client.get('/v2/projects'),

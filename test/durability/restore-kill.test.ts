@@ -13,11 +13,12 @@ import { makeChance } from './random.ts';
 const { server, client } = await withServer();
 const chance = makeChance();
 console.log(`seed ${chance.seed}`);
-const kills = 16;
+/** As in `kill.test.ts`. */
+const kills = Number(process.env.PATCHBAY_TEST_KILLS) || 10;
 /** Enough that moving and copying takes some milliseconds. */
 const fileCount = 60;
 
-test(`${kills} kills during restores`, { timeout: 240_000 }, async () => {
+test(`${kills} kills during restores`, { timeout: 600_000 }, async () => {
   const project = await createProject(client, { auto_close: false });
   const nodes = await Promise.all([1, 2, 3].map(() => createNode(client, project)));
   const { path: folder } = await client.get<{ path: string }>(project.path);

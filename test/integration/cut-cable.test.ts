@@ -20,8 +20,11 @@ before(async () => {
   if (typeof network !== 'string') hosts = await TwoHosts.start(network);
 });
 after(async () => {
-  await hosts?.stop();
-  if (typeof network !== 'string') await network.remove();
+  try {
+    await hosts?.stop();
+  } finally {
+    if (typeof network !== 'string') await network.remove();
+  }
 });
 
 test('frames go from one namespace to the other, and filters and captures act on them', { skip }, async () => {

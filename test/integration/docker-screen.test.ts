@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { findProgram } from '../../src/emulators/find-program.ts';
+import { findProgram } from '../../src/emulators/host/find-program.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
 import { type LeftProcess, processesOf } from '../support/leftovers.ts';
 import { listen } from '../support/notices.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
-import type { BpfInstruction, LinkStats } from '../../src/fabric/protocol.ts';
+import type { BpfInstruction, FabricLinkStats } from '../../src/fabric/protocol.ts';
 import { freeUdpPort, prefixed, UdpEnd } from '../support/frame-ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
@@ -190,7 +190,7 @@ describe('datagram ports', () => {
       await stranger.close();
       assert.equal(textOf(heard).replace('!', '').length, 50);
       assert.equal(textOf(heard).includes('!'), !strict);
-      const stats: LinkStats | undefined = (await client.stats())[0];
+      const stats: FabricLinkStats | undefined = (await client.stats())[0];
       assert.deepEqual([stats?.ab.sent, stats?.ab.dropped.oversized], [3, 1]);
     });
   }

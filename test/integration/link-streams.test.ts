@@ -21,8 +21,11 @@ before(async () => {
   hosts = await TwoHosts.start(network, { far: 'qemu', config: { Server: settings }, stopNodes: false });
 });
 after(async () => {
-  await hosts?.stop();
-  if (typeof network !== 'string') await network.remove();
+  try {
+    await hosts?.stop();
+  } finally {
+    if (typeof network !== 'string') await network.remove();
+  }
 });
 
 const fabricOf = ({ dataDir, runtimeDirectory }: RunningServer) => {

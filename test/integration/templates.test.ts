@@ -1,8 +1,8 @@
 /** Templates over HTTP: their life, what is kept on disk, and nodes that are made of them. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openWebSocket } from '../support/web-socket.ts';
@@ -258,13 +258,17 @@ test('templates outlive the server, killed or not, and what cannot be used stays
   assert.deepEqual(kept.templates.slice(-2), [strange, 5]);
 });
 
-test('a file that cannot be read is left as it is', async () => {
+test('a file that cannot be read is set aside and named, and templates can be made', async () => {
   const file = join(server.dataDir, 'state', 'templates.json');
   await server.terminate();
   await writeFile(file, '{"templates": [');
   await server.restart();
   assert.ok((await list()).every(({ builtin }) => builtin));
   const body = { name: 'x', template_type: 'vpcs', compute_id: 'local' };
-  expectFault(await client.send('POST /v2/templates', { body }), 507);
-  assert.equal(await readFile(file, 'utf8'), '{"templates": [');
+  const [aside] = (await readdir(dirname(file))).filter((name) => name.startsWith('templates.json.damaged-'));
+  assert.ok(aside !== undefined && server.log().includes(aside));
+  assert.equal(await readFile(join(dirname(file), aside), 'utf8'), '{"templates": [');
+  const { template_id } = await client.post<TemplateBody>('/v2/templates', body);
+  await server.restart();
+  assert.ok((await list()).some((template) => template.template_id === template_id));
 });

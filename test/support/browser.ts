@@ -40,15 +40,20 @@ export async function openTab(
   { width = 1280, height = 800, dark = false, motion = false, touch = false }: TabOptions = {},
 ): Promise<Tab> {
   const profile = await mkdtemp(join(tmpdir(), 'pb-chromium-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.PATCHBAY_TEST_CHROMIUM ?? '/usr/bin/chromium',
-    headless: true,
-    args: switches,
-    viewport: { width, height },
-    colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: motion ? 'no-preference' : 'reduce',
-    hasTouch: touch,
-  });
+  const context = await chromium
+    .launchPersistentContext(profile, {
+      executablePath: process.env.PATCHBAY_TEST_CHROMIUM ?? '/usr/bin/chromium',
+      headless: true,
+      args: switches,
+      viewport: { width, height },
+      colorScheme: dark ? 'dark' : 'light',
+      reducedMotion: motion ? 'no-preference' : 'reduce',
+      hasTouch: touch,
+    })
+    .catch(async (error: Error) => {
+      await rm(profile, { recursive: true, force: true });
+      throw error;
+    });
   const close = closing(context, profile);
   after(close);
   const problems: string[] = [];

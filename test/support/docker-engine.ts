@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
-import { findProgram } from '../../src/emulators/find-program.ts';
+import { findProgram } from '../../src/emulators/host/find-program.ts';
 import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);

@@ -5,7 +5,10 @@ import { once } from 'node:events';
 /** Listens on port 53 of `address`, and answers every question with the address `answered`. */
 export async function openNameServer(address: string, answered: string): Promise<Socket> {
   const socket = createSocket('udp4').bind(53, address);
-  await once(socket, 'listening');
+  await once(socket, 'listening').catch((error: Error) => {
+    socket.close();
+    throw error;
+  });
   socket.on('message', (query, from) => {
     const question = query.subarray(12, query.indexOf(0, 12) + 5);
     const head = Buffer.concat([query.subarray(0, 2), Buffer.from('8180' + '0001' + '0001' + '0000' + '0000', 'hex')]);

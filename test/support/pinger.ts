@@ -34,7 +34,10 @@ export class Pinger {
     const socket = createSocket('udp4');
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
-    const port = await bind(socket.address().port);
+    const port = await bind(socket.address().port).catch((error: Error) => {
+      socket.close();
+      throw error;
+    });
     return new Pinger(socket, { port, address: Buffer.from(address.split('.').map(Number)) });
   }
 

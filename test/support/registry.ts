@@ -27,8 +27,13 @@ export class Registry {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       said += text;
     });
-    const host = await waitFor(() => /listening on (127\.0\.0\.1:\d+)/.exec(said)?.[1], { what: 'the registry', limitMs: 20_000 });
-    return new Registry(host, child, folder);
+    const listening = () => /listening on (127\.0\.0\.1:\d+)/.exec(said)?.[1];
+    try {
+      return new Registry(await waitFor(listening, { what: 'the registry', limitMs: 20_000 }), child, folder);
+    } catch (error) {
+      await new Registry('', child, folder).stop();
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { listLeftovers, processesOf, runtimeDirectoryOf } from './leftovers.ts';
@@ -51,8 +52,8 @@ const startLimitMs = 90_000;
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const dataDir = options.dataDir ?? (await realpath(await mkdtemp(join(tmpdir(), 'pb-'))));
   await mkdir(dataDir, { recursive: true });
-  const block = await takePortBlock();
-  const server = new TestServer(options, { dataDir, block, runtimeDirectory: await runtimeDirectoryOf(dataDir) });
+  const runtimeDirectory = await runtimeDirectoryOf(dataDir);
+  const server = new TestServer(options, { dataDir, block: await takePortBlock(), runtimeDirectory });
   try {
     await server.start(0);
     return server;
@@ -146,15 +147,32 @@ class TestServer implements RunningServer {
     if (said === 'ended')
       throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}: ${this.#errors.slice(-4000)}${output}`);
     this.#url = said;
+    this.#keepAwake(false);
+  }
+
+  /**
+   * A server keeps the test process awake while it starts and ends, not while it runs: where a fixture failed half-way, and nothing
+   * stops the server, the process ends and takes the server along.
+   */
+  #keepAwake(isAwake: boolean): void {
+    const child = this.#child;
+    if (!child) return;
+    // Pipes are sockets; the type says less.
+    for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) {
+      if (isAwake) handle?.ref();
+      else handle?.unref();
+    }
   }
 
   async kill9(): Promise<void> {
     this.#killed = true;
+    this.#keepAwake(true);
     this.#child?.kill('SIGKILL');
     await this.#ended;
   }
 
   async terminate(): Promise<number | null> {
+    this.#keepAwake(true);
     this.#child?.kill('SIGTERM');
     return this.#ended;
   }

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { frameLength, headerBytes } from '../../src/fabric/frames.ts';
-import type { SwitchPort, SwitchPortSpec } from '../../src/fabric/port-switch.ts';
 import type { SwitchPortSettings } from '../../src/fabric/protocol.ts';
-import { Switches } from '../../src/fabric/switches.ts';
+import type { SwitchPort, SwitchPortSpec } from '../../src/fabric/switches/port-switch.ts';
+import { Switches } from '../../src/fabric/switches/switches.ts';
 
 export class SwitchBed {
   /** What the switches take for now. */

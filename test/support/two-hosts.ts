@@ -3,7 +3,7 @@ import type { LinkStats } from '../../src/schema/link-stats.ts';
 import { type } from './ipxe.ts';
 import type { Namespaces } from './namespaces.ts';
 import { RawClient } from './raw-http.ts';
-import { type Config, type RunningServer, startServer } from './server.ts';
+import { type Config, type RunningServer, type ServerOptions, startServer } from './server.ts';
 import { waitFor } from './wait-for.ts';
 import { openWebSocket, type WebSocketClient } from './web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from './with-server.ts';
@@ -23,6 +23,8 @@ export class TwoHosts {
   readonly servers: readonly [RunningServer, RunningServer];
   readonly client: RawClient;
   readonly computeId = crypto.randomUUID();
+  /** What it started, in that order. */
+  #started = new AsyncDisposableStack();
   #console: WebSocketClient | undefined;
   #project: ProjectHandle | undefined;
   #nodes: [NodeBody, NodeBody] | undefined;
@@ -33,27 +35,38 @@ export class TwoHosts {
     this.client = new RawClient(url);
   }
 
+  /** When it fails half-way, what it started is stopped. */
   static async start(network: Namespaces, options: TwoHostsOptions = {}): Promise<TwoHosts> {
+    await using started = new AsyncDisposableStack();
+    const launch = async (options: ServerOptions) => {
+      const server = await startServer(options);
+      started.defer(() => server.stop());
+      return server;
+    };
     const { config = {}, stopNodes = true } = options;
     const common = { Qemu: { acceleration: 'off' } };
     const [one, other] = network.launchers;
-    const servers = await Promise.all([
+    const servers = [
       // Everywhere: which of its addresses the other one reaches has to be found out.
-      startServer({ launcher: one, args: ['--host', '0.0.0.0'], config: common, stopNodes }),
-      startServer({
+      await launch({ launcher: one, args: ['--host', '0.0.0.0'], config: common, stopNodes }),
+      await launch({
         launcher: other,
         args: ['--host', network.ends[1]],
         stopNodes,
         config: {
           ...common,
+          ...config,
           get Server() {
             return { auth: true, user, password, ...config.Server };
           },
         },
       }),
-    ]);
+    ] as const;
     const hosts = new TwoHosts(servers, `http://${network.address}:${servers[0].port}`);
+    started.defer(() => hosts.client.close());
+    started.defer(() => hosts.leave());
     await hosts.#build(network, options.far ?? 'vpcs');
+    hosts.#started = started.move();
     return hosts;
   }
 
@@ -112,10 +125,9 @@ export class TwoHosts {
     return waitFor(async () => (await carrier()) === by, { what: `frames that go by ${by}`, limitMs: 30_000, everyMs: 50 });
   }
 
-  async stop(): Promise<void> {
-    this.leave();
-    this.client.close();
-    for (const server of this.servers) await server.stop();
+  /** Each of the servers, also when another one fails to stop. */
+  stop(): Promise<void> {
+    return this.#started.disposeAsync();
   }
 
   async #build(network: Namespaces, far: 'vpcs' | 'qemu'): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { TestContext } from 'node:test';
 import { FabricClient } from '../../src/fabric/client.ts';
-import type { LinkSpec, LinkStats, PortSpec } from '../../src/fabric/protocol.ts';
+import type { FabricLinkStats, LinkSpec, PortSpec } from '../../src/fabric/protocol.ts';
 import { StreamEnd } from './frame-ends.ts';
 
 export interface FabricBed {
@@ -58,5 +58,5 @@ export interface LinkBed extends FabricBed {
   readonly b: StreamEnd;
   /** Makes the link one with these filters and so on, and defaults for the rest. */
   change(changes: Partial<LinkSpec>): Promise<void>;
-  stats(): Promise<LinkStats>;
+  stats(): Promise<FabricLinkStats>;
 }

@@ -37,7 +37,7 @@ export const actions: readonly Action[] = [
   ...labelActions,
   ...viewActions,
   ...projectActions,
-  ...pageActions,
+  ...pageActions(() => actions),
 ];
 
 /** @throws Error when there is no such command: a slip of the page */

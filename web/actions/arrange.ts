@@ -1,6 +1,6 @@
 /** Align, lock, and layers. */
 import type { Api } from '../api.ts';
-import { around, type Box } from '../scene/geometry.ts';
+import { around, type Box } from '../geometry/geometry.ts';
 import { moveItems, pathOf } from '../scene/move-items.ts';
 import type { Item, ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';

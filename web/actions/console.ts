@@ -1,4 +1,4 @@
-import { hasConsole, openConsole } from '../console/open-console.ts';
+import { hasConsole, openConsole } from '../state/open-console.ts';
 import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
 

@@ -9,7 +9,6 @@ const maker = (verb: 'undo' | 'redo', keys: readonly string[]): Action => ({
   icon: verb,
   keys,
   places: ['toolbar', 'canvas'],
-  offered: ({ app }) => app.server.has(`POST /v2/projects/{project_id}/${verb}`),
   enabled: inProject,
   run: ({ app, project }) => project && app.api.post(`${project.path}/${verb}`),
 });

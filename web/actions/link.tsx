@@ -1,6 +1,6 @@
 /** Commands for the selected link. */
 import type { Link } from '../../src/schema/link.ts';
-import { openCapture, startCapture, stopCapture } from '../panels/capture-dialog.tsx';
+import { openCapture, startCapture, stopCapture } from '../capture/capture-dialog.tsx';
 import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
 

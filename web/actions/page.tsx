@@ -1,12 +1,14 @@
 /** Commands of the page itself. */
-import { KeysPage } from '../panels/keys-page.tsx';
+
 import type { Theme } from '../state/theme.ts';
 import { texts } from '../texts.ts';
 import type { Action } from './action.ts';
+import { KeysPage } from './keys-page.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
-export const pageActions: readonly Action[] = [
+/** `all`: every command, these included, for the list of their keys. */
+export const pageActions = (all: () => readonly Action[]): readonly Action[] => [
   {
     id: 'keys',
     label: texts.actions.keys,
@@ -14,7 +16,7 @@ export const pageActions: readonly Action[] = [
     icon: 'help',
     keys: ['?'],
     enabled: () => true,
-    run: ({ app }) => app.dialogs.show((close) => <KeysPage close={close} />),
+    run: ({ app }) => app.dialogs.show((close) => <KeysPage actions={all()} close={close} />),
   },
   {
     id: 'theme',

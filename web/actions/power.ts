@@ -1,8 +1,8 @@
 /** Start, stop, suspend and reload: of what is selected, and of all nodes. */
 
 import type { Node, NodeStatus } from '../../src/schema/node.ts';
-import { hasConsole, openConsole } from '../console/open-console.ts';
 import type { App } from '../state/app.ts';
+import { hasConsole, openConsole } from '../state/open-console.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import type { IconName } from '../ui/icon.tsx';

@@ -1,5 +1,5 @@
 /** Commands for the open project as a whole. */
-import { projectDialogs } from '../panels/project-dialogs.tsx';
+import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { texts } from '../texts.ts';
 import { type Action, type ActionContext, inProject } from './action.ts';
 
@@ -11,7 +11,6 @@ export const projectActions: readonly Action[] = [
     label: texts.actions.snapshots,
     group: 'project',
     icon: 'clock',
-    offered: ({ app }) => app.server.offers('snapshots'),
     enabled: inProject,
     run: (context) => {
       const project = opened(context);

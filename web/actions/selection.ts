@@ -1,4 +1,4 @@
-import { centreOf } from '../scene/geometry.ts';
+import { centreOf } from '../geometry/geometry.ts';
 import { idOfItem } from '../scene/gestures.ts';
 import { texts } from '../texts.ts';
 import { type Action, inProject } from './action.ts';

@@ -2,11 +2,11 @@
 import './capture.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { startCapture, stopCapture } from '../panels/capture-dialog.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { startCapture, stopCapture } from './capture-dialog.tsx';
 import { CaptureReader } from './capture-reader.ts';
 import { displayFilter } from './display-filter.ts';
 import { PacketDetail } from './packet-detail.tsx';

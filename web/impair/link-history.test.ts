@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LinkDirection, LinkStats } from '../../src/schema/link-stats.ts';
+import type { DirectionCounters, LinkStats } from '../../src/schema/link-stats.ts';
 import { historyMs, type LinkSample, roundTop, withSample } from './link-history.ts';
 
-const direction = (dropped: Record<string, number>): LinkDirection => ({
+const direction = (dropped: Record<string, number>): DirectionCounters => ({
   from_node_id: 'a',
   from_node: 'A',
   to_node_id: 'b',

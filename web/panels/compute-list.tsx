@@ -1,5 +1,5 @@
 /** Computes with their load, as they tell it themselves. */
-import type { Compute } from '../../src/schema/compute.ts';
+import type { ComputeObject } from '../../src/schema/compute.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
@@ -20,7 +20,7 @@ export function ComputeList() {
   );
 }
 
-function ComputeRow({ compute }: { readonly compute: Compute }) {
+function ComputeRow({ compute }: { readonly compute: ComputeObject }) {
   const app = useApp();
   const { compute_id, name, connected, protocol, host, port, last_error, capabilities } = compute;
   const remove = async () => {

@@ -1,5 +1,6 @@
 /** What an empty list offers: a small lab that is made, wired and started at once. */
 import { useSignal } from '@preact/signals';
+import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -7,7 +8,6 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { buildDemo } from './demo-lab.ts';
-import { projectDialogs } from './project-dialogs.tsx';
 
 export function DemoOffer() {
   const app = useApp();

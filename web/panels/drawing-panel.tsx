@@ -1,11 +1,11 @@
 /** One drawing: its text or its ink. */
 import type { Drawing, DrawingInput } from '../../src/schema/drawing.ts';
+import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
-import type { Ink, Picture, TextLook } from '../scene/picture.ts';
+import type { Ink, Picture, TextLook } from '../geometry/picture.ts';
 import { shapeSvg, textSvg } from '../scene/shape-svg.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { ActionButton } from '../ui/action-button.tsx';
 import { ColourField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
 
 export function DrawingPanel({ drawing }: { readonly drawing: Drawing }) {

@@ -10,12 +10,9 @@ import { sizeText } from '../ui/progress.tsx';
 import { ImageUpload } from './image-upload.tsx';
 import { useImages } from './images.ts';
 
-const listRoute = /^GET \/v2\/compute\/(\w+)\/images$/;
-
 /** Types that have a list of images. */
 function imageTypes(server: ServerState): NodeType[] {
-  const types = [...server.routes.value].flatMap((route) => listRoute.exec(route)?.[1] ?? []);
-  return (types.length > 0 ? types : ['qemu']).sort() as NodeType[];
+  return [...server.kinds.value.values()].flatMap(({ node_type, images }) => (images ? [node_type] : [])).sort();
 }
 
 export function ImagesPanel() {

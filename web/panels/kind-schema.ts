@@ -1,4 +1,4 @@
-/** The schemas of node kinds, from the server's own description of its API. */
+/** The schemas of node kinds, from the server. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App } from '../state/app.ts';
@@ -14,45 +14,37 @@ export interface PropertySchema {
   readonly anyOf?: readonly PropertySchema[];
   readonly items?: PropertySchema;
   readonly properties?: Readonly<Record<string, PropertySchema>>;
+  readonly required?: readonly string[];
   readonly default?: unknown;
-  readonly $ref?: string;
 }
 
-interface ApiDocument {
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { requestBody?: { content: Record<string, { schema: PropertySchema }> } }>>>
-  >;
-  readonly components?: { readonly schemas?: Readonly<Record<string, PropertySchema>> };
+/** What can be set of nodes of a kind, and of templates for it; `template` is null where clients create none. */
+export interface KindForms {
+  readonly node: PropertySchema;
+  readonly template: PropertySchema | null;
 }
 
-/** What can be set of a node of this kind; undefined while it is not known. */
-export function useKindSchema({ api, server }: App, nodeType: string): PropertySchema | undefined {
-  const schema = useSignal<PropertySchema | undefined>(undefined);
-  const isDescribed = server.routes.value.size > 0;
+/** Undefined while it is not known. `platform`: of kinds whose properties depend on it. */
+export function useKindForms({ api }: App, nodeType: string, platform?: string): KindForms | undefined {
+  const forms = useSignal<{ of: string; read: KindForms } | undefined>(undefined);
+  const path = `/v2/kinds/${nodeType}/schemas${platform ? `?platform=${encodeURIComponent(platform)}` : ''}`;
   useEffect(() => {
-    if (!isDescribed) return;
-    const read = async () => {
-      const document = await api.get<ApiDocument>('/openapi.json');
-      const route = document.paths[`/v2/compute/projects/{project_id}/${nodeType}/nodes/{node_id}`]?.put;
-      const body = route?.requestBody?.content['application/json']?.schema;
-      schema.value = body && resolved(body, document);
+    let isStale = false;
+    api.get<KindForms>(path).then(
+      (read) => {
+        if (!isStale) forms.value = { of: path, read };
+      },
+      () => undefined,
+    );
+    return () => {
+      isStale = true;
     };
-    read().catch(() => undefined);
-  }, [nodeType, isDescribed]);
-  return schema.value;
+  }, [path]);
+  return forms.value?.of === path ? forms.value.read : undefined;
 }
 
-/** With what `$ref` names in its place. */
-function resolved(schema: PropertySchema, document: ApiDocument): PropertySchema {
-  const name = schema.$ref?.split('/').at(-1);
-  const found = name === undefined ? schema : (document.components?.schemas?.[name] ?? {});
-  const { anyOf, items, properties } = found;
-  return {
-    ...found,
-    ...(anyOf && { anyOf: anyOf.map((one) => resolved(one, document)) }),
-    ...(items && { items: resolved(items, document) }),
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([key, one]) => [key, resolved(one, document)])),
-    }),
-  };
+/** `hda_disk_image` as words. */
+export function wordsOf(key: string): string {
+  const words = key.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -1,12 +1,12 @@
 /** One link: what it joins, and what it does to frames. */
 import type { Link, LinkInput } from '../../src/schema/link.ts';
+import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { Impairments } from '../impair/impairments.tsx';
 import { LinkGraph } from '../impair/link-graph.tsx';
 import { linkStates, portName } from '../scene/link-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { ActionButton } from '../ui/action-button.tsx';
 import { SwitchField } from '../ui/field.tsx';
 
 export function LinkPanel({ link }: { readonly link: Link }) {

@@ -1,4 +1,4 @@
-/** A new template: its kind and its name; the server fills in the rest, which is then edited. */
+/** A new template: its kind, its name and what the kind requires; the server fills in the rest, which is then edited. */
 import { useSignal } from '@preact/signals';
 import type { NodeType } from '../../src/schema/node.ts';
 import type { Template } from '../../src/schema/template.ts';
@@ -7,21 +7,28 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
-import { TemplateEditor } from './template-editor.tsx';
-
-/** Of these there are only built-in templates. */
-const builtInOnly: readonly string[] = ['frame_relay_switch', 'atm_switch'];
+import { ImageUpload } from './image-upload.tsx';
+import { useImages } from './images.ts';
+import { useKindForms } from './kind-schema.ts';
+import { PropertyForm } from './property-form.tsx';
+import { isImageKey, TemplateEditor } from './template-editor.tsx';
 
 export function NewTemplate({ close }: { readonly close: () => void }) {
   const app = useApp();
-  const types = [...app.server.nodeTypes].filter((type) => !builtInOnly.includes(type)).sort() as NodeType[];
+  const kinds = [...app.server.kinds.value.values()];
+  const types = kinds.filter(({ templates }) => templates).map(({ node_type }) => node_type);
   /** Empty until one is chosen: the list may come later than this dialog. */
   const chosen = useSignal('');
-  const type = chosen.value || (types.includes('qemu') ? 'qemu' : (types[0] ?? ''));
+  const type = (chosen.value || (types.includes('qemu') ? 'qemu' : (types[0] ?? ''))) as NodeType;
   const name = useSignal('');
-  const make = () =>
+  const given = useSignal<Readonly<Record<string, unknown>>>({});
+  const form = useKindForms(app, type, given.value.platform as string | undefined)?.template;
+  const required = form?.required ?? [];
+  const isReady = form !== undefined && name.value.trim() !== '' && required.every((key) => given.value[key] !== undefined);
+  const create = () =>
     app.toasts.attempt(async () => {
-      const body = { name: name.value.trim(), template_type: type, compute_id: 'local' };
+      const properties = Object.fromEntries(required.map((key) => [key, given.value[key]]));
+      const body = { ...properties, name: name.value.trim(), template_type: type, compute_id: 'local' };
       const template = await app.api.post<Template>('/v2/templates', body);
       close();
       app.dialogs.show((done) => <TemplateEditor template={template} close={done} />);
@@ -29,20 +36,58 @@ export function NewTemplate({ close }: { readonly close: () => void }) {
   const footer = (
     <>
       <Button onClick={close}>{texts.cancel}</Button>
-      <Button kind="primary" submit disabled={name.value.trim() === ''}>
+      <Button kind="primary" submit disabled={!isReady}>
         {texts.create}
       </Button>
     </>
   );
   return (
-    <Dialog title={texts.newTemplate} close={close} onSubmit={() => name.value.trim() !== '' && make()} footer={footer}>
+    <Dialog title={texts.newTemplate} close={close} onSubmit={() => isReady && create()} footer={footer}>
       <TextField label={texts.name} value={name.value} onInput={(value) => (name.value = value)} focused />
       <ChoiceField
         label={texts.kindOfNode}
         value={type}
-        options={types.map((one) => [one, texts.kind[one]] as const)}
-        onChange={(value) => (chosen.value = value)}
+        options={types.toSorted().map((one) => [one, texts.kind[one]] as const)}
+        onChange={(value) => {
+          chosen.value = value;
+          given.value = {};
+        }}
       />
+      {required.length > 0 && (
+        <RequiredFields
+          key={type}
+          type={type}
+          schema={{ properties: Object.fromEntries(required.map((key) => [key, form?.properties?.[key] ?? {}])) }}
+          values={given.value}
+          change={(key, value) => {
+            given.value = { ...given.value, [key]: value === '' ? undefined : value };
+          }}
+        />
+      )}
     </Dialog>
+  );
+}
+
+interface RequiredFieldsProps {
+  readonly type: NodeType;
+  readonly schema: NonNullable<Parameters<typeof PropertyForm>[0]['schema']>;
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly change: (key: string, value: unknown) => void;
+}
+
+function RequiredFields({ type, schema, values, change }: RequiredFieldsProps) {
+  const app = useApp();
+  const images = useImages(app, type);
+  const imageKeys = Object.keys(schema.properties ?? {}).filter(isImageKey);
+  return (
+    <>
+      <PropertyForm
+        schema={schema}
+        values={values}
+        change={change}
+        options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
+      />
+      {imageKeys.length > 0 && <ImageUpload nodeType={type} uploaded={images.read} />}
+    </>
   );
 }

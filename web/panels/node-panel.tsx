@@ -1,11 +1,11 @@
 /** One node: its state, what can be done with it, its ports, its settings. */
 import type { Node, NodeUpdate } from '../../src/schema/node.ts';
+import { ActionButton } from '../actions/action-button.tsx';
 import { actionsAt } from '../actions/actions.ts';
 import { impossibleFor } from '../actions/power.ts';
 import { portsOf } from '../scene/wiring.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { ActionButton } from '../ui/action-button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { findingsFor } from './findings.tsx';

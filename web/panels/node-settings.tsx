@@ -5,7 +5,7 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { SwitchField, TextField } from '../ui/field.tsx';
-import { useKindSchema } from './kind-schema.ts';
+import { useKindForms } from './kind-schema.ts';
 import { PropertyForm } from './property-form.tsx';
 import { SymbolPicker } from './symbol-picker.tsx';
 
@@ -19,7 +19,7 @@ const ownKeys = ['name', 'console', 'console_type', 'custom_adapters', 'node_id'
 
 export function NodeSettings({ node, change }: NodeSettingsProps) {
   const app = useApp();
-  const schema = useKindSchema(app, node.node_type);
+  const schema = useKindForms(app, node.node_type)?.node;
   /** What was changed and is not sent yet. */
   const edited = useSignal<Record<string, unknown>>({});
   const consoles = schema?.properties?.console_type?.enum as readonly ConsoleType[] | undefined;

@@ -1,8 +1,9 @@
 /** The project at a glance: how many of what, what runs, what went wrong. */
+
+import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { ActionButton } from '../ui/action-button.tsx';
 import { Button } from '../ui/button.tsx';
 
 export function OverviewPanel() {

@@ -6,8 +6,7 @@ import { templateType } from '../scene/drop.ts';
 import { symbolAddress } from '../scene/node-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { moveFocus } from '../ui/action-button.tsx';
-import { focusCanvas } from '../ui/focus.ts';
+import { focusCanvas, moveFocus } from '../ui/focus.ts';
 import { Icon } from '../ui/icon.tsx';
 import { findingsOf, useFindings } from './doctor.tsx';
 

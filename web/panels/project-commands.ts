@@ -1,10 +1,10 @@
 /** What can be done with a project of the list, open or closed. */
 import type { Project } from '../../src/schema/project.ts';
+import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import type { MenuEntry } from '../ui/menu-button.tsx';
-import { projectDialogs } from './project-dialogs.tsx';
 
 export function projectCommands(app: App, project: Project): readonly MenuEntry[] {
   const isOpen = project.status === 'opened';
@@ -15,12 +15,12 @@ export function projectCommands(app: App, project: Project): readonly MenuEntry[
     isOpen && { label: texts.actions.closeProject, icon: 'power', run: attempt(() => projectDialogs.close(app, project)) },
     { label: texts.rename, icon: 'edit', run: attempt(() => projectDialogs.rename(app, project)) },
     { label: texts.duplicate, icon: 'copy', run: attempt(() => projectDialogs.duplicate(app, project)) },
-    app.server.offers('export') && {
+    {
       label: texts.actions.export,
       icon: 'download',
       run: () => projectDialogs.export(app, project),
     },
-    app.server.offers('snapshots') && {
+    {
       label: texts.actions.snapshots,
       icon: 'clock',
       run: () => projectDialogs.snapshots(app, project),

@@ -1,5 +1,6 @@
 /** The view of one project: canvas in the middle, what can be added on the left, what is selected on the right, consoles below. */
 import { useEffect } from 'preact/hooks';
+import { ActionButton, ActionMenu } from '../actions/action-button.tsx';
 import { actionsAt, getAction } from '../actions/actions.ts';
 import { ConsoleArea } from '../console/console-area.tsx';
 import { endNames } from '../scene/link-view.tsx';
@@ -7,7 +8,6 @@ import { PortMenu } from '../scene/port-menu.tsx';
 import { Scene } from '../scene/scene.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { ActionButton, ActionMenu } from '../ui/action-button.tsx';
 import { Button } from '../ui/button.tsx';
 import { focusCanvas } from '../ui/focus.ts';
 import { MenuButton } from '../ui/menu-button.tsx';

@@ -1,6 +1,7 @@
 /** The first page: all projects, and how to get new ones. */
 import { useSignal } from '@preact/signals';
 import type { Project } from '../../src/schema/project.ts';
+import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -9,7 +10,6 @@ import { Icon } from '../ui/icon.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { DemoOffer } from './demo-offer.tsx';
 import { projectCommands } from './project-commands.ts';
-import { projectDialogs } from './project-dialogs.tsx';
 import { TopBar } from './top-bar.tsx';
 
 export function ProjectsPage() {
@@ -37,11 +37,9 @@ export function ProjectsPage() {
               }}
             />
           </label>
-          {app.server.offers('import') && (
-            <Button icon="upload" onClick={() => projectDialogs.import(app)}>
-              {texts.import}
-            </Button>
-          )}
+          <Button icon="upload" onClick={() => projectDialogs.import(app)}>
+            {texts.import}
+          </Button>
           <Button kind="primary" icon="plus" onClick={() => projectDialogs.create(app)}>
             {texts.newProject}
           </Button>

@@ -1,7 +1,7 @@
 /** A form drawn from a schema: each property becomes the control that fits its type. What the schema does not know goes by its value. */
 import { texts } from '../texts.ts';
 import { ChoiceField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
-import type { PropertySchema } from './kind-schema.ts';
+import { type PropertySchema, wordsOf } from './kind-schema.ts';
 import { RowsField } from './rows-field.tsx';
 
 interface PropertyFormProps {
@@ -129,10 +129,4 @@ function JsonField({
     }
   };
   return <TextField label={label} hint={hint} lines={4} value={JSON.stringify(value, null, 1)} onChange={read} />;
-}
-
-/** `hda_disk_image` as words. */
-export function wordsOf(key: string): string {
-  const words = key.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -2,8 +2,7 @@
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { useDraft } from '../ui/draft.ts';
-import type { PropertySchema } from './kind-schema.ts';
-import { wordsOf } from './property-form.tsx';
+import { type PropertySchema, wordsOf } from './kind-schema.ts';
 
 interface RowsFieldProps {
   readonly label: string;

@@ -1,6 +1,4 @@
 /** The server: its computes and how busy they are, what runs, versions, the licence. */
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
@@ -40,18 +38,11 @@ export function ServerPage() {
 }
 
 function Versions() {
-  const { api, server } = useApp();
-  const own = useSignal('');
-  useEffect(() => {
-    api.get<{ info: { version: string } }>('/openapi.json').then(
-      ({ info }) => (own.value = info.version),
-      () => undefined,
-    );
-  }, [api, own]);
+  const { server } = useApp();
   return (
     <dl class="facts">
       <dt>{texts.product}</dt>
-      <dd>{own.value || texts.serverPage.unknown}</dd>
+      <dd>{server.programVersion.value || texts.serverPage.unknown}</dd>
       <dt>{texts.serverPage.apiVersion}</dt>
       <dd>{server.version.value}</dd>
     </dl>

@@ -1,8 +1,9 @@
 /** Several things are selected: what can be done with all of them. */
+
+import { ActionButton } from '../actions/action-button.tsx';
 import { actions, actionsAt } from '../actions/actions.ts';
 import { useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { ActionButton } from '../ui/action-button.tsx';
 import { Button } from '../ui/button.tsx';
 
 export function SeveralPanel() {

@@ -8,7 +8,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
 import { ImageUpload } from './image-upload.tsx';
 import { useImages } from './images.ts';
-import { useKindSchema } from './kind-schema.ts';
+import { useKindForms } from './kind-schema.ts';
 import { PropertyForm } from './property-form.tsx';
 import { SymbolPicker } from './symbol-picker.tsx';
 
@@ -18,16 +18,25 @@ const categories = ['router', 'switch', 'guest', 'firewall'] as const;
 /** Properties that name an image. */
 export const isImageKey = (key: string) => /(^|_)image$|^initrd$|^path$/.test(key);
 
+/** A disk that is on no interface is invisible to its guest: choosing a disk chooses an interface that guests can boot from. */
+function withInterface(key: string, image: unknown, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const disk = /^(hd[a-d])_disk_image$/.exec(key)?.[1];
+  const property = `${disk}_disk_interface`;
+  if (disk === undefined || image === '' || values[property] !== 'none') return {};
+  const hasIde = /^(x86_64|i386)?$/.test(String(values.platform ?? ''));
+  return { [property]: hasIde ? 'ide' : 'virtio' };
+}
+
 export function TemplateEditor({ template, close }: { readonly template: Template; readonly close: () => void }) {
   const app = useApp();
-  const schema = useKindSchema(app, template.template_type);
   const edited = useSignal<Record<string, unknown>>({});
   const failure = useSignal('');
   const images = useImages(app, template.template_type);
   const values: Record<string, unknown> = { ...template, ...edited.value };
+  const schema = useKindForms(app, template.template_type, values.platform as string | undefined)?.template;
   const imageKeys = Object.keys(values).filter(isImageKey);
   const set = (key: string, value: unknown) => {
-    edited.value = { ...edited.value, [key]: value };
+    edited.value = { ...edited.value, [key]: value, ...withInterface(key, value, values) };
   };
   const save = async () => {
     try {

@@ -1,9 +1,9 @@
 /** The bar at the head of every view. */
 import type { ComponentChildren } from 'preact';
+import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { ActionButton } from '../ui/action-button.tsx';
 
 export function TopBar({ children }: { readonly children?: ComponentChildren }) {
   const { router } = useApp();

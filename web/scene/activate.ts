@@ -1,7 +1,7 @@
 /** What a double click on something opens: the text of a drawing, the console of a node, the panel of anything else. */
 
-import { openConsole } from '../console/open-console.ts';
 import type { App } from '../state/app.ts';
+import { openConsole } from '../state/open-console.ts';
 import type { ProjectState } from '../state/project.ts';
 
 export function openDefault(app: App, project: ProjectState, id: string): void {

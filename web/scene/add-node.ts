@@ -1,9 +1,10 @@
 /** Makes a node of a template. */
 import type { Node } from '../../src/schema/node.ts';
+import type { Point } from '../geometry/geometry.ts';
+import { overlaps, snapped } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
-import type { Point, ProjectState } from '../state/project.ts';
+import type { ProjectState } from '../state/project.ts';
 import { until } from '../state/until.ts';
-import { overlaps, snapped } from './geometry.ts';
 
 /** Of most symbols: where the node is put is decided before its symbol is known. */
 const usual = { width: 65, height: 59 };

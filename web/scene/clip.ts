@@ -3,7 +3,8 @@ import type { BulkCreate } from '../../src/schema/bulk.ts';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
-import type { Point, ProjectState } from '../state/project.ts';
+import type { Point } from '../geometry/geometry.ts';
+import type { ProjectState } from '../state/project.ts';
 
 const nodeKeys = [
   'node_id',

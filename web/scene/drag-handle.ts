@@ -1,10 +1,11 @@
 /** Dragging a handle of a drawing: its size, the ends of a line, or its rotation. */
 import type { Drawing } from '../../src/schema/drawing.ts';
+import type { Point } from '../geometry/geometry.ts';
+import type { Picture } from '../geometry/picture.ts';
 import type { App } from '../state/app.ts';
-import type { Held, Point, ProjectState } from '../state/project.ts';
+import type { Held, ProjectState } from '../state/project.ts';
 import type { Drag } from './drag-items.ts';
 import { changeItems } from './move-items.ts';
-import type { Picture } from './picture.ts';
 import { type BoxHandle, type Handle, handlePlace, lineBetween, resizedBox, resizedSvg, toLocal, toScene } from './resize.ts';
 
 /** With Shift a drawing turns in such steps. */

@@ -1,7 +1,9 @@
 /** Dragging what is selected: shown at once, told to the server when it is let go. */
+
+import type { Point } from '../geometry/geometry.ts';
+import { type Box, snapped } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
-import type { Item, Point, ProjectState } from '../state/project.ts';
-import { type Box, snapped } from './geometry.ts';
+import type { Item, ProjectState } from '../state/project.ts';
 import { moveItems } from './move-items.ts';
 
 /** A gesture from its first movement on. */

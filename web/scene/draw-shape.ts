@@ -1,10 +1,11 @@
 /** Drawing a shape: as large as the pointer is dragged, or of standard size where it was clicked. */
+
+import { type Box, boxBetween } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import type { DrawingShape } from '../state/tools.ts';
 import { texts } from '../texts.ts';
 import type { Drag } from './drag-items.ts';
-import { type Box, boxBetween } from './geometry.ts';
 import { shapeSvg, textSvg } from './shape-svg.ts';
 
 const standard = { width: 200, height: 100 };

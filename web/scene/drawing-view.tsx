@@ -1,9 +1,9 @@
 /** A drawing on the canvas. */
 import { useComputed } from '@preact/signals';
+import type { Ink, Picture } from '../geometry/picture.ts';
 import { useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { isBlack } from './label.ts';
-import type { Ink, Picture } from './picture.ts';
 
 export function DrawingView({ id }: { readonly id: string }) {
   const { drawings, selection, pictures } = useProject();

@@ -1,13 +1,15 @@
 /** What pointer and wheel do on the canvas. Listens on the canvas itself: items have no listeners of their own. */
+
+import type { Point } from '../geometry/geometry.ts';
+import { boxBetween, overlaps } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
-import type { Point, ProjectState } from '../state/project.ts';
+import type { ProjectState } from '../state/project.ts';
 import type { LabelPart } from '../state/selection.ts';
 import { openDefault } from './activate.ts';
 import { dragHandle } from './drag-handle.ts';
 import { type Drag, DragItems } from './drag-items.ts';
 import { drawShape } from './draw-shape.ts';
 import { dropTemplate } from './drop.ts';
-import { boxBetween, overlaps } from './geometry.ts';
 import { dragLabel } from './labels.ts';
 import type { Handle } from './resize.ts';
 import { pickPort } from './wiring.ts';

@@ -1,8 +1,8 @@
 /** What the selected drawing is resized and turned by. As large on the screen at any scale. */
 
+import type { Point } from '../geometry/geometry.ts';
+import type { Picture } from '../geometry/picture.ts';
 import { useApp, useProject } from '../state/app.ts';
-import type { Point } from '../state/project.ts';
-import type { Picture } from './picture.ts';
 import { boxHandles, type Handle, handlePlace } from './resize.ts';
 
 const sizePx = 9;

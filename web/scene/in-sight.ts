@@ -1,9 +1,9 @@
 /** Which part of the canvas is seen, and that what is worked on lies in it. */
 import { batch, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
-import { around, type Box, nodeBox } from './geometry.ts';
 
 /** Keeps known how large the canvas is, and what panels leave of it. */
 export function useArea(svg: { readonly current: SVGSVGElement | null }): void {

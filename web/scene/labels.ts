@@ -1,8 +1,9 @@
 /** Labels of nodes and of the ends of links: put elsewhere, and back to where they stand by themselves. */
 import type { Link } from '../../src/schema/link.ts';
 import type { Label, Node } from '../../src/schema/node.ts';
+import type { Point } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
-import type { Held, Point, ProjectState } from '../state/project.ts';
+import type { Held, ProjectState } from '../state/project.ts';
 import type { LabelPart } from '../state/selection.ts';
 import type { Drag } from './drag-items.ts';
 import { labelLook } from './label.ts';

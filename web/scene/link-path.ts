@@ -1,8 +1,8 @@
 /** Where a link runs between its two nodes, and where its labels and its badge stand. */
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
-import type { Point } from '../state/project.ts';
-import { centreOf, nodeBox, reach } from './geometry.ts';
+import type { Point } from '../geometry/geometry.ts';
+import { centreOf, nodeBox, reach } from '../geometry/geometry.ts';
 
 export interface LinkPath {
   readonly d: string;

@@ -1,7 +1,8 @@
 /** Tells the server what this page changed on the canvas. */
 import { batch } from '@preact/signals';
 import type { Api } from '../api.ts';
-import type { Held, Point, ProjectState } from '../state/project.ts';
+import type { Point } from '../geometry/geometry.ts';
+import type { Held, ProjectState } from '../state/project.ts';
 
 export interface Move {
   readonly id: string;

@@ -1,6 +1,7 @@
 /** What is drawn over everything while a gesture lasts: the selection box, the link or the shape that is being made. */
+
+import { centreOf, nodeBox } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
-import { centreOf, nodeBox } from './geometry.ts';
 
 export function Overlay() {
   const { sketch } = useApp();

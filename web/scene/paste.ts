@@ -1,11 +1,12 @@
 /** Puts what was copied into a project. */
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Node } from '../../src/schema/node.ts';
+import type { Point } from '../geometry/geometry.ts';
+import { around, centreOf, snapped } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
-import type { Point, ProjectState } from '../state/project.ts';
+import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { bulkOf, type Clip } from './clip.ts';
-import { around, centreOf, snapped } from './geometry.ts';
 
 /** Beside the original, or beside what was pasted before. */
 const offsetPx = 40;

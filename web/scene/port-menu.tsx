@@ -1,7 +1,7 @@
 /** The ports of a node, to choose one for a link: free ones by name, the others with what they are linked to. */
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { moveFocus } from '../ui/action-button.tsx';
+import { moveFocus } from '../ui/focus.ts';
 import { Popup } from '../ui/popup.tsx';
 import { choosePort, portsOf } from './wiring.ts';
 

@@ -1,7 +1,6 @@
 /** Sizes of drawings by their handles, also of turned ones: the corner from which a drawing turns is its upper left one. */
-import type { Point } from '../state/project.ts';
-import type { Box } from './geometry.ts';
-import type { Picture } from './picture.ts';
+import type { Box, Point } from '../geometry/geometry.ts';
+import type { Picture } from '../geometry/picture.ts';
 
 export type BoxHandle = 'nw' | 'n' | 'ne' | 'e' | 'se' | 's' | 'sw' | 'w';
 export type Handle = BoxHandle | 'from' | 'to' | 'turn';

@@ -1,6 +1,7 @@
 /** The SVG texts of drawings, in the form that established clients write and read. */
+
+import type { Ink, TextLook } from '../geometry/picture.ts';
 import type { DrawingShape } from '../state/tools.ts';
-import type { Ink, TextLook } from './picture.ts';
 
 export interface ShapeSize {
   readonly width: number;

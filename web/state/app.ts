@@ -3,8 +3,8 @@ import { effect, type Signal, signal, untracked } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { type Api, api } from '../api.ts';
+import { Viewport } from '../geometry/viewport.ts';
 import { createRouter, type Router } from '../router.ts';
-import { Viewport } from '../scene/viewport.ts';
 import { Clipboard } from './clipboard.ts';
 import { ConsoleDock } from './console-dock.ts';
 import { Dialogs } from './dialogs.ts';
@@ -33,6 +33,9 @@ export class App {
   readonly project = signal<ProjectState | undefined>(undefined);
 
   constructor() {
+    effect(() => {
+      if (this.router.view.value) untracked(() => this.toasts.leaveView());
+    });
     effect(() => {
       const view = this.router.view.value;
       const shown = this.project.peek();

@@ -5,18 +5,13 @@ import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
 import { type Api, ApiError } from '../api.ts';
-import { around, type Box, nodeBox } from '../scene/geometry.ts';
-import { Pictures } from '../scene/picture.ts';
+import { around, type Box, nodeBox } from '../geometry/geometry.ts';
+import { Pictures } from '../geometry/picture.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
 import { Selection } from './selection.ts';
 import { Traffic } from './traffic.ts';
 import { Work } from './work.ts';
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 /** What this page decides at the moment of a node, a link or a drawing. */
 export interface Held {

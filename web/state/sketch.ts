@@ -1,7 +1,6 @@
 /** Passing marks on the canvas, while a gesture lasts. */
 import type { LinkEnd } from '../../src/schema/link.ts';
-import type { Box } from '../scene/geometry.ts';
-import type { Point } from './project.ts';
+import type { Box, Point } from '../geometry/geometry.ts';
 
 export interface Sketch {
   readonly box?: Box;

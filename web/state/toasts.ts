@@ -5,25 +5,51 @@ export interface Toast {
   readonly id: number;
   readonly level: 'info' | 'error' | 'done';
   readonly text: string;
+  /** `performance.now()`. */
+  readonly since: number;
 }
 
-/** Errors stay until they are closed: nobody should have to read fast. */
-const shownMs = 4_000;
+/** Errors stay long enough to be read; all stay while the pointer or the focus is on them. */
+const shownMs = { info: 4_000, done: 4_000, error: 20_000 } as const;
+/** An error of an earlier view that is older than this goes with that view. */
+const ofEarlierViewMs = 2_000;
 
 export class Toasts {
   readonly list = signal<readonly Toast[]>([]);
+  readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
   #last = 0;
 
   show(level: Toast['level'], text: string): void {
     const same = this.list.peek().find((toast) => toast.text === text);
     if (same) return;
     this.#last += 1;
-    const toast = { id: this.#last, level, text };
+    const toast = { id: this.#last, level, text, since: performance.now() };
     this.list.value = [...this.list.peek().slice(-4), toast];
-    if (level !== 'error') setTimeout(() => this.close(toast.id), shownMs);
+    this.resume(toast);
+  }
+
+  /** It stays until `resume`: it is being read. */
+  hold(id: number): void {
+    clearTimeout(this.#timers.get(id));
+  }
+
+  resume({ id, level }: Pick<Toast, 'id' | 'level'>): void {
+    this.hold(id);
+    this.#timers.set(
+      id,
+      setTimeout(() => this.close(id), shownMs[level]),
+    );
+  }
+
+  /** Another view is shown. */
+  leaveView(): void {
+    const now = performance.now();
+    for (const { id, level, since } of this.list.peek()) if (level === 'error' && now - since > ofEarlierViewMs) this.close(id);
   }
 
   close(id: number): void {
+    this.hold(id);
+    this.#timers.delete(id);
     this.list.value = this.list.peek().filter((toast) => toast.id !== id);
   }
 

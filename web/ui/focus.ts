@@ -38,3 +38,14 @@ export function focusNextRegion(): void {
     return;
   }
 }
+
+/** Arrow keys go from one entry to the next. */
+export function moveFocus(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  const entries = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('button:not(:disabled)')];
+  const at = entries.indexOf(document.activeElement as HTMLElement);
+  entries[(at + step + entries.length) % entries.length]?.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}

@@ -1,7 +1,7 @@
 /** A button that opens a menu of things to do with something. */
 import { useSignal } from '@preact/signals';
-import { moveFocus } from './action-button.tsx';
 import { Button } from './button.tsx';
+import { moveFocus } from './focus.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Popup } from './popup.tsx';
 

@@ -16,7 +16,14 @@ export function ToastList() {
   return (
     <div ref={element} class="toasts" popover="manual" role="status" aria-live="polite">
       {toasts.list.value.map(({ id, level, text }) => (
-        <div key={id} class={`toast ${level}`}>
+        <div
+          key={id}
+          class={`toast ${level}`}
+          onPointerEnter={() => toasts.hold(id)}
+          onPointerLeave={() => toasts.resume({ id, level })}
+          onFocusIn={() => toasts.hold(id)}
+          onFocusOut={() => toasts.resume({ id, level })}
+        >
           {level === 'error' && <Icon name="warning" />}
           <span>{text}</span>
           <Button icon="close" kind="quiet" label={texts.close} onClick={() => toasts.close(id)} />

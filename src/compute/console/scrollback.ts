@@ -4,7 +4,7 @@
  */
 const blockBytes = 4096;
 
-interface Block {
+interface ScrollbackBlock {
   /** Position of the block's first byte in the stream. */
   readonly at: number;
   readonly bytes: Uint8Array;
@@ -13,7 +13,7 @@ interface Block {
 
 export class Scrollback {
   readonly #limitBytes: number;
-  #blocks: Block[] = [];
+  #blocks: ScrollbackBlock[] = [];
   #end = 0;
 
   constructor(limitBytes: number) {

@@ -1,13 +1,13 @@
 /** Captures on the ports of nodes, of every kind that can be made here. */
 import { type Route, route } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
-import { CaptureEntry, CaptureStart, CaptureStarted, FurtherCaptureStart } from '../../schema/capture.ts';
+import { CaptureEntry, CaptureStart, CaptureStarted, CaptureStartWithId } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
-import { streamCapture } from '../capture-stream.ts';
-import type { ComputeNode } from '../node.ts';
-import type { RouteParts } from './routes.ts';
+import { streamCapture } from '../captures/capture-stream.ts';
+import type { ComputeNode } from '../nodes/node.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
-export function captureRoutes(parts: RouteParts): Route[] {
+export function captureRoutes(parts: ComputeRouteContext): Route[] {
   const { projects, context } = parts;
   return [
     route(
@@ -19,7 +19,7 @@ export function captureRoutes(parts: RouteParts): Route[] {
   ];
 }
 
-function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] {
+function portRoutes({ projects }: ComputeRouteContext, { type }: Kind): Route[] {
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
   const nodeOf = (path: { project_id: string; node_id: string }): ComputeNode => projects.node(path.project_id, type, path.node_id);
@@ -30,10 +30,16 @@ function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] 
   return [
     route(
       `POST ${place}/start_capture`,
-      { summary: 'Write the frames of a port to a pcap file of the project', reply: CaptureStarted, body: CaptureStart },
+      {
+        fillsDisk: true,
+        summary: 'Write the frames of a port to a pcap file of the project',
+        reply: CaptureStarted,
+        body: CaptureStart,
+      },
       async ({ path, body }) => {
         const node = nodeOf(path);
-        return { pcap_file_path: await node.exclusively(() => node.captures.start(at(path), body)) };
+        const { pcap_file_path } = await node.exclusively(() => node.captures.start(at(path), body));
+        return { pcap_file_path };
       },
     ),
     route(`POST ${place}/stop_capture`, { summary: 'End the capture of a port', status: 204 }, ({ path }) => {
@@ -43,44 +49,35 @@ function portRoutes({ projects, context }: RouteParts, { type }: Kind): Route[] 
     route(
       `GET ${place}/pcap`,
       { summary: 'The capture of a port as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
-      ({ path }) => {
-        const { capture, isOver } = nodeOf(path).captures.get(at(path));
-        return streamCapture({ path: capture.path, isOver, signal: context.captures.closed });
-      },
+      ({ path }) => streamCapture(nodeOf(path).captures.source(at(path))),
     ),
     route(
       `POST ${place}/captures`,
       {
-        summary: 'Write the frames of a port to a further pcap file',
-        body: FurtherCaptureStart,
+        fillsDisk: true,
+        summary: 'Start one more capture of a port',
+        body: CaptureStartWithId,
         status: 201,
         reply: CaptureEntry,
         own: true,
       },
       ({ path, body }) => {
         const node = nodeOf(path);
-        return node.exclusively(() => node.captures.add(at(path), body));
+        return node.exclusively(() => node.captures.start(at(path), body));
       },
     ),
-    route(
-      `DELETE ${place}/captures/{capture_id}`,
-      { summary: 'End a further capture of a port', status: 204, own: true },
-      ({ path }) => {
-        const node = nodeOf(path);
-        return node.exclusively(() => node.captures.remove(at(path), path.capture_id));
-      },
-    ),
+    route(`DELETE ${place}/captures/{capture_id}`, { summary: 'End a capture of a port', status: 204, own: true }, ({ path }) => {
+      const node = nodeOf(path);
+      return node.exclusively(() => node.captures.stop(at(path), path.capture_id));
+    }),
     route(
       `GET ${place}/captures/{capture_id}/pcap`,
       {
-        summary: 'A further capture of a port as a stream, to its end',
+        summary: 'A capture of a port as a stream, to its end',
         replyType: 'application/vnd.tcpdump.pcap',
         own: true,
       },
-      ({ path }) => {
-        const { capture, isOver } = nodeOf(path).captures.get(at(path), path.capture_id);
-        return streamCapture({ path: capture.path, isOver, signal: context.captures.closed });
-      },
+      ({ path }) => streamCapture(nodeOf(path).captures.source(at(path), path.capture_id)),
     ),
   ];
 }

@@ -5,13 +5,13 @@ import { type Route, route, Stream } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { Image } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
-import type { RouteParts } from './routes.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
-export function imageRoutes({ context, host }: RouteParts): Route[] {
+export function imageRoutes({ context, host }: ComputeRouteContext): Route[] {
   return [...context.drivers.values()].flatMap(({ kind }) => (kind.images ? routesOf(kind, host.images.of(kind.images)) : []));
 }
 
-function routesOf({ type, title }: Kind, images: ReturnType<RouteParts['host']['images']['of']>): Route[] {
+function routesOf({ type, title }: Kind, images: ReturnType<ComputeRouteContext['host']['images']['of']>): Route[] {
   const upload = { summary: `Upload an image for ${title} nodes`, raw: true, status: 204 };
   return [
     route(

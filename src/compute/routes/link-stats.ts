@@ -2,15 +2,15 @@ import { type Route, route } from '../../api/route.ts';
 import { strict, Uuid } from '../../schema/common.ts';
 import { PortStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
-import { portStats } from '../port-stats.ts';
-import type { RouteParts } from './routes.ts';
+import { portStats } from '../links/port-stats.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
 const Which = Type.Object(
   { node_ids: Type.Optional(Type.Array(Uuid, { description: 'Ports of these nodes only; default all' })) },
   strict,
 );
 
-export function linkStatsRoutes({ context, projects, fabric }: RouteParts): Route[] {
+export function linkStatsRoutes({ context, projects, fabric }: ComputeRouteContext): Route[] {
   return [
     route(
       'GET /v2/compute/projects/{project_id}/link_stats',

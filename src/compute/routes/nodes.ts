@@ -11,13 +11,13 @@ import type { ConsoleType } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { NodeConsole } from '../console/console.ts';
 import { Screen, screenOf } from '../console/screen.ts';
-import { copyNode } from '../copy.ts';
-import { restoreFolder } from '../kept-folders.ts';
-import { presentNio } from '../nio.ts';
-import type { NodeInput } from '../projects.ts';
-import type { RouteParts } from './routes.ts';
+import { presentNio } from '../links/nio.ts';
+import { restoreFiles } from '../nodes/restore-files.ts';
+import { copyNode } from '../projects/copy.ts';
+import type { NodeInput } from '../projects/projects.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
-export function nodeRoutes(parts: RouteParts): Route[] {
+export function nodeRoutes(parts: ComputeRouteContext): Route[] {
   return [...parts.context.drivers.values()].flatMap((driver) => [
     ...lifeRoutes(parts, driver.kind),
     ...verbRoutes(parts, driver.kind),
@@ -27,7 +27,7 @@ export function nodeRoutes(parts: RouteParts): Route[] {
   ]);
 }
 
-function accessTo({ projects }: RouteParts, { type }: Kind): NodeAccess {
+function accessTo({ projects }: ComputeRouteContext, { type }: Kind): NodeAccess {
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.node(path.project_id, type, path.node_id);
   return {
     get: (path) => nodeOf(path).view(),
@@ -45,14 +45,14 @@ function accessTo({ projects }: RouteParts, { type }: Kind): NodeAccess {
 }
 
 /** A change as validated by the kind's schema. */
-interface NodeUpdate {
+interface ComputeNodeUpdate {
   readonly name?: string | null;
   readonly console?: number | null;
   readonly console_type?: ConsoleType;
   readonly [property: string]: unknown;
 }
 
-function lifeRoutes({ projects }: RouteParts, kind: Kind): Route[] {
+function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
   const { type, title } = kind;
   return [
     route(
@@ -70,7 +70,7 @@ function lifeRoutes({ projects }: RouteParts, kind: Kind): Route[] {
       { summary: `Change a ${title} node`, reply: ComputeNode, body: kind.update },
       async ({ path, body }) => {
         const node = projects.node(path.project_id, type, path.node_id);
-        const { name, console, console_type, ...properties } = body as NodeUpdate;
+        const { name, console, console_type, ...properties } = body as ComputeNodeUpdate;
         const given = { ...(name && { name }), ...(console !== undefined && { console }), ...(console_type && { console_type }) };
         await node.update({ ...given, properties });
         return node.present();
@@ -87,14 +87,14 @@ function lifeRoutes({ projects }: RouteParts, kind: Kind): Route[] {
     route(
       `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/restore_files`,
       { summary: 'Give a stopped node the files back that were kept when it was deleted', status: 204, own: true },
-      ({ path }) => restoreFolder(projects.node(path.project_id, type, path.node_id)),
+      ({ path }) => restoreFiles(projects.node(path.project_id, type, path.node_id)),
     ),
   ];
 }
 
 const Duplicate = Type.Object({ destination_node_id: Uuid }, strict);
 
-function verbRoutes({ context, projects }: RouteParts, kind: Kind): Route[] {
+function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind): Route[] {
   const { type, title, can } = kind;
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.node(path.project_id, type, path.node_id);
   const routes = [
@@ -150,7 +150,7 @@ function numbers(path: { adapter_number: string; port_number: string }): { adapt
   return { adapter: Number(path.adapter_number), port: Number(path.port_number) };
 }
 
-function nioRoutes({ projects }: RouteParts, kind: Kind): Route[] {
+function nioRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
   const { type, can } = kind;
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio` as const;
@@ -179,7 +179,7 @@ function nioRoutes({ projects }: RouteParts, kind: Kind): Route[] {
   return [...routes, change];
 }
 
-function consoleRoutes({ projects }: RouteParts, kind: Kind): Route[] {
+function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
   const { type } = kind;
   if (!kind.can.resetConsole || !kind.consoleTypes.includes('telnet')) return [];
   const stream = socketRoute(

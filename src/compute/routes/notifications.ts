@@ -5,18 +5,18 @@
 import { Readable } from 'node:stream';
 import { type Route, route, type Socket, Stream, socketRoute } from '../../api/route.ts';
 import { Notification } from '../../schema/notification.ts';
-import type { ComputeEvent } from '../context.ts';
-import type { RouteParts } from './routes.ts';
+import type { ComputeNotice } from '../context.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
 const silenceMs = 1000;
 const bufferLimitBytes = 16 * 1024 * 1024;
 /** RFC 6455 §7.4.1: the endpoint cannot go on. */
 const overloadCode = 1013;
 
-export function notificationRoutes({ events, figures, projects }: RouteParts): Route[] {
-  const texts = new WeakMap<ComputeEvent, string>();
+export function notificationRoutes({ events, figures, projects }: ComputeRouteContext): Route[] {
+  const texts = new WeakMap<ComputeNotice, string>();
   /** An event is written once, however many listen. */
-  const textOf = (event: ComputeEvent): string => {
+  const textOf = (event: ComputeNotice): string => {
     const text = texts.get(event) ?? JSON.stringify(event);
     texts.set(event, text);
     return text;
@@ -26,7 +26,7 @@ export function notificationRoutes({ events, figures, projects }: RouteParts): R
     return JSON.stringify({ action: 'ping', event: { cpu_usage_percent, memory_usage_percent } });
   };
   /** Begins to send, what is `wanted` and pings; returns what ends it. */
-  const enter = (send: (text: string) => void, wanted: (event: ComputeEvent) => boolean = () => true): (() => void) => {
+  const enter = (send: (text: string) => void, wanted: (event: ComputeNotice) => boolean = () => true): (() => void) => {
     let closed = false;
     const sendPing = () => void ping().then((text) => closed || send(text));
     const timer = setInterval(sendPing, silenceMs);

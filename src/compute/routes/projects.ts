@@ -3,8 +3,8 @@ import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
 import { ComputeProject, UdpPort } from '../../schema/compute-node.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
-import { copyProject } from '../copy.ts';
-import type { RouteParts } from './routes.ts';
+import { copyProject } from '../projects/copy.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
 /** The compute takes a controller's whole project and heeds the name, the folder, the id and the variables. */
 const Create = Type.Object(
@@ -24,7 +24,7 @@ const Copy = Type.Object(
   strict,
 );
 
-export function projectRoutes({ context, projects }: RouteParts): Route[] {
+export function projectRoutes({ context, projects }: ComputeRouteContext): Route[] {
   return [
     route(
       'GET /v2/compute/projects',

@@ -1,17 +1,17 @@
 /** What a controller asks of a compute as a whole. */
 import { type Route, route, Stream } from '../../api/route.ts';
-import { listInterfaces } from '../../emulators/interfaces.ts';
+import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
 import { named } from '../../schema/common.ts';
 import { Capabilities } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
 import { HostStatistics, NetworkInterface, TakenPorts } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
-import { debugText } from '../debug-text.ts';
-import type { RouteParts } from './routes.ts';
+import { debugText } from '../host/debug-text.ts';
+import type { ComputeRouteContext } from './route-context.ts';
 
 const ServerVersion = Type.Object({ version: Type.String(), local: Type.Boolean() }, named('ServerVersion'));
 
-export function serverRoutes({ context, figures, findings, version }: RouteParts): Route[] {
+export function serverRoutes({ context, figures, findings, version }: ComputeRouteContext): Route[] {
   const { settings, ports, drivers } = context;
   const { Server } = settings;
   return [

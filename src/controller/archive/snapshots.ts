@@ -13,7 +13,8 @@ import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
 import { partsOf, tellGone } from '../live/snapshot-changes.ts';
-import { type LogRecord, logPath, snapshotAction } from '../log/project-state.ts';
+import { logPath } from '../log/project-state.ts';
+import type { LogLine, RecordOf } from '../log/records.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
@@ -165,8 +166,9 @@ export class Snapshots {
 
 /** Numbers of changes go on where they were: listeners compare them. */
 async function startLog(file: string, seq: number): Promise<void> {
-  const { journal } = await Journal.open<LogRecord>(logPath(file));
-  const header = { seq, at: new Date().toISOString(), by: null, action: snapshotAction, event: { udp_ports: {} }, was: null };
+  const { journal } = await Journal.open<LogLine>(logPath(file));
+  const head = { seq, at: new Date().toISOString(), by: null };
+  const header: RecordOf<'project.snapshot'> = { ...head, action: 'project.snapshot', event: { udp_ports: {} }, was: null };
   await journal.append(header).finally(() => journal.close());
 }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
+import type { Warn } from '../../lib/set-aside.ts';
 import {
   type IouLicense,
   type IouLicenseUpdate,
@@ -21,8 +22,8 @@ export class KeptSettings {
     this.#map = map;
   }
 
-  static async open(stateDirectory: string): Promise<KeptSettings> {
-    return new KeptSettings(await DurableMap.open<object>(join(stateDirectory, 'kept-settings.log')));
+  static async open(stateDirectory: string, warn: Warn): Promise<KeptSettings> {
+    return new KeptSettings(await DurableMap.open<object>(join(stateDirectory, 'kept-settings.log'), warn));
   }
 
   get iouLicense(): IouLicense {

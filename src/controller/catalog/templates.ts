@@ -2,12 +2,12 @@
  * The templates: those that clients made, durable, and those that are built in. In the file stands what clients made, in the form of
  * the established server's own, so that its file can be taken over; entries that cannot be used are kept there as they are.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import { readOwnJson } from '../../lib/set-aside.ts';
 import type { Template, TemplateCreate, TemplateUpdate } from '../../schema/template.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
@@ -36,7 +36,6 @@ export class Templates {
   #list: readonly Template[] | undefined;
   /** What else stands in the file: keys that are not ours, and entries that cannot be used. */
   #kept: { readonly keys: Stored; readonly entries: readonly unknown[] } = { keys: {}, entries: [] };
-  #unreadable: Error | undefined;
 
   private constructor(options: TemplatesOptions) {
     this.#options = options;
@@ -140,18 +139,14 @@ export class Templates {
   }
 
   async #load(): Promise<void> {
-    const { log } = this.#options;
-    try {
-      const stored: unknown = JSON.parse(await readFile(this.#file, 'utf8'));
-      if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) throw new Error('it is no JSON object');
-      const { templates = [], ...keys } = stored as Stored;
+    const take = (value: unknown) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no JSON object');
+      const { templates = [], ...keys } = value as Stored;
       if (!Array.isArray(templates)) throw new Error('"templates" is no list');
-      await this.#take(keys, templates);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      this.#unreadable = error as Error;
-      log.error({ err: error }, `${this.#file} cannot be read and is left as it is; templates cannot be changed`);
-    }
+      return { keys, templates };
+    };
+    const stored = await readOwnJson(this.#file, take, (message) => this.#options.log.error(message));
+    if (stored) await this.#take(stored.keys, stored.templates);
   }
 
   async #take(keys: Stored, entries: readonly unknown[]): Promise<void> {
@@ -180,7 +175,6 @@ export class Templates {
   }
 
   async #save(own: ReadonlyMap<string, Template>): Promise<void> {
-    if (this.#unreadable) throw storageFailed(this.#unreadable, this.#file);
     const { keys, entries } = this.#kept;
     const stored = { ...keys, templates: [...own.values(), ...entries], version: this.#options.version };
     try {

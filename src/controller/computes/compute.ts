@@ -1,7 +1,7 @@
 /** One compute as the controller knows it: where it is, whether it is connected, how busy it is. */
 
 import type { Transport } from '../../api/transport.ts';
-import type { Compute as ComputeObject } from '../../schema/compute.ts';
+import type { ComputeObject } from '../../schema/compute.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ComputeEntry } from '../model/topology.ts';
 import type { Usage } from './usage.ts';

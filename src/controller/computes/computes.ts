@@ -1,11 +1,11 @@
 /** The registered computes, durable but for the local one, which always exists. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { ComputeEvent, Transport } from '../../api/transport.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import { keepCopy, readOwnJson } from '../../lib/set-aside.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
@@ -42,8 +42,6 @@ export class Computes {
   #list: readonly object[] | undefined;
   /** What the local compute was called by a client, if it was. */
   #localName: string | undefined;
-  /** The file could not be read: it is not written either. */
-  #unreadable: Error | undefined;
 
   private constructor(options: ComputesOptions) {
     this.#options = options;
@@ -222,20 +220,22 @@ export class Computes {
   }
 
   async #load(): Promise<ComputeRecord[]> {
-    try {
-      const { computes, local_name } = JSON.parse(await readFile(this.#file, 'utf8')) as ComputesFile;
-      this.#localName = local_name;
-      return computes.map((record) => canonical(record));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      this.#unreadable = error as Error;
-      this.#options.log.error({ err: error }, `${this.#file} cannot be read and is left as it is; no computes can be registered`);
-      return [];
-    }
+    const { log } = this.#options;
+    const take = (value: unknown) => {
+      const { computes, local_name } = value as ComputesFile;
+      if (!Array.isArray(computes)) throw new Error('"computes" is no list');
+      return { local_name, computes };
+    };
+    const stored = await readOwnJson(this.#file, take, (message) => log.error(message));
+    if (typeof stored?.local_name === 'string') this.#localName = stored.local_name;
+    const records: ComputeRecord[] = (stored?.computes ?? []).filter(isRecord);
+    const lost = (stored?.computes.length ?? 0) - records.length;
+    if (lost > 0)
+      log.error(`${lost} computes of ${this.#file} cannot be used; what was there is now ${await keepCopy(this.#file)}`);
+    return records.map((record) => canonical(record));
   }
 
   async #save(computes: readonly ComputeRecord[]): Promise<void> {
-    if (this.#unreadable) throw storageFailed(this.#unreadable, this.#file);
     try {
       const file: ComputesFile = {
         computes,
@@ -263,4 +263,13 @@ function recordOf(given: ComputeCreate): ComputeRecord {
     protocol,
     user,
   });
+}
+
+/** Whether it is a compute that can be asked: the file may have been changed by anything. */
+function isRecord(value: unknown): value is ComputeRecord {
+  const { compute_id, host, name, password, port, protocol, user } = (value ?? {}) as Partial<Record<keyof ComputeRecord, unknown>>;
+  const isText = (given: unknown) => typeof given === 'string' && given !== '';
+  const isTextOrNull = (given: unknown) => given === null || given === undefined || typeof given === 'string';
+  if (![compute_id, host, name].every(isText) || !isTextOrNull(user) || !isTextOrNull(password)) return false;
+  return Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536 && (protocol === 'http' || protocol === 'https');
 }

@@ -1,6 +1,9 @@
 /**
  * The connections to one compute elsewhere, for requests and WebSockets. All of them can be cut: a cable that was pulled out tells
  * nobody, and what waits for an answer would wait for as long as the kernel sends again, a quarter of an hour.
+ *
+ * Slow is not gone: the kernel of a compute that is busy or stopped still answers TCP keepalive probes, that of a host which cannot be
+ * reached does not. One connection that ends for that reason ends them all.
  */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -22,6 +25,9 @@ export interface RemoteRequest {
 }
 
 const connectTimeoutMs = 5_000;
+/** Probes begin after so long without a packet; Node sends one a second then and gives up after ten. @see setKeepAlive of node:net */
+const probeAfterMs = 1_000;
+const hostIsGone: ReadonlySet<string | undefined> = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN']);
 
 /** Loaded with the first call to another compute: most servers have none, and it is a tenth of their start. */
 interface Library {
@@ -77,7 +83,7 @@ export class RemoteConnections {
 
   async #load(): Promise<Library> {
     const { Agent, buildConnector, request, WebSocket } = await import('undici');
-    const connect = buildConnector({ timeout: connectTimeoutMs });
+    const connect = buildConnector({ timeout: connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: probeAfterMs });
     const agent = new Agent({
       connect: (options, done) =>
         connect(options, (...result) => {
@@ -91,6 +97,9 @@ export class RemoteConnections {
 
   #keep(socket: Socket): void {
     this.#sockets.add(socket);
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (hostIsGone.has(code)) this.cut(`its host does not answer (${code})`);
+    });
     socket.once('close', () => this.#sockets.delete(socket));
   }
 }

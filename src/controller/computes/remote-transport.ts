@@ -12,19 +12,23 @@ import { fill, requestOf } from '../../api/local-transport.ts';
 import type { Method, RouteKey } from '../../api/route.ts';
 import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
 import { EventStream } from '../../lib/event-stream.ts';
-import type { Compute } from '../../schema/compute.ts';
+import type { ComputeObject } from '../../schema/compute.ts';
 import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
 import { faultOfAnswer } from './remote-faults.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
+import { watchSilence } from './silence.ts';
 
 const defaultTimeoutMs = 120_000;
-/** An attempt to connect takes at most this long, and the next one begins so much later. */
+const events = 'GET /notifications/ws';
+/** A compute whose host answers has this long to say its capabilities, and again for its WebSocket: it may be slow. */
+const attemptMs = 20_000;
+/** The next attempt begins so much later. */
 const retryMs = 5_000;
 /** A compute that answers but cannot be used is a matter for people: it is looked at again, but not often. */
 const refusedRetryMs = 30_000;
 const reconnectMs = 1_000;
-/** Computes say something every second; one that is silent this long is gone. */
-const silenceMs = 10_000;
+/** Computes say something every second. One that is silent this long hangs, though its host answers (`remote-connections.ts`). */
+const silenceMs = 60_000;
 /** An attempt that took longer failed for want of an answer: another one at once would keep whoever asks waiting as long. */
 const promptMs = 1_000;
 
@@ -124,7 +128,7 @@ export class RemoteTransport implements Transport {
     try {
       const answer = await this.#request('GET', '/v2/compute/capabilities', {
         body: null,
-        timeoutMs: retryMs,
+        timeoutMs: attemptMs,
         what: 'GET /capabilities',
       });
       const capabilities = this.#check(await answer.body.text());
@@ -147,9 +151,9 @@ export class RemoteTransport implements Transport {
     return fault('compute_refused', { name: this.#address.name, reason }, { cause: error });
   }
 
-  #check(text: string): Compute['capabilities'] {
+  #check(text: string): ComputeObject['capabilities'] {
     const refuse = (reason: string) => fault('compute_refused', { name: this.#address.name, reason });
-    let given: Partial<Compute['capabilities']>;
+    let given: Partial<ComputeObject['capabilities']>;
     try {
       given = JSON.parse(text) ?? {};
     } catch {
@@ -166,16 +170,20 @@ export class RemoteTransport implements Transport {
     const socket = await this.#connections.openSocket('/v2/compute/notifications/ws');
     // Whatever waits for an answer of it waits in vain.
     const cut = () => this.#connections.cut(`nothing was heard of it for ${silenceMs / 1000} s`);
-    const silence = setTimeout(cut, silenceMs).unref();
+    const silence = watchSilence(silenceMs, cut);
+    const opening = setTimeout(
+      () => reject(this.#unreachable(events, `no answer within ${attemptMs / 1000} s`)),
+      attemptMs,
+    ).unref();
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
-      silence.refresh();
+      silence.heard();
       if (typeof data === 'string') this.#receive(data);
     });
-    socket.addEventListener('error', () => reject(this.#unreachable('GET /notifications/ws', 'the connection failed')));
+    socket.addEventListener('error', () => reject(this.#unreachable(events, 'the connection failed')));
     socket.addEventListener('close', () => {
-      clearTimeout(silence);
-      reject(this.#unreachable('GET /notifications/ws', 'the connection was closed'));
+      silence.end();
+      reject(this.#unreachable(events, 'the connection was closed'));
       if (this.#socket !== socket) return;
       this.#socket = undefined;
       // A failed attempt says so itself.
@@ -184,7 +192,15 @@ export class RemoteTransport implements Transport {
       this.#set({ ...this.#state, connected: false, lastError: 'The connection was lost' });
     });
     this.#socket = socket;
-    await promise;
+    try {
+      await promise;
+    } catch (error) {
+      this.#socket = undefined;
+      socket.close();
+      throw error;
+    } finally {
+      clearTimeout(opening);
+    }
   }
 
   #receive(text: string): void {

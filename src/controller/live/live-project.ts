@@ -13,16 +13,20 @@ import { Mutex } from '../../lib/mutex.ts';
 import type { Symbols } from '../catalog/symbols.ts';
 import type { Compute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import { type Captured, type Change, ProjectLog } from '../log/project-log.ts';
-import { type LogRecord, type ProjectState, toProjectEntry, topologyOf } from '../log/project-state.ts';
+import { toProjectEntry } from '../log/actions/project-rules.ts';
+import { type Captured, ProjectLog } from '../log/project-log.ts';
+import { type ProjectState, topologyOf } from '../log/project-state.ts';
+import type { Change, LogRecord } from '../log/records.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
-import type { CapturesOfProject, KeptCaptures } from './captures/kept-captures.ts';
+import type { CaptureStore } from './captures/capture-store.ts';
+import { ProjectCaptures } from './captures/project-captures.ts';
 import { ToldComputes } from './compute-announcements.ts';
 import { removeUnusedPictures } from './drawings/pictures.ts';
 import { ProjectDrawings } from './drawings/project-drawings.ts';
-import { noticesOf, Told } from './history/missed-notices.ts';
+import { noticesOf } from './history/missed-notices.ts';
 import { ProjectUndo } from './history/project-undo.ts';
+import { UnloggedNotices } from './history/unlogged-notices.ts';
 import { ProjectChanges } from './host/project-changes.ts';
 import type { Commit, Notice, ProjectHost } from './host/project-host.ts';
 import { ProjectLinks } from './links/project-links.ts';
@@ -33,7 +37,7 @@ export interface LiveProjectOptions {
   readonly folder: string;
   readonly filename: string;
   readonly computes: Computes;
-  readonly captures: KeptCaptures;
+  readonly captures: CaptureStore;
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly version: string;
@@ -52,9 +56,9 @@ export class LiveProject implements ProjectHost {
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly computes: Computes;
-  readonly keptCaptures: CapturesOfProject;
   readonly nodes: ProjectNodes;
   readonly links: ProjectLinks;
+  readonly captures: ProjectCaptures;
   readonly drawings: ProjectDrawings;
   readonly gate = new Gate();
   readonly undo: ProjectUndo;
@@ -67,7 +71,7 @@ export class LiveProject implements ProjectHost {
   readonly #notices: EventStream<Notice>;
   /** Computes that the file names; those not registered here are kept in it. */
   readonly #namedComputes: readonly ComputeEntry[];
-  readonly #told = new Told();
+  readonly #unlogged = new UnloggedNotices();
   readonly #toldComputes: ToldComputes;
   #entry: ProjectEntry;
   /** A clean end: where links' frames went is of no use to the next opening. */
@@ -79,7 +83,6 @@ export class LiveProject implements ProjectHost {
     this.configsPath = options.configsPath;
     this.symbols = options.symbols;
     this.computes = options.computes;
-    this.keptCaptures = options.captures.of(this.projectId);
     this.#log = log;
     this.changes = new ProjectChanges(log, (change, event, seq) => this.#tell(change, event, seq));
     this.#onEntry = options.onEntry;
@@ -91,6 +94,8 @@ export class LiveProject implements ProjectHost {
     this.nodes = new ProjectNodes(this);
     this.links = new ProjectLinks(this, this.nodes);
     this.nodes.connect(this.links);
+    const { links, nodes } = this;
+    this.captures = new ProjectCaptures({ host: this, links, nodes, store: options.captures.of(this.projectId) });
     this.drawings = new ProjectDrawings(this);
     this.undo = new ProjectUndo(this);
     log.snapshotFrom(() => this.#capture());
@@ -154,7 +159,7 @@ export class LiveProject implements ProjectHost {
 
   notify(action: string, event: object): void {
     const notice = { action, event };
-    this.#told.note(notice, this.seq);
+    this.#unlogged.note(notice, this.seq);
     this.#notices.emit(notice);
   }
 
@@ -165,7 +170,9 @@ export class LiveProject implements ProjectHost {
     const records = await this.#log.recordsAfter(since);
     if (!records) return 'too_old';
     const notices = await noticesOf(records, this);
-    return { seq, notices: [...notices, ...this.#told.after(since, this.nodes, this.links)] };
+    const findNode = (id: string) => this.nodes.find(id)?.object;
+    const findLink = (id: string) => this.links.find(id)?.object;
+    return { seq, notices: [...notices, ...this.#unlogged.after(since, findNode, findLink)] };
   }
 
   /** The changes that are remembered, the oldest first. */
@@ -189,7 +196,7 @@ export class LiveProject implements ProjectHost {
       const was = this.#entry;
       const entry = toProjectEntry(was, fields);
       if (isDeepStrictEqual(entry, was)) return;
-      const change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+      const change: Change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
       await this.commit(change, () => {
         this.#entry = entry;
         this.#onEntry(entry);
@@ -214,7 +221,7 @@ export class LiveProject implements ProjectHost {
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(): Promise<void> {
     this.#toldComputes.end();
-    await this.links.captures.keep(this.usedComputes());
+    await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
     );
@@ -245,13 +252,13 @@ export class LiveProject implements ProjectHost {
   /** Listeners are told of all that is there. */
   async #restore(state: ProjectState): Promise<void> {
     const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
-    await forEachBounded(nodes, concurrency, (node) => this.nodes.restore(node));
+    await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
     const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
     await forEachBounded(links, concurrency, async ({ link_id }) => {
       await this.links.mending.restore(link_id, state.udpPorts.get(link_id));
       this.notify('link.created', this.links.get(link_id));
     });
-    await this.links.captures.restore(this.usedComputes());
+    await this.captures.restore(this.usedComputes());
     await forEachBounded(state.drawings.values(), concurrency, async (entry) => {
       await this.drawings.add(entry);
       this.notify('drawing.created', this.drawings.get(entry.drawing_id));
@@ -268,7 +275,7 @@ export class LiveProject implements ProjectHost {
   #tell({ action }: Change, event: object | undefined, seq: number): void {
     if (!event) return;
     const notice = { action, event, seq };
-    if (action.endsWith('.deleted')) this.#told.note(notice, seq);
+    if (action.endsWith('.deleted')) this.#unlogged.note(notice, seq);
     this.#notices.emit(notice);
   }
 

@@ -5,7 +5,8 @@
  */
 import { rename, rm } from 'node:fs/promises';
 import { Journal, JournalDamaged } from '../../lib/journal.ts';
-import type { LogLine, LogRecord } from './project-state.ts';
+import { checkRecords } from './read-records.ts';
+import type { LogLine, LogRecord } from './records.ts';
 
 /** At least so many are kept; twice as many at most. */
 const keptRecords = 1_000;
@@ -67,18 +68,28 @@ export class ProjectHistory {
   }
 
   async #read(): Promise<Journal<LogLine>> {
-    const { journal, records } = await Journal.open<LogLine>(this.#path).catch(async (error: unknown) => {
+    const { journal, records } = await openChecked(this.#path).catch(async (error: unknown) => {
       if (!(error instanceof JournalDamaged)) throw error;
       await rename(this.#path, `${this.#path}.damaged`);
-      return Journal.open<LogLine>(this.#path);
+      return openChecked(this.#path);
     });
-    this.#records = records.flat();
+    this.#records = records;
     // The project was replaced since, by an older state of it.
     if (this.#records.length > 0 && (this.#records.at(-1)?.seq ?? 0) < this.#reaches) {
       await journal.restart(() => []);
       this.#records = [];
     }
     return journal;
+  }
+}
+
+async function openChecked(path: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[] }> {
+  const { journal, records: lines } = await Journal.open<LogLine>(path);
+  try {
+    return { journal, records: await checkRecords(lines) };
+  } catch (error) {
+    await journal.close();
+    throw error;
   }
 }
 

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isFault } from '../../api/faults.ts';
+import { Journal } from '../../lib/journal.ts';
 import { type NodeEntry, projectDefaults, toNodeEntry } from '../model/topology.ts';
+import { historyPath } from './project-history.ts';
 import { ProjectLog } from './project-log.ts';
 import { type ProjectState, readProject, topologyOf } from './project-state.ts';
+import type { Change } from './records.ts';
 
 const projectId = 'c6992992-ac72-47dc-833b-54aa334bcd05';
 const options = { version: '2.2.60', onSnapshotFailed: () => undefined, quietMs: 100_000 };
@@ -35,10 +38,11 @@ async function open(file: string, changed = {}): Promise<Opened> {
   const { log, state } = await ProjectLog.open(file, { ...options, ...changed });
   log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
   const put = (entry: NodeEntry) => {
-    const was = state.nodes.get(entry.node_id) ?? null;
-    return log.append({ action: was ? 'node.updated' : 'node.created', event: entry, was }, () =>
-      state.nodes.set(entry.node_id, entry),
-    );
+    const was = state.nodes.get(entry.node_id);
+    const change: Change = was
+      ? { action: 'node.updated', event: entry, was }
+      : { action: 'node.created', event: entry, was: null };
+    return log.append(change, () => state.nodes.set(entry.node_id, entry));
   };
   return { log, state, put };
 }
@@ -88,12 +92,49 @@ describe('project log', () => {
     assert.equal(await readFile(file, 'utf8'), '{"half": ');
   });
 
-  it('refuses a record of an action it does not know', async () => {
+  const head = { seq: 5, at: '2026-11-22T07:00:00.000Z', by: null };
+  const link = { link_id: projectId, filters: {}, link_style: {}, suspend: false };
+  const wrong: Record<string, object> = {
+    'an unknown action': { ...head, action: 'node.painted', event: {}, was: null },
+    'the action of a property of every object': { ...head, action: 'constructor', event: {}, was: null },
+    'no action': { ...head, event: {}, was: null },
+    'a node without an id': { ...head, action: 'node.created', event: { ...node('a'), node_id: undefined }, was: null },
+    'a node at no place': { ...head, action: 'node.created', event: { ...node('a'), x: 'left' }, was: null },
+    'a deleted node that cannot come back': { ...head, action: 'node.deleted', event: node('a'), was: null },
+    'a link with no ends': { ...head, action: 'link.created', event: { ...link, nodes: [] }, was: null },
+    'a drawing that is a list': { ...head, action: 'drawing.created', event: [], was: null },
+    'a project without a name': { ...head, action: 'project.updated', event: { project_id: projectId }, was: {} },
+    'no number': { ...head, seq: 'five', action: 'step.empty', event: {}, was: null },
+    'a step that is text': { ...head, step: '5', action: 'step.empty', event: {}, was: null },
+  };
+  for (const [what, record] of Object.entries(wrong)) {
+    it(`reports a record with ${what}, and leaves the log as it is`, async () => {
+      const file = await makeProject();
+      const { journal } = await Journal.open<unknown>(`${file}.log`);
+      await journal.append(record);
+      await journal.close();
+      const before = await readFile(`${file}.log`, 'utf8');
+      await assert.rejects(open(file), (error) => isFault(error, 'project_damaged') && error.message.includes('record'));
+      await assert.rejects(readProject(file), (error) => isFault(error, 'project_damaged'));
+      assert.equal(await readFile(`${file}.log`, 'utf8'), before);
+    });
+  }
+
+  it('puts a history aside whose records have another form', async () => {
     const file = await makeProject();
+    const first = await open(file);
+    await first.put(node('a'));
+    await first.log.close();
+    const { journal } = await Journal.open<unknown>(historyPath(file));
+    await journal.append({ ...head, action: 'node.painted', event: {}, was: null });
+    await journal.close();
     const { log } = await open(file);
-    await log.append({ action: 'node.painted', event: {}, was: null }, () => undefined);
+    assert.deepEqual(
+      (await log.records()).map(({ action }) => action),
+      ['node.created'],
+    );
+    assert.match(await readFile(`${historyPath(file)}.damaged`, 'utf8'), /node\.painted/);
     await log.close();
-    await assert.rejects(open(file), (error) => isFault(error, 'project_damaged'));
   });
 
   it('an old log over a newer file changes nothing', async () => {
@@ -102,7 +143,7 @@ describe('project log', () => {
     await put(node('a'));
     await put(node('a', 1));
     await put(node('b'));
-    await log.append({ action: 'node.deleted', event: node('b'), was: null }, () => state.nodes.delete(node('b').node_id));
+    await log.append({ action: 'node.deleted', event: node('b'), was: node('b') }, () => state.nodes.delete(node('b').node_id));
     await copyFile(`${file}.log`, `${file}.old`);
     await log.writeSnapshot();
     await log.close();
@@ -143,9 +184,10 @@ describe('project log', () => {
   it('remembers UDP ports of links through snapshots', async () => {
     const file = await makeProject();
     const { log, state } = await open(file);
-    const link = { filters: {}, link_id: projectId, link_style: {}, nodes: [], suspend: false };
     const ends = [node('a'), node('b')].map(({ node_id }) => ({ node_id, adapter_number: 0, port_number: 0 }));
-    await log.append({ action: 'link.created', event: { ...link, nodes: ends }, was: null, udpPorts: [1, 2] }, () => {
+    const capture = { capture_compute_id: null, capture_file_name: null, capture_file_path: null, capturing: false };
+    const event = { ...link, ...capture, link_type: 'ethernet' as const, nodes: ends, project_id: projectId };
+    await log.append({ action: 'link.created', event, was: null, udpPorts: [1, 2] }, () => {
       state.udpPorts.set(projectId, [1, 2]);
     });
     assert.deepEqual((await readProject(file)).udpPorts.get(projectId), [1, 2]);

@@ -19,30 +19,14 @@ import { Journal } from '../../lib/journal.ts';
 import { readTopology, type Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { ProjectHistory } from './project-history.ts';
-import {
-  damaged,
-  type LogLine,
-  type LogRecord,
-  logPath,
-  type ProjectState,
-  replay,
-  snapshotAction,
-  stateOf,
-  type UdpPorts,
-} from './project-state.ts';
+import { damaged, logPath, type ProjectState, replay, stateOf } from './project-state.ts';
+import { checkRecords } from './read-records.ts';
+import type { Change, LogLine, LogRecord, RecordOf, UdpPorts } from './records.ts';
 
 /** What a snapshot holds; taken at one instant. */
 export interface Captured {
   readonly topology: Topology;
   readonly udpPorts: Readonly<Record<string, UdpPorts>>;
-}
-export interface Change {
-  readonly action: string;
-  readonly event: object;
-  readonly was: object | null;
-  readonly udpPorts?: UdpPorts;
-  /** Somebody asked for it, and may take it back. */
-  readonly undoable?: boolean;
 }
 /** A change, and what is to be done when it is on disk. */
 export interface Pending {
@@ -102,7 +86,7 @@ export class ProjectLog {
     const state = stateOf(topology, upgradedFrom);
     const { journal, records } = await openJournal(file);
     try {
-      replay(state, records, file);
+      replay(state, records);
       if (records.length === 0) {
         state.seq = Date.now();
         await ProjectHistory.forget(file);
@@ -112,9 +96,9 @@ export class ProjectLog {
       throw error;
     }
     const [first] = records;
-    const base = first?.action === snapshotAction ? first.seq : (first?.seq ?? state.seq + 1) - 1;
+    const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const log = new ProjectLog(file, journal, { seq: state.seq, base }, options);
-    log.#kept = records.filter((record) => record.action !== snapshotAction);
+    log.#kept = records.filter((record) => record.action !== 'project.snapshot');
     return { log, state };
   }
 
@@ -216,7 +200,7 @@ export class ProjectLog {
     await this.#history.close();
   }
 
-  #record({ action, event, was, udpPorts, undoable }: Change): LogRecord {
+  #record({ udpPorts, undoable, ...change }: Change): LogRecord {
     this.#appended += 1;
     const seq = this.#appended;
     const requester = findRequester();
@@ -228,9 +212,7 @@ export class ProjectLog {
       by: requester?.by ?? null,
       ...(step !== undefined && { step }),
       ...(step !== undefined && requester?.inverts !== undefined && { inverts: requester.inverts }),
-      action,
-      event,
-      was,
+      ...change,
       ...(udpPorts && { udp_ports: udpPorts }),
     };
   }
@@ -241,11 +223,11 @@ export class ProjectLog {
     const seq = this.#applied;
     const { topology, udpPorts } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
-    const header = {
+    const header: RecordOf<'project.snapshot'> = {
       seq,
       at: new Date().toISOString(),
       by: null,
-      action: snapshotAction,
+      action: 'project.snapshot',
       event: { udp_ports: udpPorts },
       was: null,
     };
@@ -274,8 +256,13 @@ export class ProjectLog {
 
 async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[] }> {
   try {
-    const { journal, records } = await Journal.open<LogLine>(logPath(file));
-    return { journal, records: records.flat() };
+    const { journal, records: lines } = await Journal.open<LogLine>(logPath(file));
+    try {
+      return { journal, records: await checkRecords(lines) };
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
   } catch (error) {
     const known = damaged(file, error);
     throw storageFailed(known, basename(file));

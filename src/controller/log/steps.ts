@@ -1,5 +1,5 @@
 /** Which steps of a project can be undone and redone, as its records tell. */
-import type { LogRecord } from './project-state.ts';
+import type { LogRecord } from './records.ts';
 
 export interface Step {
   /** Number of its first change. */

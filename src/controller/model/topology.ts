@@ -6,15 +6,16 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { problemsOf } from '../../api/validate.ts';
-import { isUuid, Name, nullable, oneOf, strict, Uuid } from '../../schema/common.ts';
+import { isUuid, Name, nullable, oneOf, strict } from '../../schema/common.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
 import type { Filters } from '../../schema/filter.ts';
 import { type LinkEnd, LinkInput } from '../../schema/link.ts';
 import { type Label, type Node, NodeCreate } from '../../schema/node.ts';
-import { type Project, ProjectCreate } from '../../schema/project.ts';
+import type { Project } from '../../schema/project.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
 import { linkFromFile } from './link-file.ts';
+import { storedProjectFields } from './stored.ts';
 import { upgradeFrom1x } from './upgrades/from-1x.ts';
 import { oldestRevision, upgrade } from './upgrades/topology-upgrades.ts';
 
@@ -76,12 +77,9 @@ export const projectDefaults: Omit<ProjectEntry, 'name' | 'project_id'> = Object
   zoom: 100,
 });
 
-const { name: _name, path: _path, project_id: _id, ...projectSettings } = ProjectCreate.properties;
 const TopologyFile = Type.Object(
   {
-    ...projectSettings,
-    name: Type.String({ minLength: 1 }),
-    project_id: Uuid,
+    ...storedProjectFields,
     revision: Type.Integer(),
     type: Type.Literal('topology'),
     version: Type.String(),

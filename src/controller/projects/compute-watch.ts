@@ -88,8 +88,8 @@ async function bringBack(live: LiveProject, compute: Compute): Promise<void> {
   if (nodes.length === 0) return;
   live.forgetOn(compute);
   for (const node of nodes) node.compute = compute;
-  await forEachBounded(nodes, concurrency, (node) => live.nodes.restore(node, 'node.updated'));
+  await forEachBounded(nodes, concurrency, (node) => live.nodes.open(node, 'node.updated'));
   await live.links.mending.rejoin(compute);
-  // A compute of another make has no list of captures.
-  await live.links.captures.recheck(compute).catch(() => undefined);
+  // A stock GNS3 compute has no list of captures.
+  await live.captures.reconcile(compute).catch(() => undefined);
 }

@@ -1,6 +1,6 @@
 /** What monitoring systems are told of projects, nodes and links. */
 import { counter, gauge, type Metric, type MetricValue } from '../../lib/metric.ts';
-import type { LinkDirection, LinkStats } from '../../schema/link-stats.ts';
+import type { DirectionCounters, LinkStats } from '../../schema/link-stats.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { Project } from './project.ts';
 
@@ -34,7 +34,7 @@ function linkMetrics(stats: readonly LinkStats[]): Metric[] {
       return { labels: { project_id, link_id, from_node_id, from_node, to_node_id, to_node }, figures };
     }),
   );
-  const each = (value: (figures: LinkDirection) => number) =>
+  const each = (value: (figures: DirectionCounters) => number) =>
     ways.map(({ labels, figures }) => ({ labels, value: value(figures) }));
   return [
     gauge(

@@ -3,7 +3,7 @@ import type { Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Symbols } from '../catalog/symbols.ts';
 import type { Computes } from '../computes/computes.ts';
-import type { KeptCaptures } from '../live/captures/kept-captures.ts';
+import type { CaptureStore } from '../live/captures/capture-store.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { Topology } from '../model/topology.ts';
 import type { Project } from './project.ts';
@@ -13,7 +13,7 @@ import type { Restores } from './snapshot-restores.ts';
 export interface ProjectEnvironment {
   readonly computes: Computes;
   readonly registry: Registry;
-  readonly captures: KeptCaptures;
+  readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly configsPath: string;
   readonly symbols: Symbols;

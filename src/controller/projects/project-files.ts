@@ -1,12 +1,13 @@
 /** Files of an open project: those of its folder, and those of its nodes on their computes. */
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, normalize } from 'node:path';
+import { normalize } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { fault } from '../../api/faults.ts';
 import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import { Stream } from '../../api/route.ts';
-import { pathInside, readInside, writeInside } from '../../lib/folder-files.ts';
+import { kindFolders } from '../../emulators/kinds.ts';
+import { readInside, writeInside } from '../../lib/folder-files.ts';
+import { writeProblem } from '../../schema/folders.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { kindOf } from '../model/node.ts';
 import type { Project } from './project.ts';
@@ -23,9 +24,7 @@ export async function writeFile(project: Project, path: string, source: Readable
   const { folder } = await project.live();
   const whileThere: Project['whileThere'] = (fn) => project.whileThere(fn);
   try {
-    const file = await pathInside(folder, path);
-    if (await isProjectFile(folder, file)) throw new Error('the server writes the project itself');
-    await writeInside(folder, path, source, { whileThere });
+    await writeInside(folder, path, source, { whileThere, problemOf: (place) => writeProblem(place, kindFolders) });
   } catch (cause) {
     throw fileFault(path, cause as NodeJS.ErrnoException);
   }
@@ -58,12 +57,4 @@ async function nodeFile(live: LiveProject, nodeId: string, path: string) {
   await live.ensureOn(compute);
   const way = `/v2/compute/projects/${live.projectId}/files/project-files/${folder}/${nodeId}/${inNode}`;
   return { transport: compute.transport, way };
-}
-
-/** The project's own file and its log, by whatever way one gets there: what was acknowledged is in them. */
-async function isProjectFile(folder: string, file: string): Promise<boolean> {
-  if (!/\.gns3(?:\.(?:(?:log|history)(?:\.tmp)?|tmp))?$/i.test(basename(file))) return false;
-  const real = (path: string) => realpath(path).catch(() => path);
-  const [parent, own] = await Promise.all([real(dirname(file)), real(folder)]);
-  return join(parent, '') === join(own, '');
 }

@@ -45,7 +45,8 @@ export class Registry {
   static async open(stateDirectory: string, projectsPath: string, log: Log): Promise<Registry> {
     await mkdir(stateDirectory, { recursive: true });
     await mkdir(projectsPath, { recursive: true });
-    return new Registry(await DurableMap.open<RegistryEntry>(join(stateDirectory, 'projects.log')), projectsPath, log);
+    const map = await DurableMap.open<RegistryEntry>(join(stateDirectory, 'projects.log'), (message) => log.error(message));
+    return new Registry(map, projectsPath, log);
   }
 
   get(projectId: string): RegistryEntry | undefined {

@@ -27,7 +27,8 @@ export class Restores {
 
   /** Brings to an end what an earlier server was about to do. */
   static async open(stateDirectory: string, log: Log): Promise<Restores> {
-    const restores = new Restores(await DurableMap.open(join(stateDirectory, 'restores.log')));
+    const file = join(stateDirectory, 'restores.log');
+    const restores = new Restores(await DurableMap.open(file, (message) => log.error(message)));
     for (const [folder, state] of [...restores.#noted.entries()]) {
       const ending = state === 'complete' && (await exists(folder)) ? restores.#finish(folder) : restores.#drop(folder);
       await ending.catch((error: unknown) => log.error({ err: error }, `the restore of ${folder} could not be brought to its end`));

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DurableMap } from '../../lib/durable-map.ts';
+import type { Log } from '../../lib/log.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 
 export class PassingFolders {
@@ -12,13 +13,15 @@ export class PassingFolders {
   }
 
   /** Removes what an earlier server left behind. */
-  static async open(stateDirectory: string): Promise<PassingFolders> {
-    const noted = await DurableMap.open<true>(join(stateDirectory, 'passing.log'));
+  static async open(stateDirectory: string, log: Log): Promise<PassingFolders> {
+    const noted = await DurableMap.open<true>(join(stateDirectory, 'passing.log'), (message) => log.error(message));
+    const folders = new PassingFolders(noted);
     for (const [path] of [...noted.entries()]) {
-      await rm(path, { recursive: true, force: true });
-      await noted.delete(path);
+      await folders.#remove(path).catch((error: unknown) => {
+        log.warn({ err: error }, `the staging folder ${path} could not be removed; the next start tries again`);
+      });
     }
-    return new PassingFolders(noted);
+    return folders;
   }
 
   /**
@@ -30,12 +33,20 @@ export class PassingFolders {
       await makeFolders(path);
       return await fill(path);
     } finally {
-      await rm(path, { recursive: true, force: true });
-      await this.#noted.delete(path).catch(() => undefined);
+      // What cannot be removed stays noted for the next start.
+      await this.#remove(path).catch(() => undefined);
     }
   }
 
   close(): Promise<void> {
     return this.#noted.close();
+  }
+
+  async #remove(path: string): Promise<void> {
+    await rm(path, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
+      // A file stands where its parent folder was: nothing is left of it.
+      if (error.code !== 'ENOTDIR') throw error;
+    });
+    await this.#noted.delete(path);
   }
 }

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { fault } from '../../api/faults.ts';
 import { type Call, type Method, type Route, route, Stream } from '../../api/route.ts';
 import { Name, named, strict } from '../../schema/common.ts';
-import { Compute, ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
+import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
 import { Image, TakenPorts } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
@@ -16,18 +16,18 @@ export function computeRoutes(controller: Controller): Route[] {
   return [
     route(
       'POST /v2/computes',
-      { summary: 'Register a compute', body: ComputeCreate, status: 201, reply: Compute },
+      { summary: 'Register a compute', body: ComputeCreate, status: 201, reply: ComputeObject },
       async ({ body }) => (await computes.create(body)).object,
     ),
-    route('GET /v2/computes', { summary: 'List the computes', reply: Type.Array(Compute) }, () => computes.list()),
+    route('GET /v2/computes', { summary: 'List the computes', reply: Type.Array(ComputeObject) }, () => computes.list()),
     route(
       'GET /v2/computes/{compute_id}',
-      { summary: 'Get a compute', reply: Compute },
+      { summary: 'Get a compute', reply: ComputeObject },
       ({ path }) => computes.get(path.compute_id).object,
     ),
     route(
       'PUT /v2/computes/{compute_id}',
-      { summary: 'Change a compute; it is connected anew', body: ComputeUpdate, reply: Compute },
+      { summary: 'Change a compute; it is connected anew', body: ComputeUpdate, reply: ComputeObject },
       async ({ path, body }) => (await computes.update(path.compute_id, body)).object,
     ),
     route('DELETE /v2/computes/{compute_id}', { summary: 'Forget a compute; its projects are closed', status: 204 }, ({ path }) =>

@@ -1,12 +1,21 @@
+import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
-import type { Kind } from '../../emulators/kind.ts';
-import { kinds } from '../../emulators/kinds.ts';
-import { KindFacts } from '../../schema/kind.ts';
-import { Type } from '../../schema/type.ts';
+import type { Kind, TemplateFacts } from '../../emulators/kind.ts';
+import { kinds, templateFacts } from '../../emulators/kinds.ts';
+import { KindFacts, KindSchemas } from '../../schema/kind.ts';
+import { type NodeType, nodeTypes } from '../../schema/node.ts';
+import { type TSchema, Type } from '../../schema/type.ts';
 
 export function kindRoutes(): Route[] {
   const facts = Object.freeze(Object.values(kinds).flatMap((kind) => (kind ? [factsOf(kind)] : [])));
-  return [route('GET /v2/kinds', { summary: 'What each type of node can', reply: Type.Array(KindFacts), own: true }, () => facts)];
+  return [
+    route('GET /v2/kinds', { summary: 'What each type of node can do', reply: Type.Array(KindFacts), own: true }, () => facts),
+    route(
+      'GET /v2/kinds/{node_type}/schemas',
+      { summary: 'What can be set of a node of this type, and of a template for it', reply: KindSchemas, own: true },
+      ({ path, query }) => schemasOf(path.node_type, query),
+    ),
+  ];
 }
 
 function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, can }: Kind): KindFacts {
@@ -17,6 +26,7 @@ function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, c
     console_type: consoleTypes.length === 0 ? null : defaults.console_type,
     console_types: [...consoleTypes],
     images: images !== undefined,
+    templates: templateFacts[type].properties !== undefined,
     can: {
       suspend: can.suspend,
       reload: can.reload,
@@ -26,4 +36,21 @@ function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, c
       resize_disk: can.resizeDisk === true,
     },
   };
+}
+
+/** `settings`: properties on which others depend, such as the platform of a router. @throws `node_type_unavailable` */
+function schemasOf(type: string, settings: Readonly<Record<string, string>>): KindSchemas {
+  const kind = nodeTypes.includes(type as NodeType) ? kinds[type as NodeType] : undefined;
+  if (!kind) throw fault('node_type_unavailable', { node_type: type, reason: 'GET /v2/kinds lists those that it has' });
+  const { properties = {} } = kind.update as { properties?: Record<string, TSchema> };
+  return { node: { properties }, template: templateForm(templateFacts[kind.type], settings) };
+}
+
+function templateForm(facts: TemplateFacts, settings: Readonly<Record<string, string>>): KindSchemas['template'] {
+  if (!facts.properties) return null;
+  const { required = [], properties } = Type.Object({ ...facts.properties, ...facts.more?.(settings) }) as {
+    required?: string[];
+    properties: Record<string, { default?: unknown }>;
+  };
+  return { properties, required: required.filter((key) => properties[key]?.default === undefined) };
 }

@@ -42,13 +42,27 @@ export function linkRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
-      { summary: 'Write the frames of a link to a pcap file of the project', body: LinkCaptureStart, status: 201, reply: Link },
-      ({ path, body }) => project(path).change((live) => live.links.captures.start(path.link_id, body)),
+      {
+        fillsDisk: true,
+        summary: 'Write the frames of a link to a pcap file of the project',
+        body: LinkCaptureStart,
+        status: 201,
+        reply: Link,
+      },
+      ({ path, body }) =>
+        project(path).change(async (live) => {
+          await live.captures.start(path.link_id, body);
+          return live.links.get(path.link_id);
+        }),
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/stop_capture',
       { summary: 'End the capture of a link', status: 201, reply: Link },
-      ({ path }) => project(path).change((live) => live.links.captures.stop(path.link_id)),
+      ({ path }) =>
+        project(path).change(async (live) => {
+          await live.captures.stop(path.link_id);
+          return live.links.get(path.link_id);
+        }),
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/stats',
@@ -71,46 +85,47 @@ export function linkRoutes({ projects }: Controller): Route[] {
       { summary: 'The capture of a link as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
       async ({ path }) => {
         const live = await project(path).live();
-        return live.links.captures.stream(path.link_id);
+        return live.captures.stream(path.link_id);
       },
     ),
-    ...furtherCaptureRoutes(project),
+    ...captureRoutes(project),
   ];
 }
 
-/** Captures of a link beside the one that the established API knows. */
-function furtherCaptureRoutes(project: (path: { project_id: string }) => Project): Route[] {
+/** The captures of a link that GNS3's API does not know. */
+function captureRoutes(project: (path: { project_id: string }) => Project): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/captures',
-      { summary: "List the captures beside the link's own", reply: Type.Array(LinkCapture), own: true },
+      { summary: 'List the captures of a link that were started with an id', reply: Type.Array(LinkCapture), own: true },
       async ({ path }) => {
         const live = await project(path).live();
-        return live.links.captures.list(path.link_id);
+        return live.captures.list(path.link_id);
       },
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/captures',
       {
-        summary: 'Write the frames of a link to a further file',
+        fillsDisk: true,
+        summary: 'Start one more capture of a link',
         body: LinkCaptureStart,
         status: 201,
         reply: LinkCapture,
         own: true,
       },
-      ({ path, body }) => project(path).change((live) => live.links.captures.add(path.link_id, body)),
+      ({ path, body }) => project(path).change((live) => live.captures.start(path.link_id, body, crypto.randomUUID())),
     ),
     route(
       'DELETE /v2/projects/{project_id}/links/{link_id}/captures/{capture_id}',
-      { summary: 'End a further capture', status: 204, own: true },
-      ({ path }) => project(path).change((live) => live.links.captures.remove(path.link_id, path.capture_id)),
+      { summary: 'End a capture of a link', status: 204, own: true },
+      ({ path }) => project(path).change((live) => live.captures.stop(path.link_id, path.capture_id)),
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/captures/{capture_id}/pcap',
-      { summary: 'A further capture as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap', own: true },
+      { summary: 'A capture of a link as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap', own: true },
       async ({ path }) => {
         const live = await project(path).live();
-        return live.links.captures.streamFurther(path.link_id, path.capture_id);
+        return live.captures.stream(path.link_id, path.capture_id);
       },
     ),
   ];

@@ -5,6 +5,7 @@ import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import type { NodeAction } from '../live/nodes/project-nodes.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
+import { checkRequested } from './requested-properties.ts';
 
 const actions: readonly { action: NodeAction; summary: string }[] = [
   { action: 'start', summary: 'Start' },
@@ -30,6 +31,7 @@ export function nodeRoutes(controller: Controller): Route[] {
       { summary: 'Create a node', body: NodeCreate, status: 201, reply: Node },
       ({ path, body }) => {
         computes.get(body.compute_id);
+        checkRequested(body, controller.settings);
         return project(path).change((live) => live.nodes.create(body));
       },
     ),
@@ -87,7 +89,13 @@ function otherRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
-      { summary: 'Copy a stopped node with its files; its links are not copied', body: NodeDuplicate, status: 201, reply: Node },
+      {
+        fillsDisk: true,
+        summary: 'Copy a stopped node with its files; its links are not copied',
+        body: NodeDuplicate,
+        status: 201,
+        reply: Node,
+      },
       ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
     ),
     route(

@@ -3,8 +3,8 @@ import { type Call, type Route, route, socketRoute } from '../../api/route.ts';
 import { linkStats, linkStatsChanged, Notification, since } from '../../schema/notification.ts';
 import type { Controller } from '../controller.ts';
 import type { Source } from '../feed.ts';
-import { resume } from '../live/history/resume.ts';
 import { changedOnly } from '../live/links/link-stats-feed.ts';
+import { resume } from '../live/resume.ts';
 
 const reply = Notification;
 /** Existing clients are not sent what they do not know. */

@@ -6,6 +6,7 @@ import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../s
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { makeAll } from '../live/bulk.ts';
+import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapshots: count }, named('ProjectStats'));
@@ -58,7 +59,13 @@ export function projectRoutes(controller: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/duplicate',
-      { summary: 'Copy a project, running or not, into a new one', body: ProjectDuplicate, status: 201, reply: Project },
+      {
+        fillsDisk: true,
+        summary: 'Copy a project, running or not, into a new one',
+        body: ProjectDuplicate,
+        status: 201,
+        reply: Project,
+      },
       async ({ path, body }) => (await controller.duplicate(path.project_id, body)).object,
     ),
     route(
@@ -72,7 +79,10 @@ export function projectRoutes(controller: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/bulk',
       { summary: 'Create nodes, links and drawings at once, all or none', body: BulkCreate, status: 201, reply: Bulk, own: true },
-      ({ path, body }) => projects.get(path.project_id).change((live) => makeAll(live, body)),
+      ({ path, body }) => {
+        for (const node of body.nodes ?? []) checkRequested(node, controller.settings);
+        return projects.get(path.project_id).change((live) => makeAll(live, body));
+      },
     ),
   ];
 }

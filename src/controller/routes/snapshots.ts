@@ -14,6 +14,7 @@ export function snapshotRoutes({ projects, snapshots }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/snapshots',
       {
+        fillsDisk: true,
         summary: 'Keep the state of a project; machines that run are paused for the instant',
         body: SnapshotCreate,
         status: 201,

@@ -5,8 +5,9 @@ import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, Template
 import { Type } from '../../schema/type.ts';
 import { nodeFrom } from '../catalog/template-rules.ts';
 import type { Controller } from '../controller.ts';
+import { checkRequested } from './requested-properties.ts';
 
-export function templateRoutes({ templates, projects, computes }: Controller): Route[] {
+export function templateRoutes({ templates, projects, computes, settings }: Controller): Route[] {
   return [
     route('GET /v2/templates', { summary: 'List the templates, built-in ones last', reply: Type.Array(TemplateObject) }, () =>
       templates.list(),
@@ -19,7 +20,10 @@ export function templateRoutes({ templates, projects, computes }: Controller): R
         status: 201,
         reply: TemplateObject,
       },
-      ({ body }) => templates.create(body),
+      ({ body }) => {
+        checkRequested({ node_type: String(body.template_type), properties: body }, settings);
+        return templates.create(body);
+      },
     ),
     route(
       'GET /v2/templates/{template_id}',
@@ -29,7 +33,10 @@ export function templateRoutes({ templates, projects, computes }: Controller): R
     route(
       'PUT /v2/templates/{template_id}',
       { summary: 'Change a template; of a built-in one until the server ends', body: TemplateUpdate, reply: TemplateObject },
-      ({ path, body }) => templates.update(path.template_id, body),
+      ({ path, body }) => {
+        checkRequested({ node_type: templates.get(path.template_id).template_type, properties: body }, settings);
+        return templates.update(path.template_id, body);
+      },
     ),
     route('DELETE /v2/templates/{template_id}', { summary: 'Delete a template', status: 204 }, ({ path }) =>
       templates.delete(path.template_id),
@@ -46,7 +53,9 @@ export function templateRoutes({ templates, projects, computes }: Controller): R
         const project = projects.get(path.project_id);
         const template = templates.get(path.template_id);
         const { id } = computes.get(computeFor(template, body));
-        return project.change((live) => live.nodes.create(nodeFrom(template, body, id)));
+        const node = nodeFrom(template, body, id);
+        checkRequested(node, settings);
+        return project.change((live) => live.nodes.create(node));
       },
     ),
   ];

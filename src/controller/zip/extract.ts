@@ -6,12 +6,17 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { openPromise, type ZipFile } from 'yauzl';
 import { fault, isFault } from '../../api/faults.ts';
+import { ForeignReferenceError } from '../../lib/disk-image/image.ts';
+import { checkArrival } from '../../lib/disk-image/references.ts';
 import { leadsBelow } from '../../lib/inside.ts';
 import { type ArchiveEntry, listEntries, projectEntry, refuseArchive } from './archive-entries.ts';
 import { openUnpacked } from './unpack.ts';
 
 /** Stays free whatever is imported: the projects that are there must go on being written. */
 const reserveBytes = 64 * 1024 * 1024;
+
+/** No header of a disk image that refers to something is shorter. */
+const smallestImageBytes = 72;
 
 /** Told of every file: bytes done so far, of how many. */
 export type OnBytes = (doneBytes: number, totalBytes: number) => void;
@@ -64,6 +69,11 @@ async function extractFile(zip: ZipFile, item: ArchiveEntry, folder: string): Pr
   await mkdir(dirname(target), { recursive: true });
   const source = await openUnpacked(zip, item.entry);
   await pipeline(source, createWriteStream(target, { mode: item.mode, highWaterMark: 256 * 1024 }));
+  if (item.entry.uncompressedSize < smallestImageBytes) return;
+  await checkArrival(target).catch((error: unknown) => {
+    if (error instanceof ForeignReferenceError) refuseArchive(`the image "${item.path}" is refused: ${error.message}`, error);
+    throw error;
+  });
 }
 
 async function extractLink(zip: ZipFile, { entry, path }: ArchiveEntry, folder: string): Promise<void> {

@@ -1,9 +1,9 @@
 /** The verbs of the kind "atm_switch". */
 import type { SwitchPortSettings } from '../../fabric/protocol.ts';
-import { type CircuitRules, checkMappings, circuitsOf } from '../circuits.ts';
 import type { Driver, Properties } from '../driver.ts';
-import { fabricDriver } from '../fabric-driver.ts';
-import type { Host } from '../host.ts';
+import { type CircuitRules, checkMappings, circuitsOf } from '../fabric-switches/circuits.ts';
+import { fabricDriver } from '../fabric-switches/fabric-driver.ts';
+import type { Host } from '../host/host.ts';
 import { atmSwitchKind, endForm } from './kind.ts';
 
 /** Widths of the fields in the header at a user's interface: 8 and 16 bits. Source: ITU-T I.361 §2.2. */

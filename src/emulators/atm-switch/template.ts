@@ -1,6 +1,7 @@
 /** The template of ATM switches: built in only. Source: the established v2 API. */
+
+import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol } from '../template-pieces.ts';
 
 export const atmSwitchTemplate: TemplateFacts = {
   default_name_format: 'ATMSW{0}',

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
-import { requireProgram } from '../find-program.ts';
-import type { Host } from '../host.ts';
-import { type Device, findDevice, isAllowed, isDeviceName } from '../interfaces.ts';
-import { openSocat, ownTapName, packetDevice, type SocatFacts, tapDevice } from '../socat.ts';
+import { requireProgram } from '../host/find-program.ts';
+import type { Host } from '../host/host.ts';
+import { type Device, findDevice, isAllowed, isDeviceName } from '../port-processes/interfaces.ts';
+import { openSocat, ownTapName, packetDevice, type SocatFacts, tapDevice } from '../port-processes/socat.ts';
 import type { DevicePort } from './properties.ts';
 
 const ipLimitMs = 5000;

@@ -3,13 +3,13 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { Bench, contractHost } from '../../../test/support/contract-bench.ts';
+import { emulatorContract } from '../../../test/support/emulator-contract.ts';
 import { isFault } from '../../api/faults.ts';
 import type { Settings } from '../../schema/settings.ts';
-import { emulatorContract } from '../contract.ts';
-import { Bench, contractHost } from '../contract-bench.ts';
 import type { Emulator, Properties } from '../driver.ts';
-import { findProgram } from '../find-program.ts';
-import { packetDevice } from '../socat.ts';
+import { findProgram } from '../host/find-program.ts';
+import { packetDevice } from '../port-processes/socat.ts';
 import { cloudDriver } from './driver.ts';
 import { cloudKind } from './kind.ts';
 

@@ -6,11 +6,19 @@ import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Driver, Emulator, NodeView, Properties } from '../driver.ts';
-import type { Host } from '../host.ts';
-import { type Interface, listInterfaces } from '../interfaces.ts';
-import { type KeptPort, PortProcesses, type PortService } from '../port-processes.ts';
-import { portsEmulator } from '../ports-emulator.ts';
-import { closeSocat, retakeSocat, type SocatFacts, socatCommand, socatFailure, socatPort, whenSocatReady } from '../socat.ts';
+import type { Host } from '../host/host.ts';
+import { type HostInterface, listInterfaces } from '../port-processes/interfaces.ts';
+import { type KeptPort, PortProcesses, type PortService } from '../port-processes/port-processes.ts';
+import { portsEmulator } from '../port-processes/ports-emulator.ts';
+import {
+  closeSocat,
+  retakeSocat,
+  type SocatFacts,
+  socatCommand,
+  socatFailure,
+  socatPort,
+  whenSocatReady,
+} from '../port-processes/socat.ts';
 import { joinBridge, openDevice, requireUp } from './device.ts';
 import { cloudKind } from './kind.ts';
 import { asCloud, changedCloud, newCloud, type TunnelPort } from './properties.ts';
@@ -114,19 +122,19 @@ function missing({ name }: NodeView, properties: Properties) {
 /** The interfaces of this host as clients are shown them. Shown at once as they were last read, and read again for the next time. */
 class KnownInterfaces {
   readonly #host: Host;
-  #list: readonly Interface[] = [];
-  #reading: Promise<readonly Interface[]> | undefined;
+  #list: readonly HostInterface[] = [];
+  #reading: Promise<readonly HostInterface[]> | undefined;
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  known(): readonly Interface[] {
+  known(): readonly HostInterface[] {
     this.read().catch(() => undefined);
     return this.#list;
   }
 
-  read(): Promise<readonly Interface[]> {
+  read(): Promise<readonly HostInterface[]> {
     this.#reading ??= listInterfaces(this.#host.settings.Server.allowed_interfaces)
       .then((list) => {
         this.#list = list;

@@ -2,7 +2,7 @@
 import { Name, nullable, strict, Text, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { leadsOutFacts } from '../always-running.ts';
+import { leadsOutFacts } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 import { type CloudProperties, cloudFields } from './properties.ts';
 

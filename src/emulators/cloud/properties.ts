@@ -2,7 +2,7 @@
 import { Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { Properties } from '../driver.ts';
-import type { Interface } from '../interfaces.ts';
+import type { HostInterface } from '../port-processes/interfaces.ts';
 
 const portNumber = Type.Integer({ minimum: 0, description: 'Ignored: ports are numbered in their order' });
 export const CloudPort = Type.Union([
@@ -46,7 +46,7 @@ export function asCloud(properties: Properties): CloudProperties {
 }
 
 /** A new cloud has a port for each ordinary interface of this host, unless it is told which. */
-export function newCloud(input: Properties, interfaces: readonly Interface[]): CloudProperties {
+export function newCloud(input: Properties, interfaces: readonly HostInterface[]): CloudProperties {
   const { interfaces: _shown, ports_mapping = [], ...given } = input as Static<typeof Fields> & { interfaces?: unknown };
   const ports = ports_mapping.length > 0 ? (ports_mapping as CloudPort[]) : defaultPorts(interfaces);
   return { ...defaults, ...withoutReadOnly(given), ports_mapping: numbered(ports) };
@@ -57,7 +57,7 @@ export function changedCloud(current: CloudProperties, changes: Properties): Clo
   return { ...current, ...given, ...(ports_mapping && { ports_mapping: numbered(ports_mapping) }) };
 }
 
-function defaultPorts(interfaces: readonly Interface[]): DevicePort[] {
+function defaultPorts(interfaces: readonly HostInterface[]): DevicePort[] {
   return interfaces
     .filter(({ special }) => !special)
     .map(({ name, type }, port_number) => ({ interface: name, name, port_number, type }));

@@ -2,8 +2,8 @@
 import { Name, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
+import { symbol, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol, word } from '../template-pieces.ts';
 
 const portNumber = Type.Integer({ minimum: 0 });
 

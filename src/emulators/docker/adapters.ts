@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
-import { requireProgram } from '../find-program.ts';
-import type { Host } from '../host.ts';
-import { PortProcesses, type PortService } from '../port-processes.ts';
+import { requireProgram } from '../host/find-program.ts';
+import type { Host } from '../host/host.ts';
+import { PortProcesses, type PortService } from '../port-processes/port-processes.ts';
 import {
   closeSocat,
   openSocat,
@@ -20,7 +20,7 @@ import {
   socatPort,
   tapDevice,
   whenSocatReady,
-} from '../socat.ts';
+} from '../port-processes/socat.ts';
 import { asDocker, macOf } from './properties.ts';
 
 export interface AdapterFacts extends SocatFacts {

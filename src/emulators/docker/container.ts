@@ -1,15 +1,15 @@
 /** From a node to its container: what the engine is told when it is made, and finding it again. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { ContainerState, Engine, ImageFacts } from './engine.ts';
-import { type DockerProperties, environmentLines, hostLines, type Names, splitCommand } from './properties.ts';
+import type { ContainerState, DockerEngine, DockerImage } from './engine.ts';
+import { type DockerProperties, type EnvironmentNames, environmentLines, hostLines, splitCommand } from './properties.ts';
 import { resourcesInside, volumesInside } from './resources.ts';
 import { display, socketsInside } from './screen.ts';
 
 const nodeLabel = 'patchbay.node';
 const configLabel = 'patchbay.config';
 
-export interface ContainerPlace extends Names {
+export interface ContainerPlace extends EnvironmentNames {
   /** The node's folder. */
   readonly directory: string;
   /** Folder that is seen at `/patchbay`. */
@@ -21,7 +21,7 @@ export interface ContainerPlace extends Names {
 }
 
 /** The body of `POST /containers/create`. @throws docker_failed */
-export function containerBody(properties: DockerProperties, image: ImageFacts, place: ContainerPlace) {
+export function containerBody(properties: DockerProperties, image: DockerImage, place: ContainerPlace) {
   const { Entrypoint, Cmd, User, Volumes } = image.Config ?? { Entrypoint: null, Cmd: null, User: '', Volumes: null };
   const given = splitCommand(properties.start_command ?? '');
   const command = given.length > 0 ? given : [...(Cmd ?? [])];
@@ -96,7 +96,7 @@ function hostName(name: string): string {
 }
 
 /** The id of the node's container; it is made anew when it would be another one now. */
-export async function ensureContainer(engine: Engine, body: ContainerBody): Promise<string> {
+export async function ensureContainer(engine: DockerEngine, body: ContainerBody): Promise<string> {
   const nodeId = body.Labels[nodeLabel] ?? '';
   const there = await findContainer(engine, nodeId);
   if (there?.Config.Labels?.[configLabel] === body.Labels[configLabel]) return there.Id;
@@ -105,12 +105,12 @@ export async function ensureContainer(engine: Engine, body: ContainerBody): Prom
   return made.Id;
 }
 
-export function findContainer(engine: Engine, nodeIdOrId: string): Promise<ContainerState | undefined> {
+export function findContainer(engine: DockerEngine, nodeIdOrId: string): Promise<ContainerState | undefined> {
   return engine.find<ContainerState>(`/containers/${nameOf(nodeIdOrId)}/json`);
 }
 
 /** Ends it, too. */
-export function removeContainer(engine: Engine, nodeId: string): Promise<void> {
+export function removeContainer(engine: DockerEngine, nodeId: string): Promise<void> {
   return engine.delete(`/containers/${nameOf(nodeId)}?force=1&v=1`);
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DockerEngine, noEngine } from '../../../test/support/docker-engine.ts';
-import { emulatorContract } from '../contract.ts';
-import type { Host } from '../host.ts';
+import { emulatorContract } from '../../../test/support/emulator-contract.ts';
+import type { Host } from '../host/host.ts';
 import { dockerDriver } from './driver.ts';
 import { dockerKind } from './kind.ts';
 

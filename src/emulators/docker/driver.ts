@@ -5,18 +5,19 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { adoptChild, type Child, type ChildRecord } from '../../process/child.ts';
 import { isRunning } from '../../process/proc.ts';
 import type { Driver, NodePlace, NodeView } from '../driver.ts';
-import type { Host } from '../host.ts';
-import type { KeptPort, PortProcesses } from '../port-processes.ts';
+import type { Host } from '../host/host.ts';
+import type { KeptPort, PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, containerAdapters } from './adapters.ts';
 import { missingCapabilities } from './capabilities.ts';
 import { type ContainerBody, containerBody, ensureContainer, findContainer, foldersOf, removeContainer } from './container.ts';
 import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
-import { Engine } from './engine.ts';
-import { Images } from './images.ts';
+import { DockerEngine } from './engine.ts';
+import { DockerImages } from './images.ts';
 import { writeInterfacesSample } from './interfaces-sample.ts';
 import { dockerKind } from './kind.ts';
 import { asDocker, changedDocker, newDocker } from './properties.ts';
@@ -34,23 +35,23 @@ interface DockerRecord {
 }
 
 /** What of a node its presentation needs beside its properties. */
-interface Known {
+interface KnownContainer {
   containerId: string | null;
   aux: number | null;
 }
 
 export function dockerDriver(host: Host): Driver {
-  const engine = new Engine(host.settings.Docker.socket_path);
-  const facilities = { host, engine, images: new Images(engine), installing: new Mutex() };
-  const known = new Map<string, Known>();
-  const learn = (nodeId: string, facts: Partial<Known>) =>
+  const engine = new DockerEngine(host.settings.Docker.socket_path);
+  const facilities = { host, engine, images: new DockerImages(engine), installing: new Mutex() };
+  const known = new Map<string, KnownContainer>();
+  const learn = (nodeId: string, facts: Partial<KnownContainer>) =>
     known.set(nodeId, { containerId: null, aux: null, ...known.get(nodeId), ...facts });
   return {
     kind: dockerKind,
     async create(input, place) {
       const properties = newDocker(input, place.nodeId);
       const body = await bodyOf(facilities, properties, place);
-      await makeFolders(body);
+      await makeFolders(body, directoryOf(place));
       await writeInterfacesSample(directoryOf(place), properties.adapters);
       learn(place.nodeId, { containerId: await ensureContainer(engine, body) });
       return { ...properties };
@@ -62,7 +63,7 @@ export function dockerDriver(host: Host): Driver {
     },
     async start(node) {
       const body = await bodyOf(facilities, asDocker(node.properties), placeOf(node));
-      await makeFolders(body);
+      await makeFolders(body, node.directory);
       const screen = await startScreen(host, node);
       try {
         const containerId = await ensureContainer(engine, body);
@@ -88,20 +89,20 @@ export function dockerDriver(host: Host): Driver {
   };
 }
 
-interface Facilities {
+interface DockerFacilities {
   readonly host: Host;
-  readonly engine: Engine;
-  readonly images: Images;
+  readonly engine: DockerEngine;
+  readonly images: DockerImages;
   /** The folder of resources is one for all. */
   readonly installing: Mutex;
 }
 
-type Place = NodePlace & { readonly directory?: string; readonly screen?: string | undefined };
+type ContainerNode = NodePlace & { readonly directory?: string; readonly screen?: string | undefined };
 
 async function bodyOf(
-  { host, images, installing }: Facilities,
+  { host, images, installing }: DockerFacilities,
   properties: ReturnType<typeof asDocker>,
-  place: Place,
+  place: ContainerNode,
 ): Promise<ContainerBody> {
   const { nodeId, projectDirectory, variables = [], name = nodeId, projectId = '', inform = () => undefined } = place;
   const image = await images.require(properties.image, inform);
@@ -115,21 +116,30 @@ async function bodyOf(
 }
 
 /** The node's folder, which may not be there yet. */
-function directoryOf({ directory, projectDirectory, nodeId }: Place): string {
+function directoryOf({ directory, projectDirectory, nodeId }: ContainerNode): string {
   return directory ?? join(projectDirectory, 'project-files', dockerKind.folder, nodeId);
 }
 
-function placeOf(node: NodeView): Place {
+function placeOf(node: NodeView): ContainerNode {
   const { nodeId, projectId, projectDirectory, variables = [], name, directory, warn } = node;
   return { nodeId, projectId, projectDirectory, variables, name, directory, inform: warn, screen: screenSockets(node) };
 }
 
-async function makeFolders(body: ContainerBody): Promise<void> {
-  for (const folder of foldersOf(body)) await mkdir(folder, { recursive: true });
+/** A volume of an earlier run may hold links, which the engine would follow on this host: into none of them. @throws docker_failed */
+async function makeFolders(body: ContainerBody, directory: string): Promise<void> {
+  for (const folder of foldersOf(body)) {
+    if (isBelow(directory, folder) && !(await isReallyBelow(directory, folder))) {
+      const volume = folder.slice(directory.length);
+      throw fault('docker_failed', {
+        reason: `The volume "${volume}" leads out of the folder of the node by a symbolic link: remove the link, or the volume`,
+      });
+    }
+    await mkdir(folder, { recursive: true });
+  }
 }
 
 async function startContainer(
-  { host, engine }: Facilities,
+  { host, engine }: DockerFacilities,
   node: NodeView,
   { containerId, screen }: { containerId: string; screen: Child | undefined },
 ): Promise<DockerEmulator> {
@@ -157,12 +167,12 @@ async function startContainer(
   }
 }
 
-async function endedAtOnce(engine: Engine, containerId: string): Promise<Error> {
+async function endedAtOnce(engine: DockerEngine, containerId: string): Promise<Error> {
   return fault('docker_failed', { reason: `The container ended at once${await lastWords(engine, containerId)}` });
 }
 
 async function adoptContainer(
-  { host, engine }: Facilities,
+  { host, engine }: DockerFacilities,
   node: NodeView,
   record: DockerRecord,
 ): Promise<DockerEmulator | undefined> {

@@ -9,10 +9,10 @@ import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
 import type { ConsoleSource, Emulator, Ending, NodeView } from '../driver.ts';
-import type { PortProcesses } from '../port-processes.ts';
+import type { PortProcesses } from '../port-processes/port-processes.ts';
 import type { AdapterFacts } from './adapters.ts';
 import { Bridge } from './bridge.ts';
-import type { ContainerState, Engine } from './engine.ts';
+import type { ContainerState, DockerEngine } from './engine.ts';
 import { openPort, openShell } from './exec.ts';
 import { asDocker } from './properties.ts';
 import { screenLog } from './screen.ts';
@@ -23,7 +23,7 @@ const engineRetryMs = 1000;
 const screenGraceMs = 1000;
 
 export interface DockerParts {
-  readonly engine: Engine;
+  readonly engine: DockerEngine;
   readonly node: NodeView;
   readonly containerId: string;
   /** Its first process, as this host sees it. */
@@ -208,7 +208,7 @@ function signalName(number: number): string {
 }
 
 /** What it showed last on its terminal. */
-export async function lastWords(engine: Engine, containerId: string): Promise<string> {
+export async function lastWords(engine: DockerEngine, containerId: string): Promise<string> {
   const text = await engine.text(`/containers/${containerId}/logs?stdout=1&stderr=1&tail=20`).catch(() => '');
   return text.trim() === '' ? '' : `: ${text.trim().slice(-2000)}`;
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { Engine } from './engine.ts';
+import { DockerEngine } from './engine.ts';
 
 test('an engine that ends in the middle of an answer is missing, and what it said before was heard', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-'));
@@ -16,7 +16,7 @@ test('an engine that ends in the middle of an answer is missing, and what it sai
   const server = createServer((socket) => socket.once('data', () => socket.end(half)));
   server.listen(join(folder, 'socket'));
   await once(server, 'listening');
-  const engine = new Engine(join(folder, 'socket'));
+  const engine = new DockerEngine(join(folder, 'socket'));
   const isMissing = (error: unknown) => isFault(error, 'docker_engine_missing');
   const heard: unknown[] = [];
   await assert.rejects(

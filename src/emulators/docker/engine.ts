@@ -11,7 +11,7 @@ export interface ContainerState {
   readonly State: { readonly Running: boolean; readonly Paused: boolean; readonly Pid: number; readonly ExitCode: number };
   readonly Config: { readonly Labels: Record<string, string> | null };
 }
-export interface ImageFacts {
+export interface DockerImage {
   readonly Config: {
     readonly Entrypoint: readonly string[] | null;
     readonly Cmd: readonly string[] | null;
@@ -20,7 +20,7 @@ export interface ImageFacts {
   } | null;
 }
 
-export class Engine {
+export class DockerEngine {
   readonly #socketPath: string;
   #pool: Promise<Pool> | undefined;
   #checked: Promise<void> | undefined;

@@ -1,17 +1,17 @@
 /** Commands inside a running container. */
 import { Duplex, Transform, type TransformCallback } from 'node:stream';
-import type { Engine } from './engine.ts';
+import type { DockerEngine } from './engine.ts';
 import { resourcesInside } from './resources.ts';
 
 const busybox = `${resourcesInside}/busybox`;
 
 /** A shell of its own on a terminal of its own, whether or not the image has one. */
-export function openShell(engine: Engine, containerId: string): Promise<Duplex> {
+export function openShell(engine: DockerEngine, containerId: string): Promise<Duplex> {
   return open(engine, containerId, { Cmd: [busybox, 'sh'], Tty: true, Env: ['TERM=vt100'] });
 }
 
 /** A connection to a port on which something in the container listens. */
-export async function openPort(engine: Engine, containerId: string, port: number): Promise<Duplex> {
+export async function openPort(engine: DockerEngine, containerId: string, port: number): Promise<Duplex> {
   const stream = await open(engine, containerId, { Cmd: [busybox, 'nc', '127.0.0.1', String(port)], Tty: false });
   const output = stream.pipe(new Demultiplexer());
   stream.on('error', () => output.destroy());
@@ -19,7 +19,7 @@ export async function openPort(engine: Engine, containerId: string, port: number
 }
 
 async function open(
-  engine: Engine,
+  engine: DockerEngine,
   containerId: string,
   command: { Cmd: string[]; Tty: boolean; Env?: string[] },
 ): Promise<Duplex> {
@@ -31,7 +31,7 @@ async function open(
 const headerBytes = 8;
 const standardOutput = 1;
 
-/** Standard output out of a stream without terminal: type, three zeros, length, bytes. @see Engine API, "Attach to a container" */
+/** Standard output out of a stream without terminal: type, three zeros, length, bytes. @see DockerEngine API, "Attach to a container" */
 export class Demultiplexer extends Transform {
   #rest: Buffer = Buffer.alloc(0);
 

@@ -1,43 +1,43 @@
 /** Images of the engine: which there are, and bringing one that is not there. */
 import { fault } from '../../api/faults.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
-import type { Engine, ImageFacts } from './engine.ts';
+import type { DockerEngine, DockerImage } from './engine.ts';
 
-interface Listed {
+interface DockerImageEntry {
   readonly RepoTags: readonly string[] | null;
 }
 
 /** Names with tags, in order. */
-export async function listImages(engine: Engine): Promise<{ image: string }[]> {
+export async function listImages(engine: DockerEngine): Promise<{ image: string }[]> {
   await engine.check();
-  const images = await engine.get<Listed[]>('/images/json');
+  const images = await engine.get<DockerImageEntry[]>('/images/json');
   const names = images.flatMap(({ RepoTags }) => RepoTags ?? []).filter((name) => name !== '<none>:<none>');
   return names.sort().map((image) => ({ image }));
 }
 
 type Inform = (message: string) => void;
 
-export class Images {
-  readonly #engine: Engine;
+export class DockerImages {
+  readonly #engine: DockerEngine;
   /** Nodes that lack the same image wait for one pull. */
   readonly #pulls = new KeyedMutex();
 
-  constructor(engine: Engine) {
+  constructor(engine: DockerEngine) {
     this.#engine = engine;
   }
 
   /** What the image says of itself; brought first when it is not there, which may take minutes: `inform` is told how far it is. */
-  async require(image: string, inform: Inform): Promise<ImageFacts> {
+  async require(image: string, inform: Inform): Promise<DockerImage> {
     await this.#engine.check();
     return (await this.#find(image)) ?? this.#pulls.run(image, async () => (await this.#find(image)) ?? this.#pull(image, inform));
   }
 
-  #find(image: string): Promise<ImageFacts | undefined> {
-    return this.#engine.find<ImageFacts>(`/images/${encodeURIComponent(image)}/json`);
+  #find(image: string): Promise<DockerImage | undefined> {
+    return this.#engine.find<DockerImage>(`/images/${encodeURIComponent(image)}/json`);
   }
 
-  async #pull(image: string, inform: Inform): Promise<ImageFacts> {
-    const progress = new Progress(image, inform);
+  async #pull(image: string, inform: Inform): Promise<DockerImage> {
+    const progress = new PullProgress(image, inform);
     let failure: string | undefined;
     inform(`Pulling image ${image}`);
     await this.#engine.follow(`/images/create?fromImage=${encodeURIComponent(image)}`, (line) => {
@@ -55,7 +55,7 @@ export class Images {
 }
 
 /** Sums up the progress of an image's layers, and says it at most once a second. */
-export class Progress {
+export class PullProgress {
   readonly #image: string;
   readonly #inform: (message: string) => void;
   readonly #layers = new Map<string, { current: number; total: number }>();

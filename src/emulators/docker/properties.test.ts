@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../host/find-program.ts';
 import { missingIn } from './capabilities.ts';
 import { type ContainerPlace, containerBody, foldersOf } from './container.ts';
 import { Demultiplexer } from './exec.ts';
-import { Progress } from './images.ts';
+import { PullProgress } from './images.ts';
 import { changedDocker, environmentLines, hostLines, macOf, newDocker, splitCommand, withTag } from './properties.ts';
 import { isStatic } from './resources.ts';
 import { screenArguments } from './screen.ts';
@@ -90,7 +90,7 @@ test('capabilities that this host lacks', () => {
 
 test('the progress of a pull: all layers together, once a second', () => {
   const told: string[] = [];
-  const progress = new Progress('a:1', (message) => told.push(message));
+  const progress = new PullProgress('a:1', (message) => told.push(message));
   const layer = (id: string, current: number) => ({ id, status: 'Downloading', progressDetail: { current, total: 4 * 2 ** 20 } });
   progress.heard(layer('one', 2 ** 20), 5000);
   progress.heard(layer('two', 2 ** 20), 5500);

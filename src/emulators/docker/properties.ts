@@ -2,7 +2,7 @@
 import { fault } from '../../api/faults.ts';
 import type { CustomAdapters } from '../../schema/node.ts';
 import type { ProjectVariable, Properties } from '../driver.ts';
-import { macPlus } from '../mac-address.ts';
+import { macPlus } from '../facts/mac-address.ts';
 
 export interface DockerProperties {
   readonly image: string;
@@ -119,7 +119,7 @@ export function splitCommand(text: string): string[] {
 }
 
 /** What stands for a node and its project in an environment. */
-export interface Names {
+export interface EnvironmentNames {
   readonly name: string;
   readonly nodeId: string;
   readonly projectId: string;
@@ -131,7 +131,7 @@ export interface Names {
  * The project's variables, and lines `KEY=VALUE`, in which `${NAME}` stands for a variable of the project and `%vm-name%` and the like for
  * the node's own; lines without a key are left out.
  */
-export function environmentLines(text: string | null, names: Names): string[] {
+export function environmentLines(text: string | null, names: EnvironmentNames): string[] {
   const values: Record<string, string> = {
     '%vm-name%': names.name,
     '%vm-id%': names.nodeId,

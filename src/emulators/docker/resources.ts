@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { commandLine, processFacts } from '../../process/proc.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../host/find-program.ts';
 
 export const resourcesInside = '/patchbay';
 export const volumesInside = '/patchbay-volumes';

@@ -3,12 +3,12 @@ import { type Route, route } from '../../api/route.ts';
 import { named } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import type { NodeAccess } from '../driver.ts';
-import type { Engine } from './engine.ts';
+import type { DockerEngine } from './engine.ts';
 import { listImages } from './images.ts';
 
 const DockerImage = Type.Object({ image: Type.String() }, named('DockerImage'));
 
-export function dockerRoutes(engine: Engine, nodes: NodeAccess): Route[] {
+export function dockerRoutes(engine: DockerEngine, nodes: NodeAccess): Route[] {
   return [
     route('GET /v2/compute/docker/images', { summary: 'Images of the Docker engine', reply: Type.Array(DockerImage) }, () =>
       listImages(engine),

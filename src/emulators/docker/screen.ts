@@ -11,9 +11,9 @@ import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { whenListening } from '../../process/listening.ts';
 import type { NodeView } from '../driver.ts';
-import { findProgram } from '../find-program.ts';
-import type { Host } from '../host.ts';
-import { commandAs, findRunAs, own } from '../run-as.ts';
+import { findProgram } from '../host/find-program.ts';
+import type { Host } from '../host/host.ts';
+import { commandAs, findRunAs, own } from '../host/run-as.ts';
 import { asDocker } from './properties.ts';
 
 /** What programs in the container look for. @see X(7), DISPLAY NAMES */

@@ -2,8 +2,8 @@
 import { Name, TcpPort, Text } from '../../schema/common.ts';
 import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
+import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../template-pieces.ts';
 
 export const dockerTemplate: TemplateFacts = {
   default_name_format: '{name}-{0}',

@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { route } from '../../api/route.ts';
-import { type AbsentFacts, absentDriver, acceptIfThere, lowestFree, refuseFor } from '../absent-driver.ts';
-import { renameInConfigs, writeConfig } from '../config-files.ts';
 import type { Driver, NodeNumbers, Properties } from '../driver.ts';
-import type { Host } from '../host.ts';
+import { renameInConfigs, writeConfig } from '../facts/config-files.ts';
+import type { Host } from '../host/host.ts';
+import { type AbsentFacts, absentDriver, acceptIfThere, lowestFree, refuseFor } from '../storage-only/absent-driver.ts';
 import { dynamipsImages, dynamipsKind } from './kind.ts';
 import { routerDefaults, withBoards } from './properties.ts';
 

@@ -2,9 +2,9 @@
 import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { configContents } from '../config-files.ts';
+import { configContents } from '../facts/config-files.ts';
+import { telnetOrNone } from '../facts/template-pieces.ts';
 import type { ImageFacts, Kind } from '../kind.ts';
-import { telnetOrNone } from '../template-pieces.ts';
 import { moduleNames, routerPorts, wicNames } from './modules.ts';
 import { macPattern, npes } from './template.ts';
 

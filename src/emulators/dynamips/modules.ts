@@ -1,6 +1,7 @@
 /** Modules and WICs of routers, and the ports they bring. Source: the established v2 API. */
 import type { Port } from '../../schema/node.ts';
-import { serialLinkTypes } from '../port-naming.ts';
+import type { Properties } from '../driver.ts';
+import { serialLinkTypes } from '../facts/port-naming.ts';
 
 type PortType = 'Ethernet' | 'FastEthernet' | 'GigabitEthernet' | 'Serial' | 'ATM' | 'POS';
 
@@ -63,8 +64,6 @@ const linkOf: Readonly<Record<PortType, { short: string } & Pick<Port, 'link_typ
 
 /** Ports of WIC bay b, all on adapter 0, begin at this number times b + 1. */
 const wicPortStep = 16;
-
-type Properties = Readonly<Record<string, unknown>>;
 
 /** The ports of what is plugged into slots, then of what is in the WIC bays of the first. */
 export function routerPorts(properties: Properties): Port[] {

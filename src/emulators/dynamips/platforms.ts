@@ -3,7 +3,7 @@ import type { ModuleName } from './modules.ts';
 
 export type PlatformName = 'c1700' | 'c2600' | 'c2691' | 'c3600' | 'c3725' | 'c3745' | 'c7200';
 
-export interface Platform {
+export interface RouterPlatform {
   /** KiB. */
   readonly nvram: number;
   /** MiB of the first PCMCIA disk. */
@@ -31,7 +31,7 @@ const c1700: Chassis = { slots: 1, boards: { 0: 'C1700-MB-1FE' }, wics: 2 };
 const c1700wide: Chassis = { slots: 2, boards: { 0: 'C1700-MB-1FE', 1: 'C1700-MB-WIC1' }, wics: 2 };
 const gt96100 = (slots: number): Readonly<Record<string, Chassis>> => ({ '': { slots, boards: { 0: 'GT96100-FE' }, wics: 3 } });
 
-export const platforms: Readonly<Record<PlatformName, Platform>> = {
+export const platforms: Readonly<Record<PlatformName, RouterPlatform>> = {
   c1700: {
     nvram: 32,
     disk0: 0,

@@ -2,8 +2,8 @@
 import { LongText, Name, oneOf } from '../../schema/common.ts';
 import { filled, type TypeProperties, textOf } from '../../schema/template.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
+import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol } from '../template-pieces.ts';
 import { moduleNames, wicNames } from './modules.ts';
 import { platforms as hardware, type PlatformName } from './platforms.ts';
 
@@ -16,7 +16,7 @@ const slots = Array.from({ length: 7 }, (_, slot) => [`slot${slot}`, Type.Option
 const wics = Array.from({ length: 3 }, (_, wic) => [`wic${wic}`, Type.Optional(oneOf(wicNames))] as const);
 
 /** What templates of a platform begin with, which is more generous than what its nodes do. */
-interface Settings {
+interface PlatformSettings {
   /** MiB. */
   readonly ram: number;
   /** KiB. */
@@ -29,7 +29,7 @@ interface Settings {
 
 export const npes = ['npe-100', 'npe-150', 'npe-175', 'npe-200', 'npe-225', 'npe-300', 'npe-400', 'npe-g2'] as const;
 const chassisOf = (name: PlatformName) => ({ chassis: oneOf(Object.keys(hardware[name].chassis)) });
-const platforms: Readonly<Record<PlatformName, Settings>> = {
+const platforms: Readonly<Record<PlatformName, PlatformSettings>> = {
   c7200: {
     ram: 512,
     nvram: 512,

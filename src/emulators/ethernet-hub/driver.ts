@@ -1,9 +1,9 @@
 /** The verbs of the kind "ethernet_hub". */
 import { isDeepStrictEqual } from 'node:util';
 import type { Driver } from '../driver.ts';
-import { fabricDriver } from '../fabric-driver.ts';
-import { renumbered } from '../fabric-kind.ts';
-import type { Host } from '../host.ts';
+import { fabricDriver } from '../fabric-switches/fabric-driver.ts';
+import { renumbered } from '../fabric-switches/fabric-kind.ts';
+import type { Host } from '../host/host.ts';
 import { eightPorts, ethernetHubKind, type HubPort } from './kind.ts';
 
 export function ethernetHubDriver(host: Host): Driver {

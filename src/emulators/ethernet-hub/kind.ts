@@ -1,8 +1,8 @@
 /** Facts of the kind "ethernet_hub": every frame leaves by every other port. */
 import { Name, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
-import { bodySchemas, withoutConsole } from '../always-running.ts';
-import { fabricFacts, mappedPorts } from '../fabric-kind.ts';
+import { fabricFacts, mappedPorts } from '../fabric-switches/fabric-kind.ts';
+import { bodySchemas, withoutConsole } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 const maxPorts = 1024;

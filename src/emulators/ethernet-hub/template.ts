@@ -1,7 +1,7 @@
 /** Templates of Ethernet hubs. Source: the established v2 API. */
 import { filled } from '../../schema/template.ts';
+import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol } from '../template-pieces.ts';
 import { eightPorts, HubPorts } from './kind.ts';
 
 export const ethernetHubTemplate: TemplateFacts = {

@@ -5,10 +5,10 @@ import type { EthernetSettings } from '../../fabric/protocol.ts';
 import { MacEntry } from '../../schema/switch.ts';
 import { Type } from '../../schema/type.ts';
 import type { Driver, NodeAccess, Properties } from '../driver.ts';
-import { fabricDriver } from '../fabric-driver.ts';
-import { renumbered } from '../fabric-kind.ts';
-import type { Host } from '../host.ts';
-import { eightPorts, ethernetSwitchKind, type SwitchPort } from './kind.ts';
+import { fabricDriver } from '../fabric-switches/fabric-driver.ts';
+import { renumbered } from '../fabric-switches/fabric-kind.ts';
+import type { Host } from '../host/host.ts';
+import { type EthernetSwitchPort, eightPorts, ethernetSwitchKind } from './kind.ts';
 
 export function ethernetSwitchDriver(host: Host): Driver {
   return fabricDriver(host, {
@@ -16,7 +16,7 @@ export function ethernetSwitchDriver(host: Host): Driver {
     create: (input) => ({ ports_mapping: input.ports_mapping ?? eightPorts }),
     update: (current, { ports_mapping: wanted }) => {
       const isOther = wanted !== undefined && !isDeepStrictEqual(wanted, current.ports_mapping);
-      return isOther ? { ports_mapping: renumbered(wanted as SwitchPort[]) } : current;
+      return isOther ? { ports_mapping: renumbered(wanted as EthernetSwitchPort[]) } : current;
     },
     settings: settingsOf,
     routes: (nodes) => tableRoutes(host, nodes),
@@ -27,7 +27,7 @@ export function ethernetSwitchDriver(host: Host): Driver {
 const standardTagType = 0x8100;
 
 export function settingsOf(properties: Properties, port: number): EthernetSettings | undefined {
-  const entry = (properties.ports_mapping as readonly SwitchPort[])[port];
+  const entry = (properties.ports_mapping as readonly EthernetSwitchPort[])[port];
   if (!entry) return undefined;
   const { type, vlan = 1, ethertype } = entry;
   return { medium: 'ethernet', mode: type, vlan, tagType: ethertype ? Number(ethertype) : standardTagType };
@@ -41,7 +41,7 @@ function tableRoutes({ switches }: Host, nodes: NodeAccess): Route[] {
       { summary: 'MAC addresses that an Ethernet switch has learned, the latest first', reply: Type.Array(MacEntry), own: true },
       async ({ path }) => {
         const { nodeId, properties } = nodes.get(path);
-        const names = (properties.ports_mapping as readonly SwitchPort[]).map(({ name }) => name);
+        const names = (properties.ports_mapping as readonly EthernetSwitchPort[]).map(({ name }) => name);
         const entries = await switches.addresses(nodeId);
         return entries
           .sort((one, other) => one.ageMs - other.ageMs)

@@ -1,14 +1,14 @@
 /** Facts of the kind "ethernet_switch": a learning switch with VLANs. Sources: README.md beside this file. */
 import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
-import { bodySchemas } from '../always-running.ts';
-import { fabricFacts, mappedPorts } from '../fabric-kind.ts';
+import { fabricFacts, mappedPorts } from '../fabric-switches/fabric-kind.ts';
+import { bodySchemas } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 const consoleTypes = ['telnet', 'none'] as const;
 const maxPorts = 1024;
 
-const SwitchPort = Type.Object(
+const EthernetSwitchPort = Type.Object(
   {
     name: Name(),
     port_number: Type.Integer({ minimum: 0, description: 'Not used: the number of a port is its place in the list' }),
@@ -20,9 +20,9 @@ const SwitchPort = Type.Object(
   },
   strict,
 );
-export type SwitchPort = Static<typeof SwitchPort>;
+export type EthernetSwitchPort = Static<typeof EthernetSwitchPort>;
 
-export const SwitchPorts = Type.Array(SwitchPort, { maxItems: maxPorts });
+export const SwitchPorts = Type.Array(EthernetSwitchPort, { maxItems: maxPorts });
 
 const changeable = {
   console: Type.Optional(nullable(TcpPort)),
@@ -46,6 +46,6 @@ export const ethernetSwitchKind: Kind = {
   ports: (properties) => mappedPorts(properties.ports_mapping ?? eightPorts),
 };
 
-export const eightPorts: readonly SwitchPort[] = Object.freeze(
+export const eightPorts: readonly EthernetSwitchPort[] = Object.freeze(
   Array.from({ length: 8 }, (_, number) => ({ name: `Ethernet${number}`, port_number: number, type: 'access', vlan: 1 }) as const),
 );

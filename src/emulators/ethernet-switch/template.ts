@@ -1,7 +1,7 @@
 /** Templates of Ethernet switches. Source: the established v2 API. */
 import { filled } from '../../schema/template.ts';
+import { symbol, telnetOrNone, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol, telnetOrNone, word } from '../template-pieces.ts';
 import { eightPorts, SwitchPorts } from './kind.ts';
 
 export const ethernetSwitchTemplate: TemplateFacts = {

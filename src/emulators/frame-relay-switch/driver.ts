@@ -1,9 +1,9 @@
 /** The verbs of the kind "frame_relay_switch". */
 import type { SwitchPortSettings } from '../../fabric/protocol.ts';
-import { type CircuitRules, checkMappings, circuitsOf } from '../circuits.ts';
 import type { Driver, Properties } from '../driver.ts';
-import { fabricDriver } from '../fabric-driver.ts';
-import type { Host } from '../host.ts';
+import { type CircuitRules, checkMappings, circuitsOf } from '../fabric-switches/circuits.ts';
+import { fabricDriver } from '../fabric-switches/fabric-driver.ts';
+import type { Host } from '../host/host.ts';
 import { endForm, frameRelaySwitchKind } from './kind.ts';
 
 /** DLCI of two octets: 10 bits. Source: ITU-T Q.922 §3.3. */

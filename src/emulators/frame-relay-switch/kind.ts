@@ -1,8 +1,8 @@
 /** Facts of the kind "frame_relay_switch": frames take circuits by their DLCI. */
 
-import { withoutConsole } from '../always-running.ts';
-import { circuitPorts, circuitSchemas } from '../circuits.ts';
-import { fabricFacts } from '../fabric-kind.ts';
+import { circuitPorts, circuitSchemas } from '../fabric-switches/circuits.ts';
+import { fabricFacts } from '../fabric-switches/fabric-kind.ts';
+import { withoutConsole } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 export const endForm = 'port:dlci, such as 1:101';

@@ -1,6 +1,7 @@
 /** The template of Frame Relay switches: built in only. Source: the established v2 API. */
+
+import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol } from '../template-pieces.ts';
 
 export const frameRelaySwitchTemplate: TemplateFacts = {
   default_name_format: 'FRSW{0}',

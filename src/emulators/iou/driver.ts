@@ -1,10 +1,10 @@
 /** IOU nodes: kept with all they have; their images cannot be run yet. */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import { type AbsentFacts, absentDriver, acceptIfThere, lowestFree } from '../absent-driver.ts';
-import { renameInConfigs, writeConfig } from '../config-files.ts';
 import type { Driver, NodeNumbers, Properties } from '../driver.ts';
-import type { Host } from '../host.ts';
+import { renameInConfigs, writeConfig } from '../facts/config-files.ts';
+import type { Host } from '../host/host.ts';
+import { type AbsentFacts, absentDriver, acceptIfThere, lowestFree } from '../storage-only/absent-driver.ts';
 import { iouImages, iouKind } from './kind.ts';
 
 const startupConfig = 'startup-config.cfg';

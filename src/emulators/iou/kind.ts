@@ -2,10 +2,10 @@
 import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { configContents } from '../config-files.ts';
+import { configContents } from '../facts/config-files.ts';
+import { namePorts, serialLinkTypes } from '../facts/port-naming.ts';
+import { telnetOrNone } from '../facts/template-pieces.ts';
 import type { ImageFacts, Kind } from '../kind.ts';
-import { namePorts, serialLinkTypes } from '../port-naming.ts';
-import { telnetOrNone } from '../template-pieces.ts';
 
 /** Every adapter has as many ports. */
 const portsPerAdapter = 4;

@@ -1,8 +1,8 @@
 /** Templates of IOU nodes. Source: the established v2 API. */
 import { Name } from '../../schema/common.ts';
 import { filled, textOf } from '../../schema/template.ts';
+import { autoStart, empty, flag, symbol, telnetOrNone, usage, whole, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { autoStart, empty, flag, symbol, telnetOrNone, usage, whole, word } from '../template-pieces.ts';
 
 export const iouTemplate: TemplateFacts = {
   default_name_format: 'IOU{0}',

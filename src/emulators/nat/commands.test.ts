@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { translateBpf } from '../../fabric/bpf.ts';
 import { compileBpf } from '../../fabric/bpf-compile.ts';
+import { translateBpf } from '../../fabric/filters/bpf.ts';
 import { admitted, admittedExpression } from './admitted.ts';
 import { network } from './network.ts';
 import { firstResolver, passtArguments } from './passt-command.ts';

@@ -7,10 +7,10 @@ import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { openFolders, withOpenFolders } from '../confinement/open-folders.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
-import type { Host } from '../host.ts';
-import { type KeptPort, PortProcesses, type PortService, whenReady } from '../port-processes.ts';
-import { portsEmulator } from '../ports-emulator.ts';
-import { commandAs, findRunAs, giveFolders, type RunAs } from '../run-as.ts';
+import type { Host } from '../host/host.ts';
+import { commandAs, findRunAs, giveFolders, type RunAs } from '../host/run-as.ts';
+import { type KeptPort, PortProcesses, type PortService, whenReady } from '../port-processes/port-processes.ts';
+import { portsEmulator } from '../port-processes/ports-emulator.ts';
 import { chooseLaunch, type Launch } from './engine.ts';
 import { natKind } from './kind.ts';
 

@@ -4,7 +4,7 @@ import { fault } from '../../api/faults.ts';
 import type { BpfInstruction } from '../../fabric/protocol.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../host/find-program.ts';
 import { hostPlatform, packageOf } from '../qemu/platforms.ts';
 import { admitted } from './admitted.ts';
 import { firstResolver, passtArguments } from './passt-command.ts';
@@ -23,24 +23,24 @@ export interface Launch {
 }
 
 /** Where it is to listen, and whether as root. */
-export interface Place {
+export interface ListenPlace {
   readonly socket: string;
   readonly isRoot: boolean;
 }
 
-interface Engine {
+interface NatEngine {
   readonly package: string;
   programName(settings: NatSettings): string;
   /** Why the program at this path cannot do what is asked for, for people; undefined when it can. */
   obstacle(program: string, settings: NatSettings): Promise<string | undefined>;
-  launch(program: string, place: Place, settings: NatSettings): Promise<Launch>;
+  launch(program: string, place: ListenPlace, settings: NatSettings): Promise<Launch>;
 }
 
 /** An emulator that takes longer to list what it can is not usable. */
 const listLimitMs = 5000;
 
 /** In the order in which `auto` tries them. */
-const engines: Readonly<Record<string, Engine>> = {
+const engines: Readonly<Record<string, NatEngine>> = {
   qemu: {
     package: packageOf(hostPlatform()),
     programName: ({ qemu_path }) => qemu_path || `qemu-system-${hostPlatform()}`,
@@ -72,7 +72,7 @@ const engines: Readonly<Record<string, Engine>> = {
  *
  * @throws `tool_missing` when no program is there, `nat_failed` when none of those that are there can serve
  */
-export async function chooseLaunch(settings: NatSettings, place: Place): Promise<Launch> {
+export async function chooseLaunch(settings: NatSettings, place: ListenPlace): Promise<Launch> {
   const candidates = candidatesOf(settings.engine);
   const obstacles: string[] = [];
   for (const engine of candidates) {
@@ -83,14 +83,14 @@ export async function chooseLaunch(settings: NatSettings, place: Place): Promise
     obstacles.push(`${program} cannot be used: ${obstacle}`);
   }
   if (obstacles.length > 0) throw fault('nat_failed', { reason: obstacles.join('; ') });
-  const either = (name: (engine: Engine) => string) => candidates.map(name).join(' or ');
+  const either = (name: (engine: NatEngine) => string) => candidates.map(name).join(' or ');
   throw fault('tool_missing', {
     tool: either((engine) => engine.programName(settings)),
     package: either((engine) => engine.package),
   });
 }
 
-function candidatesOf(wanted: string): Engine[] {
+function candidatesOf(wanted: string): NatEngine[] {
   const candidates = Object.entries(engines).filter(([name]) => wanted === 'auto' || wanted === name);
   if (candidates.length === 0)
     throw fault('nat_failed', { reason: `engine in [NAT] is auto, ${Object.keys(engines).join(' or ')}` });

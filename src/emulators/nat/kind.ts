@@ -2,7 +2,7 @@
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { leadsOutFacts } from '../always-running.ts';
+import { leadsOutFacts } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 /** Accepted and ignored, so that clients may send back what they were sent. */

@@ -1,6 +1,7 @@
 /** The template of NAT nodes: built in only. Source: the established v2 API. */
+
+import { symbol } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol } from '../template-pieces.ts';
 
 export const natTemplate: TemplateFacts = {
   default_name_format: 'NAT{0}',

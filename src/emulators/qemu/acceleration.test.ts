@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { contractHost } from '../contract-bench.ts';
+import { contractHost } from '../../../test/support/contract-bench.ts';
+import { waitFor } from '../../../test/support/wait-for.ts';
+import { processFacts } from '../../process/proc.ts';
 import { Acceleration, probe, probeSector } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 
@@ -27,6 +30,23 @@ test('a guest that does not answer in time is no acceleration; nor is an emulato
   assert.equal(late.usable, false);
   assert.match(late.reason, /within 0.001 s/);
   assert.equal((await probe('/bin/false', 'kvm')).usable, false);
+});
+
+test('the probe guest ends when the process that asked is killed', async () => {
+  const program = join(folder, 'qemu-system-hanging');
+  const pidFile = join(folder, 'pid');
+  await writeFile(program, `#!/bin/sh\necho $$ > ${pidFile}.new\nmv ${pidFile}.new ${pidFile}\nexec sleep 600\n`, { mode: 0o755 });
+  const module = new URL('acceleration.ts', import.meta.url).href;
+  const code = `const { probe } = await import('${module}'); await probe('${program}', 'kvm', { limitMs: 600_000 });`;
+  const asking = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'inherit' });
+  try {
+    const pid = Number(await waitFor(() => readFile(pidFile, 'utf8').catch(() => undefined), { what: 'the guest' }));
+    assert.ok(processFacts(pid));
+    asking.kill('SIGKILL');
+    await waitFor(() => [undefined, 'Z'].includes(processFacts(pid)?.state), { what: 'the end of the guest' });
+  } finally {
+    asking.kill('SIGKILL');
+  }
 });
 
 test('the verdict is found out once per boot', async () => {

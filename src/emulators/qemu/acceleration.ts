@@ -10,6 +10,7 @@ import { access, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { hostPlatform } from './platforms.ts';
@@ -74,7 +75,9 @@ export async function probe(
     const sectorFile = join(folder, 'sector');
     await writeFile(sectorFile, probeSector());
     const started = performance.now();
-    const { code, reason } = await runTool(emulator, probeArguments(sectorFile, accelerator), { timeoutMs: limitMs, runDirectory });
+    // A guest that does not answer would run for ever if this process were killed meanwhile: the kernel ends it then (prctl(2)).
+    const args = ['--pdeathsig=KILL', '--', emulator, ...probeArguments(sectorFile, accelerator)];
+    const { code, reason } = await runTool('setpriv', args, { timeoutMs: limitMs, runDirectory });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     if (code === successCode) return { usable: true, reason: `a probe guest answered under ${accelerator} in ${seconds} s` };
     return { usable: false, reason: `a probe guest did not answer under ${accelerator}: ${reason}` };
@@ -120,7 +123,7 @@ export class Acceleration {
 
   async #kept(bootId: string): Promise<Verdict | undefined> {
     try {
-      const kept = JSON.parse(await readFile(this.#stateFile, 'utf8')) as Partial<Verdict> & { boot_id?: string };
+      const kept = JSON.parse(String(await readRegularFile(this.#stateFile))) as Partial<Verdict> & { boot_id?: string };
       if (kept.boot_id !== bootId || typeof kept.usable !== 'boolean') return undefined;
       return { usable: kept.usable, reason: String(kept.reason ?? '') };
     } catch {

@@ -2,7 +2,7 @@
 import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { CustomAdapters } from '../../schema/node.ts';
-import { macPlus } from '../mac-address.ts';
+import { macPlus } from '../facts/mac-address.ts';
 import { escapeCommas } from './options.ts';
 import { atLeast, type Version } from './version.ts';
 

@@ -14,7 +14,7 @@ export interface Binary {
   version: string;
 }
 
-interface Known {
+interface KnownVersion {
   readonly mtimeMs: number;
   readonly size: number;
   readonly version: Promise<string | undefined>;
@@ -27,7 +27,7 @@ const parallel = 4;
 
 export class Binaries {
   readonly #path: () => string;
-  readonly #versions = new Map<string, Known>();
+  readonly #versions = new Map<string, KnownVersion>();
 
   constructor(path: () => string = () => process.env.PATH ?? '') {
     this.#path = path;

@@ -63,7 +63,9 @@ test('a machine with nothing but its defaults', () => {
 });
 
 test('a machine with everything', () => {
-  const drives = [{ index: 0, file: '/d,0.qcow2', format: 'qcow2', interface: 'virtio' }];
+  const drives = [
+    { index: 0, file: '/d,0.qcow2', format: 'qcow2', interface: 'virtio', backing: [{ file: '/b,0', format: 'raw' as const }] },
+  ];
   const everything = line(
     { ram: 512, cpus: 2, boot_priority: 'nc', kernel_command_line: 'a b', process_priority: 'high' },
     {
@@ -81,8 +83,8 @@ test('a machine with everything', () => {
   assert.equal(
     everything,
     '-name guest=my,,vm -m 512M -smp cpus=2,sockets=1 -machine accel=kvm -machine smm=off -boot order=nc ' +
-      '-drive if=pflash,format=raw,readonly=on,file=/code.fd -drive if=pflash,format=raw,file=/vars,,1.fd -cdrom /cd.iso ' +
-      '-drive file=/d,,0.qcow2,format=qcow2,if=virtio,index=0,media=disk,id=drive0 -initrd /i -kernel /k -append a b ' +
+      '-drive if=pflash,format=raw,readonly=on,file=/code.fd -drive if=pflash,format=raw,file=/vars,,1.fd -drive file=/cd.iso,format=raw,index=2,media=cdrom ' +
+      '-drive file=/d,,0.qcow2,format=qcow2,backing.driver=raw,backing.file.driver=file,backing.file.filename=/b,,0,if=virtio,index=0,media=disk,id=drive0 -initrd /i -kernel /k -append a b ' +
       `-uuid aabbccdd-0000-4000-8000-000000000000 ${control} -display none ${card} -loadvm S ` +
       '-chardev socket,id=chrtpm,path=/run/tpm -tpmdev emulator,id=tpm0,chardev=chrtpm -device tpm-tis,tpmdev=tpm0 -device virtio-rng-pci',
   );
@@ -111,7 +113,7 @@ test('the options have the last word', () => {
 
 test('drives by interface', () => {
   const drive = (bus: string, version = [7, 2]) =>
-    driveArguments({ index: 1, file: '/f', format: 'raw', interface: bus }, version).join(' ');
+    driveArguments({ index: 1, file: '/f', format: 'raw', interface: bus, backing: [] }, version).join(' ');
   const unattached = '-drive file=/f,format=raw,if=none,id=drive1,index=1,media=disk';
   assert.equal(drive('sata'), `-device ahci,id=ahci1 ${unattached} -device ide-hd,drive=drive1,bus=ahci1.0,id=drive1`);
   assert.match(drive('sata', [4, 1]), /ide-drive/);
@@ -154,6 +156,7 @@ test('PCI bridges: 31 adapters beside three drives; the 25th is the first behind
     file: '/f',
     format: 'raw',
     interface: bus,
+    backing: [],
   }));
   assert.equal(pciDrives(drives), 3);
   const args = adapterArguments(many, 3, [7, 2], false);

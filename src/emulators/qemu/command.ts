@@ -51,7 +51,7 @@ export function commandArguments(plan: Plan): string[] {
     ...machine(plan),
     ...['-boot', `order=${properties.boot_priority}`],
     ...firmware(plan),
-    ...option('-cdrom', plan.cdrom),
+    ...cdrom(plan.cdrom),
     ...plan.drives.flatMap((drive) => driveArguments(drive, plan.version)),
     ...option('-initrd', plan.initrd),
     ...option('-kernel', plan.kernel),
@@ -69,6 +69,11 @@ export function commandArguments(plan: Plan): string[] {
 }
 
 const option = (name: string, value: string | undefined) => (value === undefined ? [] : [name, value]);
+
+/** As `-cdrom` does, but its format is never guessed. */
+function cdrom(path: string | undefined): string[] {
+  return path === undefined ? [] : ['-drive', `file=${escapeCommas(path)},format=raw,index=2,media=cdrom`];
+}
 
 /** Accelerator, and a machine where QEMU has no default one. Several -machine options are one to QEMU; the last word wins. */
 function machine({ accelerator, properties, version, options }: Plan): string[] {

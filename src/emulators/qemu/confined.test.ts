@@ -4,12 +4,12 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
+import { type Bench, contractHost } from '../../../test/support/contract-bench.ts';
+import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from '../../../test/support/ipxe-guest.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
-import { type Bench, contractHost } from '../contract-bench.ts';
 import type { Properties } from '../driver.ts';
 import { qemuDriver } from './driver.ts';
-import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
 import { Sandboxes } from './sandbox.ts';
 
 const firstPort = 31_950;
@@ -97,13 +97,21 @@ test('datagrams for adapters, screens and the guest agent work in it, too', asyn
   await emulator.stop();
 });
 
-test('options that run programs of the host are let; one cannot switch the sandbox off; the configuration can', async () => {
+test('no option lifts the sandbox or lets programs of the host run, whatever else is allowed; the configuration switches it off', async () => {
   confined({ Qemu: { allow_unsafe_options: true } });
-  const open = await start({ options: `${ipxe.options} -netdev user,id=u0` });
-  assert.match(open.emulator.commandLine, /spawn=allow/);
+  const canary = join(folder, 'canary');
+  await writeFile(join(folder, 'up'), `#!/bin/sh\ntouch ${canary}\n`, { mode: 0o755 });
+  const words = ['-netdev user,id=u0', '-audiodev none,id=a0', '-display none', '-nographic'].join(' ');
+  const open = await start({ options: `${ipxe.options} ${words}` });
+  assert.match(open.emulator.commandLine, /spawn=deny/);
   await open.emulator.stop();
-  confined({});
-  await assert.rejects(start({ options: `${ipxe.options} -sandbox off` }), refused('qemu_option_unsafe', /-sandbox/));
+  const tap = `-netdev tap,id=t0,script=${join(folder, 'up')},downscript=no`;
+  await assert.rejects(
+    start({ options: `${ipxe.options} -display none -audiodev none,id=a0 ${tap}` }),
+    refused('qemu_failed', /./),
+  );
+  assert.equal(await stat(canary).catch(() => undefined), undefined, 'a script ran');
+  await assert.rejects(start({ options: `${ipxe.options} -sandbox off` }), refused('qemu_failed', /-sandbox.*sandbox = False/));
   confined({ Qemu: { sandbox: false } });
   const { emulator } = await start();
   assert.equal(await filters(emulator.record.pid), '0');

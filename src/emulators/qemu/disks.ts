@@ -5,12 +5,15 @@
 import { realpath, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import type { ImageFolder } from '../images.ts';
+import { isReallyBelow } from '../../lib/inside.ts';
+import type { ImageFolder } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { ConfigDisk } from './config-disk.ts';
 import type { Drive } from './drives.ts';
+import { type ChainPlaces, foldersFor, isInPlace, readChain, readLink } from './image-chain.ts';
 import { type QemuProperties, type Slot, slots } from './properties.ts';
 import type { QemuImg } from './qemu-img.ts';
+import type { RawDisks } from './raw-disks.ts';
 
 /** Name of the state that `on_close: save_vm_state` saves; the established one, so that states saved before are found. */
 export const savedStateName = 'GNS3_SAVED_STATE';
@@ -33,9 +36,10 @@ export interface DiskTools {
   readonly images: ImageFolder;
   readonly img: QemuImg;
   readonly binaries: Pick<Binaries, 'inPath'>;
+  readonly rawDisks: RawDisks;
 }
 
-/** Finds or makes every disk of the node. @throws image_missing, image_not_allowed, qemu_failed */
+/** Finds or makes every disk of the node. @throws image_missing, image_not_allowed, image_refused, qemu_failed */
 export async function prepareDisks(node: DiskNode, tools: DiskTools): Promise<Disk[]> {
   const disks: Disk[] = [];
   for (const slot of slots) {
@@ -55,37 +59,57 @@ export async function prepareDisk(node: DiskNode, slot: Slot, tools: DiskTools):
   const reference = properties[`${slot}_disk_image`];
   if (reference === '') return undefined;
   const base = await tools.images.resolve(reference, node.projectDirectory);
-  const file = properties.linked_clone ? await prepareOverlay(node, slot, base, tools) : base;
-  const { format, snapshots } = await tools.img.info(file);
+  const folders = await foldersFor(tools.images.folders(node.projectDirectory), node.projectDirectory, base);
+  const places = { folders, rawDisks: tools.rawDisks };
+  const file = properties.linked_clone ? await prepareOverlay(node, slot, base, { ...tools, places }) : base;
+  const { image, backing } = await readChain(file, places);
+  if (!properties.linked_clone && image.format === 'raw') await tools.rawDisks.add(file);
+  const { snapshots } = await tools.img.info(file, image.format);
   const bus = properties[`${slot}_disk_interface`];
-  return { slot, index: slots.indexOf(slot), file, format, interface: bus, hasSavedState: snapshots.includes(savedStateName) };
+  const hasSavedState = snapshots.includes(savedStateName);
+  return { slot, index: slots.indexOf(slot), ...image, backing, interface: bus, hasSavedState };
 }
 
-async function prepareOverlay(node: DiskNode, slot: Slot, base: string, { img }: DiskTools): Promise<string> {
+async function prepareOverlay(
+  node: DiskNode,
+  slot: Slot,
+  base: string,
+  { img, places }: DiskTools & { places: ChainPlaces },
+): Promise<string> {
   const overlay = join(node.directory, `${slot}_disk.qcow2`);
+  const { format } = (await readChain(base, places)).image;
+  const create = async () => img.createOverlay(overlay, base, await img.info(base, format));
   if (!(await exists(overlay))) {
-    await img.createOverlay(overlay, base, await img.info(base));
+    await create();
     return overlay;
   }
-  const mine = await img.info(overlay);
-  if (mine.backingFile === undefined || mine.backingFile.startsWith('json:') || (await sameFile(mine.backingFile, base)))
+  const refuse = (reason: string) => fault('image_refused', { image: overlay, reason });
+  if (!(await isReallyBelow(node.directory, overlay)))
+    throw refuse('it is a symbolic link that leads out of the folder of the node');
+  const { format: mine, reference } = await readLink(overlay, places.rawDisks);
+  if (mine !== 'qcow2') throw refuse('a disk of a linked clone is qcow2');
+  if (reference === undefined || reference.keySecret !== undefined) return overlay;
+  if (await sameFile(reference.path, base)) {
+    // Old versions of GNS3 did not write it down.
+    if (reference.format === undefined) await img.moveBase(overlay, base, format);
     return overlay;
-  if (await exists(mine.backingFile)) {
+  }
+  if (await isInPlace(reference.path, places.folders)) {
     // Another image was chosen. What was written on top of the old one makes no sense on the new one, but it is not ours to delete.
     const aside = await freeName(`${overlay}.old`);
     await rename(overlay, aside);
     node.warn(`${node.name}: disk ${slot} has another image now; what was written to the old one is kept in ${aside}`);
-    await img.createOverlay(overlay, base, await img.info(base));
+    await create();
     return overlay;
   }
-  const found = await img.info(base);
-  const isLikely = found.format === (mine.backingFormat ?? found.format) && found.virtualSize <= mine.virtualSize;
+  const [own, found] = [await img.info(overlay, 'qcow2'), await img.info(base, format)];
+  const isLikely = format === (reference.format ?? format) && found.virtualSize <= own.virtualSize;
   if (!isLikely) {
     throw fault('qemu_failed', {
-      reason: `Disk ${slot} of ${node.name} was made from "${mine.backingFile}", which is gone, and "${base}" is another image (${found.format}, ${found.virtualSize} bytes): put the old image back, or delete "${overlay}"`,
+      reason: `Disk ${slot} of ${node.name} was made from "${reference.path}", which is gone or none of the images here, and "${base}" is another image (${format}, ${found.virtualSize} bytes): put the old image back, or delete "${overlay}"`,
     });
   }
-  await img.moveBase(overlay, base, found.format);
+  await img.moveBase(overlay, base, format);
   return overlay;
 }
 
@@ -102,6 +126,7 @@ async function configDisk(node: DiskNode, { images, binaries }: DiskTools): Prom
     index: 3,
     file: disk.file,
     format: 'raw',
+    backing: [],
     interface: bus === 'none' ? 'ide' : bus,
     hasSavedState: false,
   };

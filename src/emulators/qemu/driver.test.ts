@@ -4,15 +4,15 @@ import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import type { Bench } from '../../../test/support/contract-bench.ts';
+import { emulatorContract } from '../../../test/support/emulator-contract.ts';
+import { ipxe, qemuBench, refused, startNode } from '../../../test/support/ipxe-guest.ts';
 import { isFault } from '../../api/faults.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
-import { emulatorContract } from '../contract.ts';
-import type { Bench } from '../contract-bench.ts';
 import type { NodeView, Properties } from '../driver.ts';
 import { Binaries } from './binaries.ts';
 import { qemuDriver } from './driver.ts';
-import { ipxe, qemuBench, refused, startNode } from './ipxe-guest.ts';
 import { qemuKind } from './kind.ts';
 
 const firstPort = 31_800;

@@ -1,8 +1,9 @@
 /** The driver of the kind "qemu": checks, starts and takes over virtual machines. */
+import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Mutex } from '../../lib/mutex.ts';
-import type { Driver, NodeView, Properties } from '../driver.ts';
-import type { Host } from '../host.ts';
+import type { Driver, Properties } from '../driver.ts';
+import type { Host } from '../host/host.ts';
 import { Acceleration } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
 import { prepareDisk } from './disks.ts';
@@ -11,25 +12,17 @@ import { type Limits, standardLimits } from './emulator.ts';
 import { ImageMaker } from './img.ts';
 import { qemuImages, qemuKind } from './kind.ts';
 import { adopt, launch } from './launch.ts';
+import { checkStoredOptions } from './options-check.ts';
 import { diskNode, imgFor } from './plan.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
-import { asQemu, defaults, imageKeys, merge, type Slot } from './properties.ts';
-import { qemuRoutes } from './routes.ts';
+import { asQemu, defaults, imageKeys, merge } from './properties.ts';
+import { RawDisks } from './raw-disks.ts';
+import { type QemuTools, qemuRoutes } from './routes.ts';
 import { Sandboxes } from './sandbox.ts';
 import { reselectEmulator, selectEmulator } from './selection.ts';
 
-export interface QemuDriver extends Driver {
-  readonly binaries: Binaries;
+export interface QemuDriver extends Driver, QemuTools {
   readonly acceleration: Acceleration;
-  readonly imageMaker: ImageMaker;
-  /** Architectures with working hardware acceleration. */
-  capabilities(): Promise<{ kvm: string[] }>;
-  /** Makes a disk of a stopped node larger; makes the node's overlay first where there is none. @throws qemu_failed */
-  resizeDisk(
-    node: Pick<NodeView, 'directory' | 'projectDirectory' | 'name' | 'properties' | 'warn'>,
-    slot: Slot,
-    mebibytes: number,
-  ): Promise<void>;
 }
 
 export interface QemuDriverOptions {
@@ -48,12 +41,14 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     () => host.settings,
     () => binaries.inPath(native),
   );
+  const rawDisks = new RawDisks(join(host.settings.dataDirectory, 'state', 'raw-disks.json'));
   const launcher = {
     facilities: {
       host,
       binaries,
       acceleration,
       sandboxes: new Sandboxes(),
+      rawDisks,
       spawning: new Mutex(),
       datagrams: options.datagrams ?? false,
       firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
@@ -62,13 +57,13 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
   };
   const images = host.images.of(qemuImages);
   const acceptable = new EmptyDisks(images, binaries);
-  const where = () => ({ binaries, onlyInPath: !host.settings.Server.local });
+  const where = () => ({ binaries, settings: host.settings });
 
   const driver: QemuDriver = {
     kind: qemuKind,
     binaries,
     acceleration,
-    imageMaker: new ImageMaker(host, binaries),
+    imageMaker: new ImageMaker(host, binaries, rawDisks),
     async create(input, node) {
       const selection = await selectEmulator(input, where());
       const properties = merge({ ...defaults, ...selection }, input, node.nodeId);
@@ -81,6 +76,8 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       const before = asQemu(current);
       const selection = await reselectEmulator(before, changes, where());
       const properties = merge({ ...before, ...selection }, changes, node.nodeId);
+      // What an old project brought may stay as it is until it starts.
+      if (properties.options !== before.options) checkStoredOptions(properties.options, host.settings);
       return Object.freeze({ ...properties, ...(await acceptImages(acceptable, properties, current, node.projectDirectory)) });
     },
     present(properties) {
@@ -99,7 +96,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     async resizeDisk(node, slot, mebibytes) {
       const properties = asQemu(node.properties);
       const img = await imgFor(properties.qemu_path, binaries);
-      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img, binaries });
+      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img, binaries, rawDisks });
       if (disk === undefined) throw fault('qemu_failed', { reason: `${node.name} has no disk ${slot}` });
       await img.grow(disk.file, mebibytes, disk.format);
     },

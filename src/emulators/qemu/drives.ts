@@ -1,4 +1,5 @@
 /** Drives of a machine as arguments. The table of interfaces is the established one. */
+import type { ChainLink } from './image-chain.ts';
 import { escapeCommas } from './options.ts';
 import { atLeast, type Version } from './version.ts';
 
@@ -10,11 +11,13 @@ export interface Drive {
   readonly file: string;
   readonly format: string;
   readonly interface: string;
+  /** What it is the difference to, nearest first. */
+  readonly backing: readonly ChainLink[];
 }
 
-export function driveArguments({ index, file, format, interface: bus }: Drive, version: Version): string[] {
+export function driveArguments({ index, file, format, interface: bus, backing }: Drive, version: Version): string[] {
   const id = `drive${index}`;
-  const source = `file=${escapeCommas(file)},format=${format}`;
+  const source = `file=${escapeCommas(file)},format=${format}${backing.map(backingOptions).join('')}`;
   const unattached = `${source},if=none,id=${id},index=${index},media=disk`;
   if (bus === 'sata') {
     const disk = atLeast(version, 4, 2) ? 'ide-hd' : 'ide-drive';
@@ -25,6 +28,13 @@ export function driveArguments({ index, file, format, interface: bus }: Drive, v
     return ['-device', `virtio-scsi-pci,id=scsi${index}`, '-drive', unattached, '-device', `scsi-hd,drive=${id}`];
   }
   return ['-drive', `${source},if=${escapeCommas(bus || 'none')},index=${index},media=disk,id=${id}`];
+}
+
+/** Names a backing file and its format, so that those of the image's own header do not count. */
+function backingOptions({ file, format, keySecret }: ChainLink, depth: number): string {
+  const prefix = 'backing.'.repeat(depth + 1);
+  const key = keySecret === undefined ? '' : `,${prefix}encrypt.key-secret=${escapeCommas(keySecret)}`;
+  return `,${prefix}driver=${format},${prefix}file.driver=file,${prefix}file.filename=${escapeCommas(file)}${key}`;
 }
 
 /** Drives that take a slot of the PCI bus. */

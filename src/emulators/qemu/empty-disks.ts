@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isFault } from '../../api/faults.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Mutex } from '../../lib/mutex.ts';
-import type { ImageFolder } from '../images.ts';
+import type { ImageFolder } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { QemuImg } from './qemu-img.ts';
 

@@ -4,15 +4,15 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { type Bench, contractHost } from '../../../test/support/contract-bench.ts';
+import { ipxe, qemuBench, refused, startNode, Terminal } from '../../../test/support/ipxe-guest.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
-import { type Bench, contractHost } from '../contract-bench.ts';
 import type { NodeView, Properties } from '../driver.ts';
 import { Binaries } from './binaries.ts';
 import { qemuDriver } from './driver.ts';
 import { QemuEmulator } from './emulator.ts';
-import { ipxe, qemuBench, refused, startNode, Terminal } from './ipxe-guest.ts';
 
 const firstPort = 31_850;
 
@@ -82,7 +82,7 @@ test('a linked clone leaves its image alone; a state is saved and restored, once
   const before = await readFile(base);
   const disk = { hda_disk_image: base, hda_disk_interface: 'virtio', on_close: 'save_vm_state', adapters: 0 };
   const first = await start(disk);
-  assert.match(first.emulator.commandLine, /hda_disk\.qcow2,format=qcow2,if=virtio/);
+  assert.match(first.emulator.commandLine, /hda_disk\.qcow2,format=qcow2,backing\.driver=qcow2,.*,if=virtio/);
   await first.emulator.stop();
   assert.deepEqual(bench.warnings, []);
   const second = await start(disk);

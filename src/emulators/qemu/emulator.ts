@@ -26,7 +26,7 @@ export interface Limits {
 }
 export const standardLimits: Limits = { startMs: 60_000, shutdownMs: 120_000, saveMs: 120_000, quitMs: 3000 };
 
-export interface Parts {
+export interface QemuEmulatorParts {
   readonly node: NodeView;
   readonly child: Child;
   readonly record: QemuRecord;
@@ -44,7 +44,7 @@ export interface Parts {
 
 export class QemuEmulator implements Emulator, MonitorListener {
   readonly ended: Promise<Ending>;
-  readonly #parts: Parts;
+  readonly #parts: QemuEmulatorParts;
   readonly #listeners: ((state: 'started' | 'suspended') => void)[] = [];
   #monitor: Monitor | undefined;
   #properties: QemuProperties;
@@ -58,7 +58,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   #failure = '';
   #hasEnded = false;
 
-  constructor(parts: Parts) {
+  constructor(parts: QemuEmulatorParts) {
     this.#parts = parts;
     this.#properties = asQemu(parts.node.properties);
     this.ended = parts.child.outcome.then(async (outcome) => {

@@ -1,7 +1,7 @@
 /** Settings of a machine that nodes and templates have alike: their schemas, said once. Source: the established v2 API. */
 import { oneOf, Text } from '../../schema/common.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
-import { closeActions } from '../template-pieces.ts';
+import { closeActions } from '../facts/template-pieces.ts';
 
 export { closeActions };
 export const bootPriorities = ['c', 'd', 'n', 'cn', 'cd', 'dn', 'dc', 'nc', 'nd'] as const;

@@ -6,10 +6,13 @@ import { fault, isFault } from '../../api/faults.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
+import { refuseImageName } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
+import { readChain } from './image-chain.ts';
 import { qemuImages } from './kind.ts';
 import { QemuImg } from './qemu-img.ts';
+import type { RawDisks } from './raw-disks.ts';
 
 const onOff = () => Type.Optional(oneOf(['on', 'off']));
 const subformats = [
@@ -50,16 +53,20 @@ const notOptions = new Set(['format', 'path', 'qemu_img', 'size']);
 export class ImageMaker {
   readonly #host: Host;
   readonly #binaries: Binaries;
+  readonly #rawDisks: RawDisks;
 
-  constructor(host: Host, binaries: Binaries) {
+  constructor(host: Host, binaries: Binaries, rawDisks: RawDisks) {
     this.#host = host;
     this.#binaries = binaries;
+    this.#rawDisks = rawDisks;
   }
 
   /** @throws qemu_failed, qemu_binary_missing, path_forbidden */
   async create(input: Static<typeof ImgCreate>): Promise<void> {
     const program = await this.#program(input.qemu_img);
     const path = this.#path(input.path);
+    const reason = refuseImageName(basename(path));
+    if (reason !== undefined) throw fault('path_forbidden', { path: input.path.replace(/\p{Cc}/gu, '?'), reason });
     if (await isThere(path))
       throw fault('qemu_failed', { reason: `The image "${input.path}" exists already: choose another name` });
     const options = Object.entries(input)
@@ -76,14 +83,15 @@ export class ImageMaker {
     }
   }
 
-  /** @throws qemu_failed, qemu_binary_missing, path_forbidden */
+  /** @throws qemu_failed, qemu_binary_missing, path_forbidden, image_refused */
   async update(input: Static<typeof ImgUpdate>): Promise<void> {
     const program = await this.#program(input.qemu_img);
     const path = this.#path(input.path);
     if (!(await isThere(path))) throw fault('qemu_failed', { reason: `There is no image "${input.path}"` });
     if (input.extend === undefined) return;
-    const img = new QemuImg(program);
-    await img.grow(path, input.extend, (await img.info(path)).format);
+    const folders = [...this.#host.images.of(qemuImages).folders(), dirname(path)];
+    const { image } = await readChain(path, { folders, rawDisks: this.#rawDisks });
+    await new QemuImg(program).grow(path, input.extend, image.format);
   }
 
   /** A relative path means a name in the image folder; only a local server's clients choose another place. */

@@ -3,9 +3,10 @@
 import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId, CustomAdapters } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
+import { namePorts } from '../facts/port-naming.ts';
 import type { ImageFacts, Kind, ProgramFacts } from '../kind.ts';
-import { namePorts } from '../port-naming.ts';
 import { fields, processPriorities } from './fields.ts';
+import { checkStoredOptions } from './options-check.ts';
 import { platforms } from './platforms.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'spice', 'spice+agent', 'none'] as const;
@@ -129,6 +130,9 @@ export const qemuKind: Kind = {
     console_type: 'telnet',
     port_name_format: 'Ethernet{0}',
     port_segment_size: 0,
+  },
+  checkRequest: ({ options }, settings) => {
+    if (typeof options === 'string') checkStoredOptions(options, settings);
   },
   ports: (properties, naming) => {
     const count = properties.ethernet_adapters ?? properties.adapters ?? 1;

@@ -9,7 +9,7 @@ import type { PortPool } from '../../lib/port-pool.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import { openFolders, withOpenFolders } from '../confinement/open-folders.ts';
 import type { NodeView } from '../driver.ts';
-import { commandAs, findRunAs, giveFolders, own, type RunAs, requireReach } from '../run-as.ts';
+import { commandAs, findRunAs, giveFolders, own, type RunAs, requireReach } from '../host/run-as.ts';
 import type { AdapterPort } from './adapters.ts';
 import { commandArguments } from './command.ts';
 import { ConfigDisk } from './config-disk.ts';
@@ -17,7 +17,7 @@ import { savedStateName } from './disks.ts';
 import { describeOutcome, type Limits, QemuEmulator } from './emulator.ts';
 import { qemuImages } from './kind.ts';
 import { Monitor } from './monitor.ts';
-import { type Facilities, type Preparation, placesOf, prepare, requireEmulator } from './plan.ts';
+import { type Preparation, placesOf, prepare, type QemuFacilities, requireEmulator } from './plan.ts';
 import { asQemu, type QemuProperties, slots } from './properties.ts';
 import { asRecord, type QemuRecord, udpPortsOf } from './record.ts';
 import { Throttle } from './throttle.ts';
@@ -40,7 +40,7 @@ const adoptLimitMs = 20_000;
 const lastWordsMs = 300;
 
 export interface Launcher {
-  readonly facilities: Facilities;
+  readonly facilities: QemuFacilities;
   readonly limits: Limits;
 }
 
@@ -214,7 +214,7 @@ async function giveFiles(
   runAs: RunAs,
   node: NodeView,
   { plan, disks }: Preparation,
-  { host }: Facilities,
+  { host }: QemuFacilities,
 ): Promise<string | undefined> {
   const { directory, projectDirectory, runtimeDirectory } = node;
   const { images_path, additional_images_path } = host.settings.Server;
@@ -239,7 +239,7 @@ async function giveDisks(runAs: RunAs, disks: readonly string[], folders: readon
 }
 
 /** The images that linked clones are made from. */
-async function backingFiles({ properties, projectDirectory }: NodeView, host: Facilities['host']): Promise<string[]> {
+async function backingFiles({ properties, projectDirectory }: NodeView, host: QemuFacilities['host']): Promise<string[]> {
   const qemu = asQemu(properties);
   if (!qemu.linked_clone) return [];
   const references = slots.map((slot) => qemu[`${slot}_disk_image`]).filter((reference) => reference !== '');

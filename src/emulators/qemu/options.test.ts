@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { checkOptions, chosenAccelerator, fillPlaceholders, hasOption, splitOptions } from './options.ts';
+import { chosenAccelerator, fillPlaceholders, hasOption, splitOptions } from './options.ts';
 import { merge } from './properties.ts';
 
 test('options are split as a shell does', () => {
@@ -22,32 +22,6 @@ test('bad quoting is refused with the reason', () => {
       (error) => isFault(error, 'qemu_failed') && error.message.includes(text),
     );
   }
-});
-
-test('unsafe options are refused in every spelling, unless allowed', () => {
-  for (const word of [
-    '-drive',
-    '--drive',
-    '-netdev',
-    '-hda',
-    '-drive=file=/x',
-    '-nic',
-    '-virtfs',
-    '-fsdev',
-    '-blockdev',
-    '-readconfig',
-  ]) {
-    assert.throws(
-      () => checkOptions([word, 'x'], false),
-      (error) => isFault(error, 'qemu_option_unsafe') && error.message.includes(word),
-    );
-    assert.doesNotThrow(() => checkOptions([word, 'x'], true));
-  }
-  assert.throws(
-    () => checkOptions(['--daemonize'], true),
-    (error) => isFault(error, 'qemu_failed'),
-  );
-  assert.doesNotThrow(() => checkOptions(['-device', 'virtio-rng-pci', 'drive', '-hdachs', '-drives'], false));
 });
 
 test('placeholders are filled in after splitting', () => {

@@ -1,27 +1,5 @@
-/** The free options of a machine: split as a shell would, with placeholders, and without what reaches into the host. */
+/** The free options of a machine: split as a shell would, with placeholders. What they may say is in options-check.ts. */
 import { fault } from '../../api/faults.ts';
-
-/**
- * Options that open files or networks of the host, as the established server refuses them, `-readconfig`, which can say the same, and
- * `-sandbox`, which could switch ours off.
- * They are allowed by `allow_unsafe_options`.
- */
-const unsafe = new Set([
-  'blockdev',
-  'drive',
-  'hda',
-  'hdb',
-  'hdc',
-  'hdd',
-  'fsdev',
-  'virtfs',
-  'nic',
-  'netdev',
-  'readconfig',
-  'sandbox',
-]);
-/** Options that would take the process away from its supervisor. */
-const impossible = new Set(['daemonize', 'runas', 'chroot', 'pidfile']);
 
 /** Splits like a POSIX shell: blanks, single and double quotes, backslashes. @throws qemu_failed on a quote that is not closed */
 export function splitOptions(options: string): string[] {
@@ -55,18 +33,6 @@ export function splitOptions(options: string): string[] {
 
 const badQuoting = (options: string, reason: string) =>
   fault('qemu_failed', { reason: `The QEMU options cannot be read: ${reason} in: ${options}` });
-
-/** @throws qemu_option_unsafe, qemu_failed */
-export function checkOptions(words: readonly string[], allowUnsafe: boolean): void {
-  for (const word of words) {
-    // QEMU takes one dash or two; a value joined with "=" is no option of QEMU, but somebody's attempt at one.
-    const name = /^--?([a-z0-9-]+?)(?:=|$)/i.exec(word)?.[1]?.toLowerCase();
-    if (name === undefined) continue;
-    if (impossible.has(name))
-      throw fault('qemu_failed', { reason: `The QEMU option -${name} cannot be used: the server watches the process itself` });
-    if (!allowUnsafe && unsafe.has(name)) throw fault('qemu_option_unsafe', { option: word });
-  }
-}
 
 export interface Placeholders {
   readonly name: string;

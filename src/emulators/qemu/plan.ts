@@ -6,30 +6,33 @@ import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { Mutex } from '../../lib/mutex.ts';
 import type { NodeView } from '../driver.ts';
-import type { Host } from '../host.ts';
-import type { ImageFolder } from '../images.ts';
+import type { Host } from '../host/host.ts';
+import type { ImageFolder } from '../host/images.ts';
 import type { Acceleration } from './acceleration.ts';
 import { type AdapterPort, adapterFacts } from './adapters.ts';
 import type { Binaries } from './binaries.ts';
 import type { Plan } from './command.ts';
 import { type Disk, prepareDisks, savedStateName } from './disks.ts';
 import { qemuImages } from './kind.ts';
-import { checkOptions, chosenAccelerator, fillPlaceholders, hasOption, splitOptions } from './options.ts';
+import { chosenAccelerator, fillPlaceholders, splitOptions } from './options.ts';
+import { checkOptions, optionPolicy } from './options-check.ts';
 import { nativePlatforms } from './platforms.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { QemuImg } from './qemu-img.ts';
-import { type Sandboxes, sandboxFor } from './sandbox.ts';
-import { missing } from './selection.ts';
+import type { RawDisks } from './raw-disks.ts';
+import { type Sandboxes, sandboxValue } from './sandbox.ts';
+import { findAllowed, missing } from './selection.ts';
 import { findTpm, tpmSocket } from './tpm.ts';
 import { atLeast, type Version } from './version.ts';
 
-export interface Facilities {
+export interface QemuFacilities {
   /** Forking a large process holds up the event loop: one after the other, and requests in between. */
   readonly spawning: Mutex;
   readonly host: Host;
   readonly binaries: Binaries;
   readonly acceleration: Acceleration;
   readonly sandboxes: Sandboxes;
+  readonly rawDisks: RawDisks;
   /** Use datagrams for adapters, as with QEMU older than 7.2, whatever the version. For tests. */
   readonly datagrams: boolean;
   /** Where Debian's package `ovmf` has its firmware. */
@@ -62,7 +65,7 @@ export async function prepare(
   node: NodeView,
   { program, version }: { program: string; version: Version },
   ports: readonly AdapterPort[],
-  facilities: Facilities,
+  facilities: QemuFacilities,
 ): Promise<Preparation> {
   const properties = asQemu(node.properties);
   const { host, binaries } = facilities;
@@ -74,7 +77,7 @@ export async function prepare(
     projectDirectory: node.projectDirectory,
     consolePort: node.console.port,
   });
-  checkOptions(options, host.settings.Qemu.allow_unsafe_options);
+  checkOptions(options, optionPolicy(host.settings));
   const cpulimit = await findCpulimit(node, properties, binaries);
   const swtpm = properties.tpm ? await findTpm(binaries) : undefined;
   warnAboutMemory(node, properties);
@@ -87,8 +90,11 @@ export async function prepare(
     () => image(properties.kernel_image),
     () => image(properties.initrd),
   ]);
+  // QEMU reads several modules from one value, separated by commas, for kernels that take them.
+  if (files[3]?.includes(','))
+    throw fault('image_refused', { image: properties.initrd, reason: 'its path holds a comma: rename it' });
   const uefi = properties.uefi ? await uefiFiles(node, images, facilities.firmwareFolder) : undefined;
-  const disks = await disksOf(node, properties, images, binaries);
+  const disks = await disksOf(node, properties, images, facilities);
   const facts = adapterFacts(
     ports.length,
     { type: properties.adapter_type, mac: properties.mac_address },
@@ -113,7 +119,7 @@ export async function prepare(
     sockets: places,
     pidFile: places.pidFile,
     consoleLog: places.consoleLog,
-    sandbox: await sandbox(program, options, facilities),
+    sandbox: await sandbox(program, facilities),
     savedState: disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
     options,
   };
@@ -126,6 +132,9 @@ function refuseContradictions(properties: QemuProperties, version: Version): voi
     throw refuse('A CD-ROM and a third disk (hdc) take the same place: remove one of them');
   }
   if (properties.uefi && properties.bios_image !== '') throw refuse('A BIOS image and UEFI exclude each other: remove one of them');
+  const types = [properties.adapter_type, ...properties.custom_adapters.map((own) => own.adapter_type ?? '')];
+  const wrong = types.find((type) => type !== undefined && !/^[\w.-]*$/.test(type));
+  if (wrong !== undefined) throw refuse(`"${wrong}" is no type of network adapter: choose one such as e1000 or virtio-net-pci`);
   if (properties.legacy_networking && atLeast(version, 2, 9)) {
     throw refuse('Legacy networking needs QEMU before 2.9: set legacy_networking to false');
   }
@@ -146,11 +155,16 @@ function warnAboutMemory(node: NodeView, properties: QemuProperties): void {
     node.warn(`${node.name} is given ${properties.ram} MiB of memory, but only ${freeMiB} MiB are free`);
 }
 
-async function disksOf(node: NodeView, properties: QemuProperties, images: ImageFolder, binaries: Binaries): Promise<Disk[]> {
+async function disksOf(
+  node: NodeView,
+  properties: QemuProperties,
+  images: ImageFolder,
+  { binaries, rawDisks }: QemuFacilities,
+): Promise<Disk[]> {
   const { hda_disk_image, hdb_disk_image, hdc_disk_image, hdd_disk_image, create_config_disk } = properties;
   if (!create_config_disk && `${hda_disk_image}${hdb_disk_image}${hdc_disk_image}${hdd_disk_image}` === '') return [];
   const img = await imgFor(properties.qemu_path, binaries);
-  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries });
+  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries, rawDisks });
   const isRestored = properties.on_close === 'save_vm_state';
   if (isRestored) return disks;
   // A state that is older than what happened since must never come back.
@@ -170,16 +184,16 @@ export async function imgFor(emulator: string, binaries: Binaries): Promise<Qemu
   throw fault('qemu_binary_missing', { path: 'qemu-img', package: 'qemu-utils', known: 'none is installed' });
 }
 
-async function sandbox(program: string, options: readonly string[], { host, sandboxes }: Facilities): Promise<string | undefined> {
-  if (!host.settings.Qemu.sandbox || hasOption(options, 'sandbox')) return undefined;
-  return (await sandboxes.isUsable(program)) ? sandboxFor(options) : undefined;
+async function sandbox(program: string, { host, sandboxes }: QemuFacilities): Promise<string | undefined> {
+  if (!host.settings.Qemu.sandbox) return undefined;
+  return (await sandboxes.isUsable(program)) ? sandboxValue : undefined;
 }
 
 /** @throws qemu_failed when acceleration is required and there is none */
 async function accelerator(
   properties: QemuProperties,
   options: readonly string[],
-  facilities: Facilities,
+  facilities: QemuFacilities,
 ): Promise<'kvm' | 'tcg' | undefined> {
   if (chosenAccelerator(options) !== undefined) return undefined;
   const { enable_hardware_acceleration, require_hardware_acceleration, acceleration } = facilities.host.settings.Qemu;
@@ -220,8 +234,8 @@ async function uefiFiles(
 }
 
 /** Where the emulator is, checked again: it may have been removed since the node was made. @throws qemu_binary_missing */
-export async function requireEmulator(properties: QemuProperties, { host, binaries }: Facilities): Promise<string> {
-  const found = await binaries.findEmulator(properties.qemu_path, !host.settings.Server.local);
+export async function requireEmulator(properties: QemuProperties, { host, binaries }: QemuFacilities): Promise<string> {
+  const found = await findAllowed(properties.qemu_path, { binaries, settings: host.settings });
   if (found !== undefined) return found;
   // The same program elsewhere will do: the node may come from another machine.
   const elsewhere = await binaries.findEmulator(basename(properties.qemu_path), true);

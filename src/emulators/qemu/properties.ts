@@ -4,7 +4,7 @@
  */
 import type { CustomAdapters } from '../../schema/node.ts';
 import type { Properties } from '../driver.ts';
-import { macOfNode } from '../mac-address.ts';
+import { macOfNode } from '../facts/mac-address.ts';
 import type { bootPriorities, closeActions, processPriorities } from './fields.ts';
 import type { Platform } from './platforms.ts';
 
@@ -21,10 +21,10 @@ export const imageKeys = [
   'kernel_image',
 ] as const;
 
-type Images = Record<(typeof imageKeys)[number], string>;
+type QemuImages = Record<(typeof imageKeys)[number], string>;
 type Interfaces = Record<`${Slot}_disk_interface`, string>;
 
-export interface QemuProperties extends Images, Interfaces {
+export interface QemuProperties extends QemuImages, Interfaces {
   adapter_type: string;
   adapters: number;
   boot_priority: (typeof bootPriorities)[number];

@@ -1,7 +1,9 @@
 /** What is asked of `qemu-img`. Its own words are in every failure. */
 import { rename, rm } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
+import type { ImageFormat } from '../../lib/disk-image/image.ts';
 import { runTool } from '../../process/tool.ts';
+import { escapeCommas } from './options.ts';
 
 /** What is known of an image file, as far as it matters here. */
 export interface ImageInfo {
@@ -26,9 +28,9 @@ export class QemuImg {
     this.#program = program;
   }
 
-  /** Works on images that a running machine has locked, too. @throws qemu_failed */
-  async info(path: string): Promise<ImageInfo> {
-    const output = await this.#run(['info', '--output=json', '-U', path], `The image "${path}" cannot be read`);
+  /** Works on images that a running machine has locked, too; opens no backing file. @throws qemu_failed */
+  async info(path: string, format: ImageFormat): Promise<ImageInfo> {
+    const output = await this.#run(['info', '--output=json', '-U', '-f', format, path], `The image "${path}" cannot be read`);
     const facts = JSON.parse(output) as Record<string, unknown>;
     const text = (key: string) => (typeof facts[key] === 'string' ? facts[key] : undefined);
     return {
@@ -53,19 +55,20 @@ export class QemuImg {
     }
   }
 
-  /** An image that holds only what differs from `base`. @throws qemu_failed */
+  /** An image that holds only what differs from `base`, which is not opened. @throws qemu_failed */
   async createOverlay(path: string, base: string, info: ImageInfo): Promise<void> {
-    if (!info.encrypted) return this.create(path, 'qcow2', ['-F', info.format, '-b', base]);
+    const size = String(info.virtualSize);
+    if (!info.encrypted) return this.create(path, 'qcow2', ['-F', info.format, '-u', '-b', base], size);
     // The secret is given to the machine by its options (-object secret,id=<base name>…), so the base cannot be opened here.
     const key = base.slice(base.lastIndexOf('/') + 1);
     const source = { driver: info.format, file: { driver: 'file', filename: base }, encrypt: { 'key-secret': key } };
-    await this.create(path, 'qcow2', ['-F', info.format, '-u', '-b', `json:${JSON.stringify(source)}`], String(info.virtualSize));
+    await this.create(path, 'qcow2', ['-F', info.format, '-u', '-b', `json:${JSON.stringify(source)}`], size);
   }
 
   /** Says only where the base is now; the caller knows that it is the same. @throws qemu_failed */
   async moveBase(path: string, base: string, format: string): Promise<void> {
     await this.#run(
-      ['rebase', '-q', '-u', '-F', format, '-b', base, path],
+      ['rebase', '-q', '-u', '-f', 'qcow2', '-F', format, '-b', base, path],
       `The disk "${path}" cannot be joined to its image again`,
     );
   }
@@ -77,7 +80,9 @@ export class QemuImg {
 
   /** @throws qemu_failed */
   async deleteSnapshot(path: string, name: string): Promise<void> {
-    await this.#run(['snapshot', '-q', '-d', name, path], `The saved state in "${path}" cannot be deleted`);
+    // This command takes no -f; the format is one of the options of the image.
+    const source = `driver=qcow2,file.driver=file,file.filename=${escapeCommas(path)}`;
+    await this.#run(['snapshot', '-q', '--image-opts', '-d', name, source], `The saved state in "${path}" cannot be deleted`);
   }
 
   async #run(args: readonly string[], whatFailed: string): Promise<string> {

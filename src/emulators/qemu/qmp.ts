@@ -11,7 +11,7 @@ export interface QmpEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-interface Waiting {
+interface PendingCommand {
   resolve(value: unknown): void;
   reject(error: Error): void;
   readonly timer: NodeJS.Timeout;
@@ -26,7 +26,7 @@ const maxLineBytes = 16 << 20;
 export class Qmp {
   readonly #socket: Socket;
   readonly #onEvent: (event: QmpEvent) => void;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingCommand>();
   readonly closed: Promise<void>;
   #greeted: PromiseWithResolvers<void> = Promise.withResolvers();
   #rest = '';

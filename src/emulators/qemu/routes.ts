@@ -3,10 +3,11 @@ import { type Route, route } from '../../api/route.ts';
 import { named, oneOf, strict } from '../../schema/common.ts';
 import { Binary } from '../../schema/host.ts';
 import { type Static, Type } from '../../schema/type.ts';
-import type { NodeAccess } from '../driver.ts';
-import type { QemuDriver } from './driver.ts';
-import { ImgCreate, ImgUpdate, ResizeDisk } from './img.ts';
+import type { NodeAccess, NodeView } from '../driver.ts';
+import type { Binaries } from './binaries.ts';
+import { type ImageMaker, ImgCreate, ImgUpdate, ResizeDisk } from './img.ts';
 import { platforms } from './platforms.ts';
+import type { Slot } from './properties.ts';
 
 const BinaryFilter = Type.Object(
   { archs: Type.Optional(Type.Array(oneOf(platforms), { description: 'Only emulators of these architectures' })) },
@@ -15,13 +16,25 @@ const BinaryFilter = Type.Object(
 
 const Accelerated = Type.Object({ kvm: Type.Array(Type.String()) }, named('QemuCapabilities'));
 
-export type QemuRouteParts = Pick<QemuDriver, 'binaries' | 'imageMaker' | 'capabilities' | 'resizeDisk'>;
+/** What the routes of the kind need of its driver. */
+export interface QemuTools {
+  readonly binaries: Binaries;
+  readonly imageMaker: ImageMaker;
+  /** Architectures with working hardware acceleration. */
+  capabilities(): Promise<{ kvm: string[] }>;
+  /** Makes a disk of a stopped node larger; makes the node's overlay first where there is none. @throws qemu_failed */
+  resizeDisk(
+    node: Pick<NodeView, 'directory' | 'projectDirectory' | 'name' | 'properties' | 'warn'>,
+    slot: Slot,
+    mebibytes: number,
+  ): Promise<void>;
+}
 
-export function qemuRoutes(driver: QemuRouteParts, nodes: NodeAccess): Route[] {
+export function qemuRoutes(driver: QemuTools, nodes: NodeAccess): Route[] {
   return [...toolRoutes(driver), resizeRoute(driver, nodes)];
 }
 
-function toolRoutes({ binaries, capabilities, imageMaker }: QemuRouteParts): Route[] {
+function toolRoutes({ binaries, capabilities, imageMaker }: QemuTools): Route[] {
   const list = { summary: 'List the QEMU emulators of this host', reply: Type.Array(Binary), body: BinaryFilter };
   const create = { summary: 'Make a disk image with qemu-img', empty: true as const, body: ImgCreate, status: 201 };
   const update = { summary: 'Make a disk image larger', empty: true as const, body: ImgUpdate, status: 201 };
@@ -40,7 +53,7 @@ function toolRoutes({ binaries, capabilities, imageMaker }: QemuRouteParts): Rou
   ];
 }
 
-function resizeRoute(driver: QemuRouteParts, nodes: NodeAccess): Route {
+function resizeRoute(driver: QemuTools, nodes: NodeAccess): Route {
   const spec = { summary: 'Make a disk of a stopped node larger', empty: true as const, body: ResizeDisk, status: 201 };
   return route('POST /v2/compute/projects/{project_id}/qemu/nodes/{node_id}/resize_disk', spec, ({ path, body }) => {
     const { drive_name, extend } = body as Static<typeof ResizeDisk>;

@@ -1,18 +1,15 @@
 /** The filter of system calls that QEMU puts on itself: what a guest that broke out of its machine could still ask of the kernel. */
 import { runTool } from '../../process/tool.ts';
-import { hasOption } from './options.ts';
 
-/** Options whose work programs of the host do: scripts of network interfaces, windows. They need `-sandbox …,spawn=allow`. */
-const runPrograms = ['netdev', 'nic', 'display', 'sdl', 'gtk', 'audiodev'];
+/**
+ * Value of `-sandbox`. No option of a machine changes it: programs of the host (scripts of network interfaces, helpers of windows and
+ * sound) run for a machine only where the administrator sets `sandbox = False`.
+ */
+export const sandboxValue = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny';
+
 /** Printed late, when the filter is in place; nothing of it needs a machine. */
 const probeArguments = ['-machine', 'none', '-nodefaults', '-display', 'none', '-netdev', 'help'];
 const probeLimitMs = 10_000;
-
-/** Value of `-sandbox` for a machine with these options. */
-export function sandboxFor(options: readonly string[]): string {
-  const spawn = hasOption(options, ...runPrograms) ? 'allow' : 'deny';
-  return `on,obsolete=deny,elevateprivileges=deny,spawn=${spawn},resourcecontrol=deny`;
-}
 
 /** Which emulators can do it, on this kernel. Each is asked once. */
 export class Sandboxes {
@@ -25,7 +22,7 @@ export class Sandboxes {
   }
 
   async #probe(program: string): Promise<boolean> {
-    const { code } = await runTool(program, ['-sandbox', sandboxFor([]), ...probeArguments], { timeoutMs: probeLimitMs });
+    const { code } = await runTool(program, ['-sandbox', sandboxValue, ...probeArguments], { timeoutMs: probeLimitMs });
     // One that did not end in time, on a busy machine, may the next time.
     if (code === undefined) this.#verdicts.delete(program);
     return code === 0;

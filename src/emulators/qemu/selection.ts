@@ -1,6 +1,8 @@
 /** Which emulator a node uses, from what a client said of its path and its architecture. */
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { isReallyBelow } from '../../lib/inside.ts';
+import type { Settings } from '../../schema/settings.ts';
 import type { Properties } from '../driver.ts';
 import type { Binaries } from './binaries.ts';
 import { hostPlatform, isEmulatorName, isPlatform, type Platform, packageOf, platformOfBinary } from './platforms.ts';
@@ -12,8 +14,18 @@ export interface Selection {
 
 interface Where {
   readonly binaries: Binaries;
-  /** A server that is not local runs only what is in PATH. */
-  readonly onlyInPath: boolean;
+  readonly settings: Pick<Settings, 'Server'>;
+}
+
+/**
+ * An emulator that a node names. A server that is not local runs only what is in PATH; none runs what lies among projects and images, where
+ * imports and uploads go.
+ */
+export async function findAllowed(path: string, { binaries, settings: { Server } }: Where): Promise<string | undefined> {
+  const found = await binaries.findEmulator(path, !Server.local);
+  if (found === undefined) return undefined;
+  for (const folder of [Server.projects_path, Server.images_path]) if (await isReallyBelow(folder, found)) return undefined;
+  return found;
 }
 
 /**
@@ -26,7 +38,7 @@ export async function selectEmulator(input: Properties, where: Where): Promise<S
   const path = wanted(input.qemu_path);
   const platform = wantedPlatform(input.platform);
   if (path === undefined) return selectPlatform(platform ?? hostPlatform(), where.binaries);
-  const given = await where.binaries.findEmulator(path, where.onlyInPath);
+  const given = await findAllowed(path, where);
   if (given !== undefined) return selectionOf(given);
   if (!isEmulatorName(basename(path))) throw await missing(path, where.binaries);
   if (platform !== undefined) return selectPlatform(platform, where.binaries);
@@ -40,7 +52,7 @@ export async function reselectEmulator(current: Selection, input: Properties, wh
   const path = wanted(input.qemu_path);
   const platform = wantedPlatform(input.platform);
   if (path !== undefined && path !== current.qemu_path) {
-    const found = await where.binaries.findEmulator(path, where.onlyInPath);
+    const found = await findAllowed(path, where);
     if (found === undefined) throw await missing(path, where.binaries);
     return selectionOf(found);
   }

@@ -1,8 +1,8 @@
 /** Templates of QEMU machines. Source: the established v2 API. */
 import type { TypeProperties } from '../../schema/template.ts';
 import { filled } from '../../schema/template.ts';
+import { autoStart, customAdapters, empty, macAddress, portNames, symbol, usage, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { autoStart, customAdapters, empty, macAddress, portNames, symbol, usage, word } from '../template-pieces.ts';
 import { fields } from './fields.ts';
 import { platforms } from './platforms.ts';
 import { defaults } from './properties.ts';

@@ -2,10 +2,11 @@
  * A limit on the processor time of a machine, kept by `cpulimit`, which stops and continues the process in turn. Its pid is written
  * beside the machine's sockets, so that a server that starts again finds it.
  */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readRegularFile } from '../../lib/regular-file.ts';
 import { adoptChild, type Child, type ChildRecord, spawnChild } from '../../process/child.ts';
-import { commandAs, type RunAs } from '../run-as.ts';
+import { commandAs, type RunAs } from '../host/run-as.ts';
 
 export interface ThrottlePlace {
   /** Path of `cpulimit`. */
@@ -33,7 +34,7 @@ export class Throttle {
   /** Finds the one of an earlier server. */
   async adopt(): Promise<void> {
     try {
-      const record = JSON.parse(await readFile(this.#file, 'utf8')) as ChildRecord;
+      const record = JSON.parse(String(await readRegularFile(this.#file))) as ChildRecord;
       this.#child = await adoptChild({ ...record, runDirectory: this.#place.runDirectory });
     } catch {
       this.#child = undefined;

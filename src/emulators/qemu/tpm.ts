@@ -6,7 +6,7 @@ import { type Child, spawnChild } from '../../process/child.ts';
 import { runTool } from '../../process/tool.ts';
 import { withOpenFolders } from '../confinement/open-folders.ts';
 import type { NodeView } from '../driver.ts';
-import { commandAs, own } from '../run-as.ts';
+import { commandAs, own } from '../host/run-as.ts';
 import type { Binaries } from './binaries.ts';
 import type { Identity } from './launch.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';

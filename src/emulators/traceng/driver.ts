@@ -1,8 +1,8 @@
 /** TraceNG exists for Windows only. */
 import { isIPv4 } from 'node:net';
 import { fault } from '../../api/faults.ts';
-import { absentDriver } from '../absent-driver.ts';
 import type { Driver, Properties } from '../driver.ts';
+import { absentDriver } from '../storage-only/absent-driver.ts';
 import { tracengKind } from './kind.ts';
 
 export function tracengDriver(): Driver {

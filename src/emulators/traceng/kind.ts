@@ -1,8 +1,8 @@
 /** Facts of the kind "traceng": a tracer that exists for Windows only. Source: the established v2 API. */
 import { Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
+import { oneEthernetPort } from '../facts/port-naming.ts';
 import type { Kind } from '../kind.ts';
-import { oneEthernetPort } from '../port-naming.ts';
 
 const consoleTypes = ['none'] as const;
 

@@ -1,8 +1,8 @@
 /** Templates of TraceNG nodes. Source: the established v2 API. */
 import { Name } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
+import { symbol, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol, word } from '../template-pieces.ts';
 
 export const tracengTemplate: TemplateFacts = {
   default_name_format: 'TraceNG{0}',

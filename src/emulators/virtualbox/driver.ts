@@ -1,8 +1,8 @@
 /** Machines of VirtualBox, which this server does not drive. */
 import { route } from '../../api/route.ts';
-import { type AbsentFacts, absentDriver, emulatorAbsent } from '../absent-driver.ts';
 import type { Driver } from '../driver.ts';
-import { virtualMachineDefaults } from '../virtual-machine.ts';
+import { virtualMachineDefaults } from '../facts/virtual-machine.ts';
+import { type AbsentFacts, absentDriver, emulatorAbsent } from '../storage-only/absent-driver.ts';
 import { virtualboxKind } from './kind.ts';
 import { defaultAdapter } from './template.ts';
 

@@ -1,8 +1,8 @@
 /** Templates of VirtualBox machines. Source: the established v2 API. */
 import { Name } from '../../schema/common.ts';
+import { symbol, whole, word } from '../facts/template-pieces.ts';
+import { virtualMachineProperties } from '../facts/virtual-machine.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol, whole, word } from '../template-pieces.ts';
-import { virtualMachineProperties } from '../virtual-machine.ts';
 
 /** The model that new adapters have. */
 export const defaultAdapter = 'Intel PRO/1000 MT Desktop (82540EM)';

@@ -1,8 +1,8 @@
 /** Machines of VMware, which this server does not drive. */
 import { route } from '../../api/route.ts';
-import { type AbsentFacts, absentDriver, emulatorAbsent, refuseFor } from '../absent-driver.ts';
 import type { Driver } from '../driver.ts';
-import { virtualMachineDefaults } from '../virtual-machine.ts';
+import { virtualMachineDefaults } from '../facts/virtual-machine.ts';
+import { type AbsentFacts, absentDriver, emulatorAbsent, refuseFor } from '../storage-only/absent-driver.ts';
 import { vmwareKind } from './kind.ts';
 
 const facts: AbsentFacts = {

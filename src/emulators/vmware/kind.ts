@@ -2,8 +2,8 @@
 import { Name, nullable, strict } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
+import { virtualMachineFacts, virtualMachineFields } from '../facts/virtual-machine.ts';
 import type { Kind } from '../kind.ts';
-import { virtualMachineFacts, virtualMachineFields } from '../virtual-machine.ts';
 
 const changeable = {
   ...virtualMachineFields,

@@ -1,8 +1,8 @@
 /** Templates of VMware machines. Source: the established v2 API. */
 import { Name } from '../../schema/common.ts';
+import { symbol, whole, word } from '../facts/template-pieces.ts';
+import { virtualMachineProperties } from '../facts/virtual-machine.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { symbol, whole, word } from '../template-pieces.ts';
-import { virtualMachineProperties } from '../virtual-machine.ts';
 
 const adapterTypes = ['default', 'e1000', 'e1000e', 'flexible', 'vlance', 'vmxnet', 'vmxnet2', 'vmxnet3'] as const;
 

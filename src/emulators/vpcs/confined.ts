@@ -13,8 +13,8 @@ import { mountTable } from '../confinement/mount-table.ts';
 import { unshareWords } from '../confinement/namespaces.ts';
 import { innerProgram, innerWork, makePrivateRoot } from '../confinement/private-root.ts';
 import { quoteWord, quoteWords } from '../confinement/shell-text.ts';
-import { requireProgram } from '../find-program.ts';
-import type { RunAs } from '../run-as.ts';
+import { requireProgram } from '../host/find-program.ts';
+import type { RunAs } from '../host/run-as.ts';
 import type { VpcsBinary } from './binary.ts';
 import type { VpcsPorts } from './command.ts';
 

@@ -3,10 +3,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { contractHost } from '../../../test/support/contract-bench.ts';
+import { emulatorContract } from '../../../test/support/emulator-contract.ts';
 import { isFault } from '../../api/faults.ts';
 import { PortPool } from '../../lib/port-pool.ts';
-import { emulatorContract } from '../contract.ts';
-import { contractHost } from '../contract-bench.ts';
 import { knowsRelayOption, parseVersion, VpcsBinaries } from './binary.ts';
 import { vpcsArguments } from './command.ts';
 import { vpcsDriver } from './driver.ts';

@@ -3,9 +3,9 @@
 import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
+import { oneEthernetPort } from '../facts/port-naming.ts';
+import { telnetOrNone as consoleTypes } from '../facts/template-pieces.ts';
 import type { Kind } from '../kind.ts';
-import { oneEthernetPort } from '../port-naming.ts';
-import { telnetOrNone as consoleTypes } from '../template-pieces.ts';
 import { baseScript } from './template.ts';
 
 /** A startup script is a file's content, not a name: this is its limit in characters. */

@@ -3,11 +3,12 @@
  * first start and noted in the node's folder, so that it comes back after a restart of the server, travels with the project, and
  * is free again when the folder has gone. A note copied from another node is only a wish.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
 
 /** 255 is left out, as it is by the established server. */
 export const lastMacId = 254;
@@ -54,7 +55,7 @@ async function takenBeside(directory: string): Promise<Set<number>> {
 /** Undefined when there is none, or none that makes sense. */
 async function readNote(directory: string): Promise<Note | undefined> {
   try {
-    const { node_id, mac_id } = JSON.parse(await readFile(join(directory, noteName), 'utf8')) as Partial<
+    const { node_id, mac_id } = JSON.parse(String(await readRegularFile(join(directory, noteName)))) as Partial<
       Record<keyof Note, unknown>
     >;
     const sound = typeof node_id === 'string' && Number.isInteger(mac_id) && Number(mac_id) >= 0 && Number(mac_id) <= lastMacId;

@@ -1,7 +1,7 @@
 /** The ports of a running vpcs, taken from the compute's pools together or not at all. */
 import { fault } from '../../api/faults.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
-import type { Host } from '../host.ts';
+import type { Host } from '../host/host.ts';
 import { relayOffset, type VpcsPorts } from './command.ts';
 
 /** What a running vpcs has of the host's ports: with namespaces of its own only those of its link. */

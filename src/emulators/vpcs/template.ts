@@ -1,8 +1,8 @@
 /** Templates of VPCS nodes. Source: the established v2 API. */
 import { Name } from '../../schema/common.ts';
 import { filled } from '../../schema/template.ts';
+import { autoStart, symbol, telnetOrNone, word } from '../facts/template-pieces.ts';
 import type { TemplateFacts } from '../kind.ts';
-import { autoStart, symbol, telnetOrNone, word } from '../template-pieces.ts';
 
 /** The file of the configs folder from which new nodes get their startup script. */
 export const baseScript = 'vpcs_base_config.txt';

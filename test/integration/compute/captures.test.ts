@@ -89,14 +89,14 @@ describe('a capture on a compute', () => {
     assert.ok((await readFile(path)).equals(file));
   });
 
-  it('on a stopped node begins when it starts, also when nobody is at the other end', async () => {
+  it('on a stopped node starts with the node, also when the other end does not run', async () => {
     const { one, port } = await makePair();
     const path = await startCapture(port, 'later.pcap');
     assert.equal((await stat(path)).size, 24);
     const stream = await openPcap(`${bench.server.url}${port}/pcap`);
     await act(one, 'start');
     const telnet = await openTelnet(one.console as number);
-    // Asks who has the address; there is nobody.
+    // An ARP request without an answer.
     await command(telnet, 'ping 10.0.0.2 -c 1', /not reachable/).finally(() => telnet.close());
     await waitFor(async () => (await read(path)).frames.some(({ data }) => data.readUInt16BE(12) === 0x0806), {
       what: 'an ARP request',
@@ -141,7 +141,7 @@ describe('a capture on a compute', () => {
     expectFault(await bench.client.send(`GET ${port}/pcap`), 409);
   });
 
-  it('that reaches its limit ends, and its readers are let go', async () => {
+  it('that reaches its limit ends, and so do its streams', async () => {
     const { one, other, port } = await makePair();
     await Promise.all([act(one, 'start'), act(other, 'start')]);
     const path = await startCapture(port, 'short.pcap', { max_bytes: 400 });
@@ -153,7 +153,7 @@ describe('a capture on a compute', () => {
     expectFault(await bench.client.send(`GET ${port}/pcap`), 409);
   });
 
-  it('goes on in its file when the server was killed, and when the fabric was', async () => {
+  it('continues in its file when the server was killed, and when the fabric was', async () => {
     const { one, other, port } = await makePair();
     await Promise.all([act(one, 'start'), act(other, 'start')]);
     const path = await startCapture(port, 'long.pcap');
@@ -171,7 +171,7 @@ describe('a capture on a compute', () => {
     assert.equal((await read(path)).magic, 0xa1b2c3d4);
   });
 
-  it('ends with its link, and its readers have all of it', async () => {
+  it('ends with its link, and its readers receive all of it', async () => {
     const { one, other, port, linkPath } = await makePair();
     await Promise.all([act(one, 'start'), act(other, 'start')]);
     const path = await startCapture(port, 'gone.pcap');

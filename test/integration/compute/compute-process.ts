@@ -1,7 +1,7 @@
 /** A compute in a process of its own, called by route key over its standard input and output, so that a test can kill it. */
 import { createInterface } from 'node:readline';
 import { isFault } from '../../../src/api/faults.ts';
-import { Compute } from '../../../src/compute/compute.ts';
+import { HostCompute } from '../../../src/compute/compute.ts';
 import { readSettings } from '../../../src/settings.ts';
 
 interface Request {
@@ -15,7 +15,7 @@ const [dataDirectory = ''] = process.argv.slice(2);
 const log = (message: string) => void process.stderr.write(`${message}\n`);
 const say = (line: unknown) => void process.stdout.write(`${JSON.stringify(line)}\n`);
 const settings = await readSettings({ dataDirectory, host: '127.0.0.1' });
-const compute = await Compute.open({
+const compute = await HostCompute.open({
   settings,
   version: '2.2.60',
   findings: async () => [],

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import { Compute } from '../../../src/compute/compute.ts';
+import { HostCompute } from '../../../src/compute/compute.ts';
 import { implementedTypes } from '../../../src/emulators/kinds.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
 import { readSettings } from '../../../src/settings.ts';
@@ -19,13 +19,13 @@ import { openWebSocket } from '../../support/web-socket.ts';
 
 describe('routes of the compute', () => {
   let folder: string;
-  let compute: Compute;
+  let compute: HostCompute;
   let app: Awaited<ReturnType<typeof createHttpServer>>;
   let base: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pb-'));
     const log = pino({ level: 'silent' });
-    compute = await Compute.open({
+    compute = await HostCompute.open({
       settings: await readSettings({ dataDirectory: folder, local: false }),
       log,
       version: '2.2.60',
@@ -36,8 +36,8 @@ describe('routes of the compute', () => {
     base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v2/compute`;
   });
   after(async () => {
-    await app.close();
-    await compute.stop({ stopNodes: true });
+    await app?.close();
+    await compute?.stop({ stopNodes: true });
     await rm(folder, { recursive: true });
   });
 

@@ -39,8 +39,8 @@ describe('virtual machines on a compute', () => {
     await new Promise<void>((resolve) => peer.bind(0, '127.0.0.1', resolve));
   });
   after(async () => {
-    peer.close();
-    await leave(compute);
+    peer?.close();
+    await leave?.(compute);
   });
 
   const get = (of: Vm) => compute.call<Vm>(`GET ${node}`, of);

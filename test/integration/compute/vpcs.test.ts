@@ -30,7 +30,7 @@ describe('nodes on a compute', () => {
     ({ compute, folder, leave } = await setUp());
     project = await makeProject(compute);
   });
-  after(() => leave(compute));
+  after(() => leave?.(compute));
 
   const makePc = (name: string, more: object = {}) => compute.call<Pc>(nodes, project, { name, ...more });
   const get = (pc: Pc) => compute.call<Pc>(`GET ${node}`, { ...pc });

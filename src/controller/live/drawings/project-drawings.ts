@@ -3,6 +3,7 @@ import { fault } from '../../../api/faults.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { Drawing, DrawingInput } from '../../../schema/drawing.ts';
 import { storageFailed } from '../../log/project-log.ts';
+import type { Change } from '../../log/records.ts';
 import { assemble } from '../../model/canonical.ts';
 import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
@@ -46,9 +47,14 @@ export class ProjectDrawings {
     return this.#drawings.get(drawingId)?.entry;
   }
 
+  /** The drawing that a stored `svg` stands for. */
+  picture(stored: string): Promise<string> {
+    return readPicture(this.#host.folder, stored);
+  }
+
   /** Takes up a drawing of the project file. */
   async add(entry: DrawingEntry): Promise<void> {
-    this.#put({ entry, object: this.#objectOf(entry, await readPicture(this.#host.folder, entry.svg)) });
+    this.#put({ entry, object: this.#objectOf(entry, await this.picture(entry.svg)) });
   }
 
   /** Makes a drawing; one that has this id already is returned as it is. */
@@ -74,7 +80,7 @@ export class ProjectDrawings {
       this.#put(drawing);
       return drawing.object;
     };
-    const change = { action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null, undoable: true };
+    const change: Change = { action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null, undoable: true };
     // A picture that nothing refers to goes when the project is closed.
     return { commit: { change, apply }, revert: async () => undefined, result: () => drawing.object };
   }

@@ -246,7 +246,7 @@ describe('undo and redo', () => {
     const node = await addNode('A');
     await change(`DELETE /nodes/${node.node_id}`);
     await bench.addNode('A');
-    await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /called A/.test((error as Error).message));
+    await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /the name A/.test((error as Error).message));
   });
 
   it('what fails half-way is as before, and can be tried again', async () => {

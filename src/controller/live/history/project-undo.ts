@@ -3,37 +3,38 @@ import { fault, isFault } from '../../../api/faults.ts';
 import { asRequester, findRequester } from '../../../api/requester.ts';
 import { Mutex } from '../../../lib/mutex.ts';
 import type { History, HistoryEntry, Undone } from '../../../schema/history.ts';
-import type { Change } from '../../log/project-log.ts';
-import { deletingAction, emptyAction, type LogRecord } from '../../log/project-state.ts';
+import type { RevertTarget } from '../../log/actions/action-rules.ts';
+import { invertChange, isMarker } from '../../log/actions/actions.ts';
+import type { Change, LogRecord } from '../../log/records.ts';
 import { type Step, stepsOf } from '../../log/steps.ts';
-import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectChanges } from '../host/project-changes.ts';
-import { findConflict, type Parts, takeBack } from './revert-step.ts';
+import { findConflict, revertRecords } from './revert-step.ts';
 
-interface Undoable extends Parts {
+interface UndoableProject extends RevertTarget {
+  readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
   readonly changes: Pick<ProjectChanges, 'effects' | 'together'>;
   commit(change: Change, apply: () => undefined): Promise<void>;
   records(): Promise<readonly LogRecord[]>;
 }
 
 /** Otherwise the step would stay on top of its pile. */
-const nothing: Change = { action: emptyAction, event: {}, was: null, undoable: true };
+const nothing: Change = { action: 'step.empty', event: {}, was: null, undoable: true };
 
 export type Direction = 'undo' | 'redo';
 
 export class ProjectUndo {
-  readonly #project: Undoable;
+  readonly #project: UndoableProject;
   /** One at a time. */
   readonly #mutex = new Mutex();
 
-  constructor(project: Undoable) {
+  constructor(project: UndoableProject) {
     this.#project = project;
   }
 
   /** The last changes, the newest first; with `before` only those before this one. */
   async history(limit: number, before = Number.POSITIVE_INFINITY): Promise<History> {
     const records = await this.#project.records();
-    const shown = records.filter(({ action, seq }) => action !== deletingAction && action !== emptyAction && seq < before);
+    const shown = records.filter(({ action, seq }) => !isMarker(action) && seq < before);
     return { entries: shown.slice(-limit).reverse().map(entryOf), ...nextOf(records) };
   }
 
@@ -53,7 +54,7 @@ export class ProjectUndo {
   takeAlone(direction: Direction, expected?: number): Promise<Undone> {
     return this.#mutex.run(async () => {
       const step = await this.#next(direction, expected);
-      const revert = (change: Change) => takeBack(change, this.#project);
+      const revert = (change: Change) => invertChange(this.#project, change);
       return this.#answer(step, () => this.#project.changes.together(() => this.#invert(step), revert));
     });
   }
@@ -72,13 +73,13 @@ export class ProjectUndo {
   /** A node takes links along when it goes. */
   #isOneChange({ records: [record, ...more] }: Step): boolean {
     if (!record || more.length > 0) return false;
-    return record.action !== 'node.created' || this.#project.links.idsOn((record.event as NodeEntry).node_id).length === 0;
+    return record.action !== 'node.created' || this.#project.links.idsOn(record.event.node_id).length === 0;
   }
 
-  async #answer(step: Step, takeBack: () => Promise<void>): Promise<Undone> {
+  async #answer(step: Step, revert: () => Promise<void>): Promise<Undone> {
     const by = findRequester()?.by ?? null;
     try {
-      await asRequester({ by, inverts: step.id }, takeBack);
+      await asRequester({ by, inverts: step.id }, revert);
     } catch (error) {
       if (isFault(error) && error.status === 404) throw fault('undo_conflict', { reason: error.message }, { cause: error });
       throw error;
@@ -91,7 +92,7 @@ export class ProjectUndo {
 
   async #invert({ records }: Step): Promise<void> {
     const { effects } = this.#project.changes;
-    for (const record of records.toReversed()) await takeBack(record, this.#project);
+    await revertRecords(records, this.#project);
     if (this.#project.changes.effects === effects) await this.#project.commit(nothing, () => undefined);
   }
 }
@@ -102,7 +103,7 @@ function nextOf(records: readonly LogRecord[]): Pick<History, Direction> {
 }
 
 function entryOf({ action, at, by, event, inverts, seq, step }: LogRecord): HistoryEntry {
-  const { name = null, node_id, link_id, drawing_id, project_id } = event as Record<string, string | undefined>;
+  const { name = null, node_id, link_id, drawing_id, project_id } = event as Readonly<Record<string, string | undefined>>;
   const isLink = action.startsWith('link.');
   const id = (isLink ? link_id : (node_id ?? drawing_id)) ?? project_id ?? '';
   return { action, at, by, id, inverts: inverts ?? null, name, seq, step: step ?? null };

@@ -5,8 +5,8 @@
  * absent when the server dies. The project stands still for everybody else meanwhile, and listeners are told when the line is on disk.
  */
 
-import type { Change, Pending, ProjectLog } from '../../log/project-log.ts';
-import { deletingAction } from '../../log/project-state.ts';
+import type { Pending, ProjectLog } from '../../log/project-log.ts';
+import type { Change } from '../../log/records.ts';
 import type { Commit } from './project-host.ts';
 
 /** `event`: what listeners are sent, if anything. */
@@ -35,7 +35,7 @@ export class ProjectChanges {
     for (const commit of commits) {
       const { change } = commit;
       // It only finds out whether anything can be written.
-      if (change.action === deletingAction) continue;
+      if (change.action === 'node.deleting') continue;
       const event = this.#effect(commit);
       waiting.push({ change, apply: (seq) => this.#tell(change, event, seq) });
     }

@@ -3,9 +3,7 @@
 import type { Symbols } from '../../catalog/symbols.ts';
 import type { Compute } from '../../computes/compute.ts';
 import type { Computes } from '../../computes/computes.ts';
-import type { Change } from '../../log/project-log.ts';
-import type { CapturesOfProject } from '../captures/kept-captures.ts';
-import type { OpenNode } from '../nodes/open-node.ts';
+import type { Change } from '../../log/records.ts';
 
 /** A message to listeners of a project. */
 export interface Notice {
@@ -28,8 +26,6 @@ export interface ProjectHost {
   readonly configsPath: string;
   readonly symbols: Symbols;
   readonly computes: Computes;
-  /** Captures that wait for a node to be started. */
-  readonly keptCaptures: CapturesOfProject;
   /**
    * Makes a change durable, then has it take effect (`apply` returns what listeners are sent, if anything) and tells listeners.
    * @throws `storage_failed`; nothing changed then
@@ -51,6 +47,4 @@ export interface LinksOfNodes {
   deleteOn(nodeId: string): Promise<void>;
   /** The node exists on its compute now, and may not have before. */
   rewire(nodeId: string): Promise<void>;
-  /** Its status is another one now. */
-  nodeChanged(node: OpenNode): void;
 }

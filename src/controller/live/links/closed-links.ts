@@ -3,17 +3,14 @@ import type { LinkEnd } from '../../../schema/link.ts';
 import type { ProjectState } from '../../log/project-state.ts';
 import { portsOf } from '../../model/node.ts';
 import type { LinkEntry } from '../../model/topology.ts';
-import { type LinkObject, listed } from './link.ts';
+import { type LinkObject, listed, noCapture } from './link.ts';
 
 export function closedLinks(state: ProjectState): LinkObject[] {
   const linkType = linkTypes(state);
   return Array.from(state.links.values(), (entry) =>
     listed({
       ...entry,
-      capture_compute_id: null,
-      capture_file_name: null,
-      capture_file_path: null,
-      capturing: false,
+      ...noCapture,
       link_type: linkType(entry),
       nodes: entry.nodes as LinkEnd[],
       project_id: state.project.project_id,

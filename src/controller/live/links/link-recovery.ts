@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { Problem } from '../../../schema/problem.ts';
 import type { Compute } from '../../computes/compute.ts';
-import type { UdpPorts } from '../../log/project-state.ts';
+import type { UdpPorts } from '../../log/records.ts';
 import type { ProjectHost } from '../host/project-host.ts';
 import type { OpenLink } from './link.ts';
 import type { Wiring } from './wiring.ts';

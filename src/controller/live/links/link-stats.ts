@@ -1,7 +1,7 @@
 /** The counters of an open project's links: each compute is asked once, and what the two ends of a link tell is put together. */
 
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
-import type { DirectionFigures, LinkDirection, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
+import type { DirectionCounters, DirectionFigures, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
 import type { Compute } from '../../computes/compute.ts';
 import type { ProjectHost } from '../host/project-host.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
@@ -74,7 +74,7 @@ export class LinkStatsReader {
     };
     const [one, other] = [portOf(0), portOf(1)];
     const isOne = nodes[0].compute === nodes[1].compute && one?.fabric_link === other?.fabric_link;
-    const direction = (from: OpenNode, to: OpenNode, figures: DirectionFigures): LinkDirection => ({
+    const direction = (from: OpenNode, to: OpenNode, figures: DirectionFigures): DirectionCounters => ({
       from_node_id: from.id,
       from_node: from.entry.name,
       to_node_id: to.id,

@@ -1,12 +1,10 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are told. Nothing here does I/O. */
-import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
-import type { CaptureOptions } from '../../../schema/capture.ts';
 import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
-import type { UdpPorts } from '../../log/project-state.ts';
+import type { UdpPorts } from '../../log/records.ts';
 import { assemble, canonical } from '../../model/canonical.ts';
 import { findKind } from '../../model/node.ts';
 import type { LinkEntry } from '../../model/topology.ts';
@@ -124,18 +122,20 @@ export function availableFilters({ entry, nodes }: OpenLink): readonly object[] 
   return offeredFilters(entry.filters, [nodes[0].entry.name, nodes[1].entry.name]);
 }
 
-/** The link's own capture, which the established API knows: running, or the last that ran. */
-export interface LinkCapture {
-  readonly end: 0 | 1;
-  readonly fileName: string;
-  readonly isActive: boolean;
+/** What a link's object says of a capture that there is, or was. */
+export interface ShownCapture {
+  readonly capture_compute_id: string | null;
+  readonly capture_file_name: string;
+  readonly capture_file_path: string;
+  readonly capturing: boolean;
 }
 
-/** One beside it; not active while it waits for a node to be started. */
-export interface FurtherCapture extends LinkCapture {
-  readonly id: string;
-  readonly options: CaptureOptions;
-}
+export const noCapture = Object.freeze({
+  capture_compute_id: null,
+  capture_file_name: null,
+  capture_file_path: null,
+  capturing: false,
+});
 
 /** A link of an open project. */
 export interface OpenLink {
@@ -144,33 +144,25 @@ export interface OpenLink {
   readonly nodes: Two<OpenNode>;
   /** Undefined while the link does not exist on its computes. */
   readonly udpPorts?: UdpPorts;
-  readonly capture?: LinkCapture;
-  /** In the order in which they began. */
-  readonly further?: readonly FurtherCapture[];
+  /** Of the capture that GNS3's API knows. */
+  readonly capture?: ShownCapture;
   /** Why it is not there, for people. */
   readonly problem?: string;
 }
 
 interface LinkParts extends Omit<OpenLink, 'object'> {
   readonly linkType: Port['link_type'];
-  readonly project: { readonly projectId: string; readonly folder: string };
+  readonly projectId: string;
 }
 
-export function linkObject({ entry, nodes, capture, linkType, project }: LinkParts): LinkObject {
+export function linkObject({ entry, capture, linkType, projectId }: LinkParts): LinkObject {
   return assemble<LinkObject>({
     ...entry,
-    capture_compute_id: capture?.isActive ? nodes[capture.end].entry.compute_id : null,
-    capture_file_name: capture?.fileName ?? null,
-    capture_file_path: capture ? captureFile(project.folder, capture) : null,
-    capturing: capture?.isActive ?? false,
+    ...(capture ?? noCapture),
     link_type: linkType,
     nodes: entry.nodes as LinkEnd[],
-    project_id: project.projectId,
+    project_id: projectId,
   });
-}
-
-export function captureFile(projectFolder: string, { fileName }: LinkCapture): string {
-  return join(projectFolder, 'project-files', 'captures', fileName);
 }
 
 /** Numbers of the port at one end. */

@@ -1,13 +1,13 @@
 /** The links of an open project, and which port has which link. A port is taken before anything else happens, so that two requests at once never get the same. */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
+import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { LinkEnd, LinkInput } from '../../../schema/link.ts';
-import type { UdpPorts } from '../../log/project-state.ts';
+import type { Change, UdpPorts } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import { OccupiedPorts } from '../../model/occupied-ports.ts';
 import type { LinkEntry } from '../../model/topology.ts';
-import { type CapturedLinks, LinkCaptures } from '../captures/link-captures.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { LinksOfNodes, ProjectHost } from '../host/project-host.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
@@ -15,14 +15,13 @@ import type { ProjectNodes } from '../nodes/project-nodes.ts';
 import {
   availableFilters,
   checkFilters,
-  type FurtherCapture,
-  type LinkCapture,
   type LinkObject,
   linkObject,
   listed,
   type OpenLink,
   portsToJoin,
   relabelled,
+  type ShownCapture,
   type Two,
   twoEnds,
   withLabel,
@@ -32,8 +31,9 @@ import { type CountedLinks, LinkStatsReader } from './link-stats.ts';
 import { UdpPortsOfProject } from './udp-ports.ts';
 import { Wiring } from './wiring.ts';
 
-export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
-  readonly captures: LinkCaptures;
+export class ProjectLinks implements LinksOfNodes, CountedLinks {
+  /** Ids of links that were deleted. */
+  readonly deletions = new EventStream<string>();
   readonly stats: LinkStatsReader;
   readonly mending: LinkMending;
   readonly #host: ProjectHost;
@@ -47,7 +47,6 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
   constructor(host: ProjectHost, nodes: ProjectNodes) {
     this.#host = host;
     this.#nodes = nodes;
-    this.captures = new LinkCaptures(host, this);
     this.stats = new LinkStatsReader(host, this);
     this.#wiring = new Wiring(new UdpPortsOfProject(host.projectId));
     this.mending = new LinkMending(host, this, { wiring: this.#wiring, put: (link) => this.#put(link) });
@@ -118,7 +117,10 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
       throw error;
     });
     const parts = { entry, nodes, udpPorts };
-    const link: OpenLink = { ...parts, object: linkObject({ ...parts, linkType: port.link_type, project: this.#host }) };
+    const link: OpenLink = {
+      ...parts,
+      object: linkObject({ ...parts, linkType: port.link_type, projectId: this.#host.projectId }),
+    };
     const apply = () => {
       this.#put(link);
       return link.object;
@@ -127,7 +129,7 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
       this.#ports.free(entry);
       await this.#wiring.part(entry, nodes).catch(() => undefined);
     };
-    const change = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
+    const change: Change = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
     return { commit: { change, apply }, revert, result: () => link.object };
   }
 
@@ -189,7 +191,7 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
     const [end] = entry.nodes;
     const type = (end && one.findPort(end.adapter_number, end.port_number)?.link_type) ?? 'ethernet';
     const parts = { entry, nodes: [one, other] as const };
-    this.#put({ ...parts, object: linkObject({ ...parts, linkType: type, project: this.#host }) });
+    this.#put({ ...parts, object: linkObject({ ...parts, linkType: type, projectId: this.#host.projectId }) });
     return true;
   }
 
@@ -218,7 +220,7 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
       if (udpPorts) await this.#wiring.joinAgain(entry, nodes, udpPorts).catch(() => undefined);
       throw error;
     }
-    await this.captures.forget(entry.link_id);
+    this.deletions.emit(entry.link_id);
   }
 
   exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T> {
@@ -226,15 +228,14 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
     return this.#locks.run(linkId, () => fn(this.open(linkId)));
   }
 
-  setCapture(link: OpenLink, capture: LinkCapture): LinkObject {
-    const present = { ...this.open(link.entry.link_id), capture };
+  /** What clients see of its capture from now on; returns undefined when that is what they saw before. */
+  showCapture(linkId: string, capture: ShownCapture): LinkObject | undefined {
+    const before = this.open(linkId);
+    if (isDeepStrictEqual(before.capture, capture)) return undefined;
+    const present = { ...before, capture };
     const object = this.#objectOf(present);
     this.#put({ ...present, object });
     return object;
-  }
-
-  setFurther(linkId: string, further: readonly FurtherCapture[]): void {
-    this.#put({ ...this.open(linkId), further });
   }
 
   isTaken(end: LinkEnd): boolean {
@@ -249,12 +250,8 @@ export class ProjectLinks implements LinksOfNodes, CapturedLinks, CountedLinks {
     return this.#ports.linksOn(nodeId);
   }
 
-  nodeChanged(node: OpenNode): void {
-    this.captures.nodeChanged(node);
-  }
-
   #objectOf(link: OpenLink): LinkObject {
-    return linkObject({ ...link, linkType: link.object.link_type, project: this.#host });
+    return linkObject({ ...link, linkType: link.object.link_type, projectId: this.#host.projectId });
   }
 
   open(linkId: string): OpenLink {

@@ -3,7 +3,7 @@
  * never came to be is kept here and used for the next one, as there is no request to give it back.
  */
 import type { Compute } from '../../computes/compute.ts';
-import type { UdpPorts } from '../../log/project-state.ts';
+import type { UdpPorts } from '../../log/records.ts';
 import type { Two } from './link.ts';
 
 export class UdpPortsOfProject {

@@ -1,7 +1,7 @@
 /** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
 import { isFault } from '../../../api/faults.ts';
 import type { Compute } from '../../computes/compute.ts';
-import type { UdpPorts } from '../../log/project-state.ts';
+import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { canFilter, endOf, isSwitch, type LinkRoute, niosOf, type Two } from './link.ts';

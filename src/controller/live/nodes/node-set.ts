@@ -77,7 +77,7 @@ export class NodeSet {
 
   /** @throws `undo_conflict` when it is another node's */
   protected reserve(name: string): void {
-    if (this.names.has(name)) throw fault('undo_conflict', { reason: `another node is called ${name} now` });
+    if (this.names.has(name)) throw fault('undo_conflict', { reason: `another node has the name ${name} now` });
     this.names.reserve(name);
   }
 

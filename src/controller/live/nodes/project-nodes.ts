@@ -4,11 +4,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
+import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { BulkNode } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
 import type { Compute } from '../../computes/compute.ts';
-import { deletingAction } from '../../log/project-state.ts';
+import type { Change } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import {
   type ComputeNode,
@@ -39,6 +40,8 @@ export class ProjectNodes extends NodeSet {
   readonly #host: ProjectHost;
   /** One thing at a time for each node; shared with whoever works on its ports. */
   readonly locks = new KeyedMutex();
+  /** Nodes of which clients are shown something else now. */
+  readonly changes = new EventStream<OpenNode>();
   #links: LinksOfNodes | undefined;
 
   constructor(host: ProjectHost) {
@@ -92,7 +95,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** What is stored of it gets these values again. @throws `undo_conflict` when its name is another node's */
-  setBack(nodeId: string, { properties = {}, ...fields }: Partial<NodeEntry>): Promise<void> {
+  reapply(nodeId: string, { properties = {}, ...fields }: Partial<NodeEntry>): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       const before = node.entry;
       const { name } = fields;
@@ -104,7 +107,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** A deleted node comes back as it was. @throws `node_id_taken`, `undo_conflict`, `compute_not_found` */
-  bringBack(entry: NodeEntry): Promise<void> {
+  restore(entry: NodeEntry): Promise<void> {
     return this.locks.run(entry.node_id, async () => {
       if (this.find(entry.node_id)) throw fault('node_id_taken', { node_id: entry.node_id });
       const compute = this.#host.computes.get(entry.compute_id);
@@ -116,7 +119,7 @@ export class ProjectNodes extends NodeSet {
   delete(nodeId: string): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
-      await this.#host.commit({ action: deletingAction, event: { node_id: nodeId }, was: null }, () => undefined);
+      await this.#host.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
       await this.#links?.deleteOn(nodeId);
       if (node.compute) await node.deleteOnCompute({ keepFiles: true });
       try {
@@ -171,7 +174,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Listeners are told that it is there, or can be used again, and why it cannot be used when that is so. */
-  restore(node: OpenNode, told = 'node.created'): Promise<void> {
+  open(node: OpenNode, told = 'node.created'): Promise<void> {
     const place = async () => {
       if (this.find(node.id) !== node) return;
       kindOf(node.entry.node_type);
@@ -232,7 +235,7 @@ export class ProjectNodes extends NodeSet {
         this.put(made);
         return made.object;
       };
-      const change = { action: 'node.created', event: made.entry, was: null, undoable: true };
+      const change: Change = { action: 'node.created', event: made.entry, was: null, undoable: true };
       return { node: made, commit: { change, apply }, revert, result: () => made.object };
     } catch (error) {
       await revert();
@@ -280,7 +283,7 @@ export class ProjectNodes extends NodeSet {
   #told(node: OpenNode, action = 'node.updated'): void {
     this.changed();
     this.#host.notify(action, node.object);
-    this.#links?.nodeChanged(node);
+    this.changes.emit(node);
   }
 
   #take(node: OpenNode, answer: ComputeNode): void {
@@ -301,7 +304,7 @@ export class ProjectNodes extends NodeSet {
     return this.#host.commit({ action: 'node.updated', event: entry, was: node.entry, undoable }, () => {
       node.setEntry(entry);
       this.changed();
-      this.#links?.nodeChanged(node);
+      this.changes.emit(node);
       return node.object;
     });
   }

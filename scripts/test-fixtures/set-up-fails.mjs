@@ -1,0 +1,11 @@
+/** A hook that starts a server and fails before it is known to the hook that stops it. */
+import { after, before, test } from 'node:test';
+import { startServer } from '../../test/support/server.ts';
+
+let server;
+before(async () => {
+  await startServer();
+  throw new Error('half-way');
+});
+after(() => server?.stop());
+test('cannot begin', () => undefined);

@@ -1,0 +1,49 @@
+/**
+ * A capture's file as a stream: what it holds, then what is written, until the capture is over and all of it was read. Each reader has its
+ * own position in the file and reads at its own pace.
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fault } from '../../api/faults.ts';
+import { Stream } from '../../api/route.ts';
+
+/** Clients compare the whole text. */
+const contentType = 'application/vnd.tcpdump.pcap';
+const pollMs = 40;
+const chunkBytes = 128 * 1024;
+
+export interface CaptureSource {
+  readonly path: string;
+  /** The capture has ended, and its file is complete. */
+  readonly isOver: () => boolean;
+  /** Ends the stream at once. */
+  readonly signal: AbortSignal;
+}
+
+/** @throws file_not_found */
+export async function streamCapture(source: CaptureSource): Promise<Stream> {
+  const handle = await open(source.path, 'r').catch((cause) => {
+    throw fault('file_not_found', { path: source.path.slice(source.path.lastIndexOf('/') + 1) }, { cause });
+  });
+  const readable = Readable.from(tail(handle, source), { objectMode: false, highWaterMark: chunkBytes });
+  // Also when it was never read.
+  readable.once('close', () => void handle.close().catch(() => undefined));
+  return new Stream(contentType, readable);
+}
+
+async function* tail(handle: FileHandle, { isOver, signal }: CaptureSource): AsyncGenerator<Buffer> {
+  let buffer = Buffer.allocUnsafe(chunkBytes);
+  while (!signal.aborted) {
+    // Asked before reading: what was written until then is read now.
+    const over = isOver();
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, chunkBytes);
+      if (bytesRead === 0) break;
+      yield buffer.subarray(0, bytesRead);
+      buffer = Buffer.allocUnsafe(chunkBytes);
+    }
+    if (over) return;
+    await sleep(pollMs, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,61 @@
+/** Files of a project, as clients list, read and write them. Nothing outside the project's folder, wherever symbolic links lead. */
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileAnswer, fileFault } from '../../api/file-answers.ts';
+import type { Stream } from '../../api/route.ts';
+import { kindFolders } from '../../emulators/kinds.ts';
+import { readInside, writeInside } from '../../lib/folder-files.ts';
+import { writeProblem } from '../../schema/folders.ts';
+
+export interface FileEntry {
+  readonly path: string;
+  readonly md5sum: string;
+}
+
+/** Every file below the folder with its sum, in order of names. Files that cannot be read and links that lead out of it are left out. */
+export async function listFiles(folder: string): Promise<FileEntry[]> {
+  const entries: FileEntry[] = [];
+  for await (const path of walk(folder)) {
+    const place = relative(folder, path);
+    const md5sum = await sum(folder, place).catch(() => undefined);
+    if (md5sum !== undefined) entries.push({ path: place, md5sum });
+  }
+  return entries.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** @throws path_forbidden, file_not_found */
+export async function readProjectFile(folder: string, path: string): Promise<Stream> {
+  return fileAnswer(await readInside(folder, path).catch((cause) => Promise.reject(fileFault(path, cause))));
+}
+
+interface FilesPlace {
+  readonly path: string;
+  whileThere<T>(fn: () => Promise<T>): Promise<T>;
+}
+
+/** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed, project_not_found */
+export function writeProjectFile(project: FilesPlace, path: string, source: Readable): Promise<void> {
+  const whileThere: FilesPlace['whileThere'] = (fn) => project.whileThere(fn);
+  const problemOf = (place: string) => writeProblem(place, kindFolders);
+  return writeInside(project.path, path, source, { whileThere, problemOf }).catch((cause) =>
+    Promise.reject(fileFault(path, cause)),
+  );
+}
+
+/** Links to folders are not followed; memory images of other emulators are not files of the project. */
+async function* walk(folder: string): AsyncGenerator<string> {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* walk(path);
+    else if (!entry.name.endsWith('.ghost') && (entry.isFile() || entry.isSymbolicLink())) yield path;
+  }
+}
+
+async function sum(folder: string, path: string): Promise<string> {
+  const hash = createHash('md5');
+  await pipeline((await readInside(folder, path)).source, hash);
+  return hash.digest('hex');
+}

@@ -1,0 +1,77 @@
+/**
+ * The fabric's client, from before it is there: a first start need not wait until the fabric's process answers, requests do. What
+ * could not be started is tried again with the next request.
+ */
+import type { FabricSwitches, Host } from '../../emulators/host/host.ts';
+import { FabricClient, type FabricPlace } from '../../fabric/client.ts';
+import type { AddressEntry, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec, SwitchStats } from '../../fabric/protocol.ts';
+import type { FabricLinks } from './wiring.ts';
+
+export class LazyFabricClient implements FabricLinks, FabricSwitches {
+  readonly #place: FabricPlace;
+  readonly #log: Host['log'];
+  #client: Promise<FabricClient> | undefined;
+
+  constructor(place: FabricPlace, log: Host['log']) {
+    this.#place = place;
+    this.#log = log;
+  }
+
+  /** Finds or starts the fabric. @throws fabric_unavailable */
+  connect(): Promise<FabricClient> {
+    this.#client ??= FabricClient.connectOrSpawn(this.#place).then(
+      (client) => this.#watched(client),
+      (error) => {
+        this.#client = undefined;
+        throw error;
+      },
+    );
+    return this.#client;
+  }
+
+  async apply(links: LinkSpec[]): Promise<LinkFailure[]> {
+    return (await this.connect()).apply(links);
+  }
+
+  async remove(ids: string[]): Promise<void> {
+    await (await this.connect()).remove(ids);
+  }
+
+  async sync(links: LinkSpec[]): Promise<LinkFailure[]> {
+    return (await this.connect()).sync(links);
+  }
+
+  async stats(ids: string[]): Promise<FabricLinkStats[]> {
+    return (await this.connect()).stats(ids);
+  }
+
+  async load(): Promise<FabricLoad> {
+    return (await this.connect()).load();
+  }
+
+  async switchStats(ids: string[]): Promise<SwitchStats[]> {
+    return (await this.connect()).switchStats(ids);
+  }
+
+  async addresses(id: string): Promise<AddressEntry[]> {
+    return (await this.connect()).addresses(id);
+  }
+
+  async forgetAddresses(id: string): Promise<void> {
+    await (await this.connect()).forgetAddresses(id);
+  }
+
+  /** Lets go of the fabric, or ends it. */
+  async end(how: 'close' | 'quit'): Promise<void> {
+    const client = await this.#client?.catch(() => undefined);
+    await client?.[how]();
+  }
+
+  #watched(client: FabricClient): FabricClient {
+    client.onLost((reason) => this.#log('error', `the fabric was lost and is started again: ${reason}`));
+    client.onRestored(({ failures }) => {
+      for (const failure of failures) this.#log('error', `link ${failure.id} is not up again: ${failure.error}`);
+    });
+    return client;
+  }
+}

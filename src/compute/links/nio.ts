@@ -1,0 +1,82 @@
+/** From a client's NIO to a checked one: only datagrams are carried, filters have sound values, expressions compile. */
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { fault } from '../../api/faults.ts';
+import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
+import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
+import { type Filters, knownFilters, normaliseFilters } from '../../schema/filter.ts';
+import type { Nio, NioUdp } from '../../schema/nio.ts';
+import type { NioRecord } from '../store.ts';
+
+export interface NioChecks {
+  readonly nodeType: string;
+  readonly compiler: BpfCompiler;
+  /** Links to other computes can go over TCP. */
+  readonly streams: boolean;
+}
+
+export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
+  const udp = requireUdp(nio, nodeType);
+  const [effects, address] = await Promise.all([checkEffects(udp, compiler), resolve(udp.rhost)]);
+  const { lport, rhost, rport, stream } = udp;
+  return Object.freeze({ lport, rhost, rport, address, ...effects, ...(stream && streams && { stream }) });
+}
+
+/** What a change of a NIO may change: filters and suspend, each only when given, and the stream. Its addresses stay. */
+export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
+  const udp = requireUdp(nio, nodeType);
+  const { filters = current.filters, suspend = current.suspend, stream } = udp;
+  const effects = await checkEffects({ ...udp, filters, suspend }, compiler);
+  const { bpf_ab: _ab, bpf_ba: _ba, stream: _stream, ...rest } = current;
+  return Object.freeze({ ...rest, ...effects, ...(stream && streams && { stream }) });
+}
+
+/** The form in which a NIO is answered. */
+export function presentNio(nio: NioRecord): Record<string, unknown> {
+  return { type: 'nio_udp', lport: nio.lport, rhost: nio.rhost, rport: nio.rport };
+}
+
+/** The union's discriminator is not narrowed by the compiler, as the other shapes share one schema. */
+function requireUdp(nio: Nio, nodeType: string): NioUdp {
+  if (nio.type !== 'nio_udp') throw fault('nio_type', { type: nio.type, node_type: nodeType });
+  return nio as NioUdp;
+}
+
+async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | BpfKey | 'suspend'>> {
+  const result = normaliseFilters(nio.filters ?? {});
+  if (!result.ok) throw fault('filter_invalid', { name: result.name, reason: result.reason, known: knownFilters });
+  const { filters } = result;
+  const [bpf, bpf_ab, bpf_ba] = await Promise.all(bpfKeys.map((key) => compile(filters[key], compiler)));
+  const directed = { ...(filters.bpf_ab && bpf_ab && { bpf_ab }), ...(filters.bpf_ba && bpf_ba && { bpf_ba }) };
+  return { filters, bpf: bpf ?? [], ...directed, suspend: nio.suspend ?? false };
+}
+
+/** One program for each line. */
+function compile(expressions: Filters[BpfKey], compiler: BpfCompiler): Promise<BpfInstruction[][]> {
+  const lines = (expressions ?? []).flatMap((text) => String(text).split('\n')).map((line) => line.trim());
+  return Promise.all(lines.filter((line) => line !== '').map((line) => compiler.compile(line)));
+}
+
+async function resolve(host: string): Promise<string> {
+  if (isIP(host) === 4) return host;
+  try {
+    return (await lookup(host, { family: 4 })).address;
+  } catch (cause) {
+    throw fault('host_unknown', { host, reason: (cause as Error).message }, { cause });
+  }
+}
+
+/** Answers whether an address is this machine's. The list of its addresses is read again when it is older than a few seconds. */
+export function localAddresses(maxAgeMs = 5000): (address: string) => boolean {
+  let known = new Set<string>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  return (address) => {
+    if (/^(127\.|0\.0\.0\.0$|::1$)/.test(address)) return true;
+    if (performance.now() - readAt > maxAgeMs) {
+      readAt = performance.now();
+      known = new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address)));
+    }
+    return known.has(address);
+  };
+}

@@ -1,0 +1,78 @@
+/** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
+import type { DirectionStats, FabricLinkStats, FrameRate } from '../../fabric/protocol.ts';
+import { gns3CaptureId } from '../../schema/capture.ts';
+import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/link-stats.ts';
+import { capturesOf } from '../store.ts';
+import { type Binding, type FabricWiring, isPair } from './wiring.ts';
+
+/** Of the ports of these nodes that have a link in the fabric now; one request, however many they are. */
+export async function portStats(
+  wiring: FabricWiring,
+  nodeIds: readonly string[],
+  stats: (ids: string[]) => Promise<FabricLinkStats[]>,
+): Promise<PortStats[]> {
+  const places = nodeIds.flatMap((id) => wiring.ofNode(id)).flatMap((binding) => placed(wiring, binding));
+  if (places.length === 0) return [];
+  const links = await stats([...new Set(places.map(({ linkId }) => linkId))]);
+  const byId = new Map(links.map((link) => [link.id, told(link)]));
+  return places.flatMap(({ binding, linkId, side }) => {
+    const found = byId.get(linkId);
+    if (!found) return [];
+    const { link, since, ab, ba } = found;
+    const [from_node, to_node] = side === 'a' ? [ab, ba] : [ba, ab];
+    return {
+      node_id: binding.nodeId,
+      adapter_number: binding.adapter,
+      port_number: binding.port,
+      fabric_link: linkId,
+      carrier: link.carrier ?? (isPair(linkId) ? 'fabric' : 'udp'),
+      since,
+      from_node,
+      to_node,
+      captures: figuresOfCaptures(binding, link),
+    };
+  });
+}
+
+function placed(wiring: FabricWiring, binding: Binding) {
+  const place = wiring.placeOf(binding);
+  return place ? [{ binding, ...place }] : [];
+}
+
+/** Once a link, as both its ends are told the same. */
+function told(link: FabricLinkStats) {
+  return { link, since: new Date(link.since).toISOString(), ab: figuresOf(link.ab), ba: figuresOf(link.ba) };
+}
+
+function figuresOf({ rates, delay, ...counts }: DirectionStats): DirectionFigures {
+  return {
+    received_frames: counts.received,
+    received_bytes: counts.receivedBytes,
+    frames: counts.sent,
+    bytes: counts.sentBytes,
+    last_second: rateOf(rates.second),
+    last_minute: rateOf(rates.minute),
+    dropped: counts.dropped,
+    queued_frames: counts.queued,
+    queued_bytes: counts.queuedBytes,
+    delay: delay ? { median_ms: round(delay.median_ms, 1000), p99_ms: round(delay.p99_ms, 1000) } : null,
+  };
+}
+
+function rateOf({ framesPerSecond, bitsPerSecond }: FrameRate): DirectionFigures['last_second'] {
+  return { frames_per_second: round(framesPerSecond, 10), bits_per_second: Math.round(bitsPerSecond) };
+}
+
+function round(value: number, parts: number): number {
+  return Math.round(value * parts) / parts;
+}
+
+function figuresOfCaptures({ nio }: Binding, { captures = [] }: FabricLinkStats): CaptureFigures[] {
+  return capturesOf(nio).flatMap((record) => {
+    const figures = captures.find(({ path }) => path === record.path);
+    if (!figures) return [];
+    const { frames, bytes, missed, ended = null } = figures;
+    const capture_id = record.id === gns3CaptureId ? null : record.id;
+    return { capture_id, file_name: record.file_name, side: record.side, frames, bytes, missed_frames: missed, ended };
+  });
+}

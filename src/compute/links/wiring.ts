@@ -1,0 +1,256 @@
+/**
+ * From NIOs to links of the fabric.
+ *
+ * Theory of operation. The API knows no links: a client gives each end of a link a NIO, "frames of this port leave for rhost:rport
+ * and arrive at lport". When the two ends of such a pair are both on this compute (each one's lport is the other's rport, and both
+ * name an address of this machine), one link of the fabric joins the two emulators' ports directly and no datagram is sent at all;
+ * its id comes from the pair of ports, so it is the same after a restart. Every other NIO is a link between the emulator's port and
+ * a datagram socket, which is what other servers and programs of this protocol speak. A NIO whose other end is a compute of ours, too,
+ * says how the two make a stream beside it.
+ *
+ * A link of the fabric exists exactly while the emulators it needs run; when only one of a pair runs and is captured, what it sends
+ * into the void is seen on a link to its datagram socket. What should be is a pure function of the NIOs and of who
+ * runs; a change recomputes the links of the NIOs it touches and of their partners, found by lport, so it costs the same with ten
+ * NIOs and with ten thousand. Requests to the fabric are sent in the order of the changes: the map of links is changed and the
+ * requests are written in one go, without waiting in between.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../../api/faults.ts';
+import {
+  type BpfPrograms,
+  bpfKeys,
+  type CaptureSpec,
+  type LinkFailure,
+  type LinkSpec,
+  type PortSpec,
+} from '../../fabric/protocol.ts';
+import { reversed } from '../../schema/filter.ts';
+import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
+
+/** The part of the fabric's client that is needed here. */
+export interface FabricLinks {
+  /** Answers the links that are not as asked for. */
+  apply(links: LinkSpec[]): Promise<LinkFailure[]>;
+  remove(ids: string[]): Promise<unknown>;
+  sync(links: LinkSpec[]): Promise<LinkFailure[]>;
+}
+
+export interface PortAddress {
+  readonly nodeId: string;
+  readonly adapter: number;
+  readonly port: number;
+}
+export interface Binding extends PortAddress {
+  readonly nio: NioRecord;
+}
+/** Where the fabric reaches a running node's port. */
+export type PortOf = (adapter: number, port: number) => PortSpec | undefined;
+
+export class FabricWiring {
+  readonly #fabric: FabricLinks;
+  readonly #isLocal: (address: string) => boolean;
+  readonly #byNode = new Map<string, Map<string, Binding>>();
+  readonly #byLport = new Map<number, Binding>();
+  readonly #capturing = new Set<Binding>();
+  readonly #running = new Map<string, PortOf>();
+  /** What the fabric was told should be. */
+  readonly #links = new Map<string, LinkSpec>();
+  #live = false;
+
+  constructor(fabric: FabricLinks, isLocal: (address: string) => boolean) {
+    this.#fabric = fabric;
+    this.#isLocal = isLocal;
+  }
+
+  /** Tells the fabric everything; before the first call changes are only noted. */
+  sync(): Promise<LinkFailure[]> {
+    this.#live = true;
+    return this.#fabric.sync([...this.#links.values()]);
+  }
+
+  find(end: PortAddress): Binding | undefined {
+    return this.#byNode.get(end.nodeId)?.get(keyOf(end));
+  }
+
+  /** The NIO that has this local port. */
+  findByPort(lport: number): Binding | undefined {
+    return this.#byLport.get(lport);
+  }
+
+  ofNode(nodeId: string): Binding[] {
+    return [...(this.#byNode.get(nodeId)?.values() ?? [])];
+  }
+
+  /** The NIOs that are captured. */
+  capturing(): Binding[] {
+    return [...this.#capturing];
+  }
+
+  /** Binds a NIO, in place of the one that was there. Refused by the fabric: all is as before. */
+  async bind(end: PortAddress, nio: NioRecord): Promise<void> {
+    const before = this.find(end);
+    const after: Binding = { nodeId: end.nodeId, adapter: end.adapter, port: end.port, nio };
+    try {
+      const [failure] = await this.#change([before, after], () => this.#replace(before, after));
+      if (failure) throw fault('link_failed', { reason: failure.error });
+    } catch (error) {
+      if (this.find(end) === after) await this.#change([before, after], () => this.#replace(after, before)).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async unbind(end: PortAddress): Promise<void> {
+    const before = this.find(end);
+    if (before) await this.#change([before], () => this.#replace(before, undefined));
+  }
+
+  /** The node runs: its links come up. Those that do not are answered; the fabric keeps trying. */
+  up(nodeId: string, portOf: PortOf): Promise<LinkFailure[]> {
+    return this.#change(this.ofNode(nodeId), () => this.#running.set(nodeId, portOf));
+  }
+
+  async down(nodeId: string): Promise<void> {
+    if (!this.#running.has(nodeId)) return;
+    await this.#change(this.ofNode(nodeId), () => this.#running.delete(nodeId));
+  }
+
+  get hasLinks(): boolean {
+    return this.#links.size > 0;
+  }
+
+  /** The fabric's link that serves a NIO now, and which of its ends that is, for its counters. */
+  placeOf(end: PortAddress): { linkId: string; side: 'a' | 'b' } | undefined {
+    const binding = this.find(end);
+    const spec = binding && this.#specOf(binding);
+    if (!spec) return undefined;
+    const { lport, rport } = binding.nio;
+    return { linkId: spec.id, side: spec.id === singleId(lport) || lport < rport ? 'a' : 'b' };
+  }
+
+  #replace(before: Binding | undefined, after: Binding | undefined): void {
+    if (before) {
+      this.#capturing.delete(before);
+      this.#byNode.get(before.nodeId)?.delete(keyOf(before));
+      if (this.#byNode.get(before.nodeId)?.size === 0) this.#byNode.delete(before.nodeId);
+      if (this.#byLport.get(before.nio.lport) === before) this.#byLport.delete(before.nio.lport);
+    }
+    if (after) {
+      const ends = this.#byNode.get(after.nodeId) ?? new Map<string, Binding>();
+      this.#byNode.set(after.nodeId, ends.set(keyOf(after), after));
+      this.#byLport.set(after.nio.lport, after);
+      if (capturesOf(after.nio).length > 0) this.#capturing.add(after);
+    }
+  }
+
+  async #change(touched: readonly (Binding | undefined)[], mutate: () => void): Promise<LinkFailure[]> {
+    const bindings = new Set<Binding>();
+    for (const binding of touched) {
+      if (!binding) continue;
+      bindings.add(binding);
+      const other = this.#byLport.get(binding.nio.rport);
+      if (other) bindings.add(other);
+    }
+    const stale = new Set<string>();
+    for (const binding of bindings) for (const id of idsOf(binding.nio)) if (this.#links.has(id)) stale.add(id);
+    mutate();
+    const changed = new Map<string, LinkSpec>();
+    for (const binding of bindings) {
+      const spec = this.#byLport.get(binding.nio.lport) === binding ? this.#specOf(binding) : undefined;
+      if (!spec) continue;
+      stale.delete(spec.id);
+      if (!isDeepStrictEqual(this.#links.get(spec.id), spec)) changed.set(spec.id, spec);
+    }
+    for (const id of stale) this.#links.delete(id);
+    for (const [id, spec] of changed) this.#links.set(id, spec);
+    if (!this.#live) return [];
+    // Removed first: a link to be made may need the datagram socket of one that goes.
+    const removed = stale.size > 0 ? this.#fabric.remove([...stale]) : undefined;
+    const applied = changed.size > 0 ? this.#fabric.apply([...changed.values()]) : [];
+    return (await Promise.all([applied, removed]))[0];
+  }
+
+  #specOf(binding: Binding): LinkSpec | undefined {
+    const here = this.#portOf(binding);
+    const partner = this.#partnerOf(binding);
+    if (!partner) return here && single(binding, here);
+    const there = this.#portOf(partner);
+    if (here && !there && capturesOf(binding.nio).length > 0) return single(binding, here);
+    if (!here || !there) return undefined;
+    return binding.nio.lport < partner.nio.lport
+      ? pair([binding, here], [partner, there])
+      : pair([partner, there], [binding, here]);
+  }
+
+  #partnerOf(binding: Binding): Binding | undefined {
+    const partner = this.#byLport.get(binding.nio.rport);
+    if (!partner || partner === binding || partner.nio.rport !== binding.nio.lport) return undefined;
+    return this.#isLocal(binding.nio.address) && this.#isLocal(partner.nio.address) ? partner : undefined;
+  }
+
+  #portOf(binding: Binding): PortSpec | undefined {
+    return this.#running.get(binding.nodeId)?.(binding.adapter, binding.port);
+  }
+}
+
+function keyOf(end: PortAddress): string {
+  return `${end.adapter}/${end.port}`;
+}
+
+function pairId(one: number, other: number): string {
+  return `pair-${Math.min(one, other)}-${Math.max(one, other)}`;
+}
+
+/** Whether both ends of this link are nodes of this compute. */
+export function isPair(linkId: string): boolean {
+  return linkId.startsWith('pair-');
+}
+
+function singleId(lport: number): string {
+  return `udp-${lport}`;
+}
+
+/** Every link this NIO can be part of. */
+function idsOf(nio: NioRecord): string[] {
+  return [singleId(nio.lport), pairId(nio.lport, nio.rport)];
+}
+
+/** Only the named peer is listened to, as the established protocol has it. */
+function single(binding: Binding, here: PortSpec): LinkSpec {
+  const { lport, rport, address, filters, suspend, stream } = binding.nio;
+  // What comes from the loopback need not be listened for elsewhere.
+  const bind = /^127\./.test(address) ? { bind: '127.0.0.1' } : {};
+  const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...bind, ...(stream && { stream }) };
+  return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesBetween(binding) };
+}
+
+/**
+ * Clients put the filters on one end only; where both ends have some, one of each type acts. Each end says `ab` for what leaves its
+ * own node.
+ */
+function pair([one, a]: [Binding, PortSpec], [other, b]: [Binding, PortSpec]): LinkSpec {
+  return {
+    id: pairId(one.nio.lport, other.nio.lport),
+    a,
+    b,
+    filters: { ...reversed(other.nio.filters), ...one.nio.filters },
+    suspend: one.nio.suspend || other.nio.suspend,
+    ...reversed(programsOf(other.nio)),
+    ...programsOf(one.nio),
+    ...capturesBetween(one, other),
+  };
+}
+
+function programsOf(nio: NioRecord): BpfPrograms {
+  const present = bpfKeys.filter((key) => nio.filters[key]);
+  return Object.fromEntries(present.map((key) => [key, [...(nio[key] ?? [])]]));
+}
+
+function capturesBetween(...bindings: Binding[]): { captures?: CaptureSpec[] } {
+  const captures = bindings.flatMap(({ nio }) => capturesOf(nio).map(captureSpec));
+  return captures.length > 0 ? { captures } : {};
+}
+
+function captureSpec({ path, link_type, side, nanoseconds, max_bytes, until }: CaptureRecord): CaptureSpec {
+  const limits = { ...(max_bytes !== undefined && { maxBytes: max_bytes }), ...(until !== undefined && { until }) };
+  return { path, linkType: link_type, side, nanoseconds, ...limits };
+}

@@ -1,0 +1,36 @@
+/** Holding a node still: its verbs wait, and its machine can be paused, until it is let go. Nobody is told: the status stays. */
+import type { Emulator } from '../../emulators/driver.ts';
+import type { ComputeNode } from './node.ts';
+
+export interface Hold {
+  /** Pauses a running machine where its kind can do that. */
+  pause(): Promise<void>;
+  /** Lets a paused machine go on, and the verbs that waited. */
+  release(): Promise<void>;
+}
+
+/** Resolves when the verbs under way have ended. @throws node_not_found when the node was deleted meanwhile */
+export function holdNode(node: ComputeNode): Promise<Hold> {
+  const held = Promise.withResolvers<Hold>();
+  const released = Promise.withResolvers<void>();
+  let paused: Emulator | undefined;
+  const hold: Hold = {
+    async pause() {
+      if (node.status !== 'started' || !node.driver.kind.can.suspend) return;
+      const { emulator } = node;
+      await emulator?.suspend();
+      paused = emulator;
+    },
+    release() {
+      released.resolve();
+      return done;
+    },
+  };
+  const done = node.exclusively(async () => {
+    held.resolve(hold);
+    await released.promise;
+    await paused?.resume();
+  });
+  done.catch(held.reject);
+  return held.promise;
+}

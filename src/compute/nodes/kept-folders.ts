@@ -1,0 +1,58 @@
+/**
+ * Folders of deleted nodes, kept in their project for a while so that a deletion can be taken back: moved, not copied. The oldest go
+ * when there are too many or they are too large. With the project's folder all go.
+ */
+import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { deletedNodesFolder } from '../../schema/folders.ts';
+
+const mostFolders = 50;
+/** Blocks on disk, not lengths of files: disks of machines have holes. Bytes. */
+const mostBytes = 2 * 1024 ** 3;
+
+/** Whether the folder is kept now; otherwise it is where it was. */
+export async function keepFolder(projectPath: string, nodeId: string, folder: string): Promise<boolean> {
+  const kept = join(projectPath, deletedNodesFolder);
+  try {
+    await mkdir(kept, { recursive: true });
+    await rm(join(kept, nodeId), { recursive: true, force: true });
+    await rename(folder, join(kept, nodeId));
+    // Whoever deletes does not wait for it.
+    removeOldest(kept).catch(() => undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What was kept of a node with this id takes the place of its folder; nothing happens when nothing was. */
+export async function restoreFolder(projectPath: string, nodeId: string, folder: string): Promise<void> {
+  const kept = join(projectPath, deletedNodesFolder, nodeId);
+  const isKept = await lstat(kept).then(
+    () => true,
+    () => false,
+  );
+  if (!isKept) return;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(dirname(folder), { recursive: true });
+  await rename(kept, folder);
+}
+
+async function removeOldest(kept: string): Promise<void> {
+  const folders = await Promise.all(
+    (await readdir(kept)).map(async (name) => ({ path: join(kept, name), movedAt: (await lstat(join(kept, name))).ctimeMs })),
+  );
+  let bytes = 0;
+  for (const [index, { path }] of folders.sort((one, other) => other.movedAt - one.movedAt).entries()) {
+    bytes += await sizeOnDisk(path);
+    if (index >= mostFolders || bytes > mostBytes) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function sizeOnDisk(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).blocks * 512;
+  }
+  return bytes;
+}

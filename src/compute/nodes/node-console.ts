@@ -1,0 +1,25 @@
+/** Which console a node has after a change: the rules of asking for a port, free of the node's life. */
+import type { ConsoleType } from '../../schema/node.ts';
+import type { Ports } from '../host/ports.ts';
+
+export interface ConsoleState {
+  readonly type: ConsoleType;
+  readonly port: number | null;
+}
+export interface ConsoleChange {
+  readonly console?: number | null;
+  readonly console_type?: ConsoleType;
+}
+
+/**
+ * Takes what the change needs; the caller gives the old or the new port back, depending on how it ends. A wanted port that is
+ * taken or out of range is silently replaced by another; `null` switches the console off until a port is asked for again;
+ * a new type brings a new port; a port for a node without console is ignored.
+ */
+export async function nextConsole(ports: Ports, current: ConsoleState, change: ConsoleChange): Promise<ConsoleState> {
+  const type = change.console_type ?? current.type;
+  if (type !== current.type) return { type, port: await ports.takeConsole(type, change.console) };
+  if (change.console === undefined || change.console === current.port || type === 'none') return current;
+  if (change.console === null) return { type, port: null };
+  return { type, port: await ports.takeConsole(type, change.console) };
+}

@@ -1,0 +1,172 @@
+/**
+ * One run of a node, from its emulator's start or adoption to its end: the emulator, its console server, its links, its folder of
+ * sockets and its record. All of it is there, or nothing. Who calls when, and what the node's status is, is the node's business.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { fault, isFault } from '../../api/faults.ts';
+import type { Driver, Emulator, Ending, NodeView } from '../../emulators/driver.ts';
+import { type NodeConsole, openConsole } from '../console/console.ts';
+import type { Context } from '../context.ts';
+import type { RunRecord } from '../store.ts';
+
+export interface RunOwner {
+  readonly context: Context;
+  readonly driver: Driver;
+  view(): NodeView;
+  /** Makes ready those of its ports that have a NIO, where that must be done; answers what kept some. */
+  openPorts(emulator: Emulator): Promise<Error[]>;
+  /** The console's port was found in use by another program: gives another one, durably. */
+  anotherConsolePort(): Promise<number | null>;
+}
+
+export class NodeRun {
+  readonly emulator: Emulator;
+  readonly #owner: RunOwner;
+  readonly #view: NodeView;
+  #console: NodeConsole | undefined;
+  #auxiliary: NodeConsole | undefined;
+  /** What it ended with, once it has. */
+  #ending: Ending | undefined;
+
+  private constructor(owner: RunOwner, view: NodeView, emulator: Emulator) {
+    this.#owner = owner;
+    this.#view = view;
+    this.emulator = emulator;
+    void emulator.ended.then((ending) => {
+      this.#ending = ending;
+    });
+  }
+
+  /** Starts the emulator and all that belongs to it. A failure leaves nothing behind. */
+  static async start(owner: RunOwner): Promise<NodeRun> {
+    const view = owner.view();
+    let run: NodeRun | undefined;
+    try {
+      if (!owner.driver.kind.inFabric) await prepareFolders(view);
+      run = new NodeRun(owner, view, await owner.driver.start(view));
+      run.#warnOfPorts(await owner.openPorts(run.emulator));
+      await together([run.note({ status: 'started', stale: false }), run.openConsole(), run.linksUp()]);
+      run.#requireAlive();
+      return run;
+    } catch (error) {
+      await run?.emulator.stop({ now: true }).catch(() => undefined);
+      await (run ? run.end() : removeFolder(view.runtimeDirectory));
+      throw error;
+    }
+  }
+
+  /** Takes over the emulator of a server that ended; undefined when it no longer runs. */
+  static async adopt(owner: RunOwner, record: RunRecord): Promise<NodeRun | undefined> {
+    const view = owner.view();
+    const emulator = await owner.driver.adopt(view, record.record);
+    if (!emulator) return undefined;
+    const run = new NodeRun(owner, view, emulator);
+    // It runs: a console that cannot be opened is no reason to end it.
+    run.#warnOfPorts(await owner.openPorts(emulator));
+    await together([run.openConsole(), run.linksUp()]).catch((error: Error) => {
+      owner.context.log('error', `node ${view.name} was taken over, but not all of it: ${error.message}`);
+    });
+    return run;
+  }
+
+  /** Keeps what a server that starts again must know. */
+  note(state: Pick<RunRecord, 'status' | 'stale'>): Promise<void> {
+    const { record, commandLine } = this.emulator;
+    return this.#owner.context.store.setRun(this.#view.nodeId, { record, command_line: commandLine, ...state });
+  }
+
+  /** Serves the console where the compute is the one to do so. */
+  async openConsole(): Promise<void> {
+    const source = this.emulator.console();
+    const { type, port, host } = this.#owner.view().console;
+    const admits = this.#owner.context.consoleAdmission;
+    const auxiliary = this.emulator.auxiliary?.();
+    if (auxiliary) this.#auxiliary = await openConsole({ ...auxiliary, host, admits });
+    if (!source && type === 'telnet') this.#view.warn(`${this.#view.name} has no console: nobody answers at its console port`);
+    if (!source || type !== 'telnet' || port === null) return;
+    this.#console = await openConsole({ source, host, port, admits }).catch(async (error) => {
+      if (!isFault(error, 'console_unavailable')) throw error;
+      const other = await this.#owner.anotherConsolePort();
+      return openConsole({ source, host, port: other ?? port, admits });
+    });
+  }
+
+  async closeConsole(): Promise<void> {
+    const consoles = [this.#console, this.#auxiliary];
+    this.#console = undefined;
+    this.#auxiliary = undefined;
+    await Promise.all(consoles.map((console) => console?.close()));
+  }
+
+  /** The console server, while there is one. */
+  get console(): NodeConsole | undefined {
+    return this.#console;
+  }
+
+  /** Stops the emulator as its properties say, and takes everything down. */
+  async stop(options?: { now?: boolean }): Promise<void> {
+    await this.emulator.stop(options);
+    await this.end();
+  }
+
+  /** The emulator has ended: takes down what was around it. */
+  async end(): Promise<void> {
+    const { context } = this.#owner;
+    const { nodeId, name } = this.#view;
+    const tidied = await Promise.allSettled([
+      this.closeConsole(),
+      context.wiring.down(nodeId),
+      removeFolder(this.#view.runtimeDirectory),
+      context.store.endRun(nodeId, this.emulator.commandLine),
+    ]);
+    for (const part of tidied)
+      if (part.status === 'rejected') context.log('error', `tidying up after node ${name}: ${part.reason}`);
+  }
+
+  /** The server ends, the emulator goes on. */
+  async release(): Promise<void> {
+    this.emulator.release();
+    await this.closeConsole();
+  }
+
+  /** Makes ready what of its ports can be now, and their links; answers what kept some. */
+  async openPorts(): Promise<Error[]> {
+    const errors = await this.#owner.openPorts(this.emulator);
+    await this.linksUp();
+    return errors;
+  }
+
+  #warnOfPorts(errors: readonly Error[]): void {
+    for (const { message } of errors) this.#view.warn(`A port of ${this.#view.name} cannot be used: ${message}`);
+  }
+
+  /** Brings the node's links up, or to where its ports are now. */
+  async linksUp(): Promise<void> {
+    const { nodeId, name, warn } = this.#view;
+    const failures = await this.#owner.context.wiring.up(nodeId, (adapter, port) => this.emulator.port(adapter, port));
+    for (const failure of failures) warn(`A link of ${name} is not up yet: ${failure.error}`);
+  }
+
+  #requireAlive(): void {
+    if (this.#ending) throw fault('node_failed', { name: this.#view.name, reason: this.#ending.reason || 'it ended at once' });
+  }
+}
+
+/** Waits for all of them, also when one fails: what is still under way could not be taken down. */
+async function together(parts: Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(parts)) if (result.status === 'rejected') throw result.reason;
+}
+
+async function prepareFolders(view: NodeView): Promise<void> {
+  try {
+    await mkdir(view.directory, { recursive: true });
+    await removeFolder(view.runtimeDirectory);
+    await mkdir(view.runtimeDirectory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
+  }
+}
+
+function removeFolder(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true });
+}

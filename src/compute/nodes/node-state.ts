@@ -1,0 +1,137 @@
+/** What a node is: its durable record, its status, and what clients and its driver see of it. What it does is in `node.ts`. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Driver, NodeView, Properties } from '../../emulators/driver.ts';
+import type { NodeStatus } from '../../schema/node.ts';
+import type { ComputeNotice, Context, ProjectView } from '../context.ts';
+import type { KnownNode, NodeRecord } from '../store.ts';
+import { type ConsoleChange, nextConsole } from './node-console.ts';
+
+/** A change as a client asks for it: what is the compute's own, and the kind's properties. */
+export interface NodeChange extends ConsoleChange {
+  readonly name?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+export class NodeState {
+  readonly context: Context;
+  readonly project: ProjectView;
+  readonly driver: Driver;
+  /** Frozen, replaced on change. */
+  record: NodeRecord;
+  status: NodeStatus = 'stopped';
+  /** Of the last start. */
+  commandLine: string;
+
+  constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine }: KnownNode) {
+    this.context = context;
+    this.project = project;
+    this.driver = driver;
+    this.record = record;
+    this.commandLine = commandLine;
+  }
+
+  get id(): string {
+    return this.record.node_id;
+  }
+  get name(): string {
+    return this.record.name;
+  }
+  get properties(): Properties {
+    return this.record.properties;
+  }
+  /** The node's own folder; it need not exist. */
+  get directory(): string {
+    return join(this.project.path, 'project-files', this.driver.kind.folder, this.id);
+  }
+
+  /** The node object of the API. */
+  present(): Readonly<Record<string, unknown>> {
+    const { project_id, node_id, name, console, console_type } = this.record;
+    const { alwaysRunning, inFabric, consoleTypes, hasFolder = () => true } = this.driver.kind;
+    return Object.freeze({
+      ...this.driver.present(this.properties, this.id),
+      project_id,
+      node_id,
+      name,
+      status: this.status,
+      ...(consoleTypes.length > 0 && { console, console_type }),
+      ...(!inFabric && { node_directory: hasFolder(this.properties) ? this.directory : null }),
+      ...(!alwaysRunning && { command_line: this.commandLine }),
+    });
+  }
+
+  view(carrier: NodeView['carrier']): NodeView {
+    const { project_id, name, console, console_type } = this.record;
+    return {
+      projectId: project_id,
+      projectDirectory: this.project.path,
+      variables: this.project.variables,
+      nodeId: this.id,
+      name,
+      directory: this.directory,
+      runtimeDirectory: join(this.context.settings.runtimeDirectory, 'n', shortName(this.id)),
+      properties: this.properties,
+      console: { type: console_type, port: console, host: this.context.consoleHost },
+      carrier,
+      warn: (message) => this.emit('log.warning', { message }),
+    };
+  }
+
+  setStatus(status: NodeStatus): void {
+    this.status = status;
+    this.emit('node.updated', this.present());
+  }
+
+  emit(action: ComputeNotice['action'], event: Readonly<Record<string, unknown>>): void {
+    this.context.emit({ action, event, project_id: this.record.project_id });
+  }
+
+  /** What the record becomes by a change; a console port may have been taken for it, so it must go to `store`. */
+  async after(change: NodeChange): Promise<NodeRecord> {
+    const before = this.record;
+    const connected = this.context.wiring.ofNode(this.id).length > 0;
+    const place = { nodeId: this.id, projectId: this.project.id, projectDirectory: this.project.path, name: this.name, connected };
+    const wanted = Object.keys(change.properties ?? {}).length > 0 ? change.properties : undefined;
+    const properties = wanted ? await this.driver.update(before.properties, wanted, place) : before.properties;
+    const current = { type: before.console_type, port: before.console };
+    const { reservesConsole = false } = this.driver.kind;
+    const console = reservesConsole
+      ? { ...current, type: change.console_type ?? current.type }
+      : await nextConsole(this.context.ports, current, change);
+    return { ...before, name: change.name ?? before.name, console: console.port, console_type: console.type, properties };
+  }
+
+  /** The console's port was found in use by another program: gives another one, durably. */
+  async anotherConsolePort(): Promise<number | null> {
+    const console = await this.context.ports.takeConsole(this.record.console_type);
+    await this.store({ ...this.record, console });
+    return console;
+  }
+
+  /** The files that have the node's name in them follow it. */
+  async renameFiles(from: string): Promise<void> {
+    await this.driver.renamed?.(this.directory, from, this.name).catch((error: Error) => {
+      this.emit('log.warning', { message: `The files of ${this.name} could not be changed to its new name: ${error.message}` });
+    });
+  }
+
+  /** Makes a record the node's, durably. The console port that is not used, the old or the new one, goes back. */
+  async store(next: NodeRecord): Promise<void> {
+    const before = this.record;
+    const unused = (port: number | null) => before.console !== next.console && this.context.ports.releaseConsole(port);
+    try {
+      await this.context.store.setNode(next);
+    } catch (error) {
+      unused(next.console);
+      throw error;
+    }
+    this.record = Object.freeze({ ...next, properties: Object.freeze(next.properties) });
+    unused(before.console);
+  }
+}
+
+/** Sockets' paths have at most 107 bytes, so folders of sockets have short names: 72 bits of the id's hash. */
+function shortName(nodeId: string): string {
+  return createHash('sha256').update(nodeId).digest('base64url').slice(0, 12);
+}

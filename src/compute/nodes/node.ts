@@ -1,0 +1,300 @@
+/**
+ * One node: its verbs.
+ *
+ * Theory of operation. Every verb runs under the node's lock, one after the other, and looks at the status when its turn comes: a
+ * start behind a start finds the node started and does nothing, a deletion behind a start stops it. An emulator that ends by itself
+ * waits for the lock too, and is ignored if somebody has stopped it meanwhile. The node has a `NodeRun` exactly while its status is
+ * not `stopped`. What is always running is started when it is made; clients' `stop` does nothing, `start` tries failed ports again.
+ */
+import { rm } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../../api/faults.ts';
+import type { Driver, Emulator, Ending, NodeView, Properties } from '../../emulators/driver.ts';
+import { Mutex } from '../../lib/mutex.ts';
+import type { Nio } from '../../schema/nio.ts';
+import type { NodeStatus } from '../../schema/node.ts';
+import type { Context, ProjectView } from '../context.ts';
+import type { KnownNode, NioRecord, RunRecord } from '../store.ts';
+import { keepFolder } from './kept-folders.ts';
+import { NodeCaptures } from './node-captures.ts';
+import { NodeNios, type PortNumbers } from './node-nios.ts';
+import { NodeRun } from './node-run.ts';
+import { type NodeChange, NodeState } from './node-state.ts';
+
+export class ComputeNode {
+  readonly context: Context;
+  readonly project: ProjectView;
+  readonly driver: Driver;
+  readonly captures: NodeCaptures;
+  readonly #state: NodeState;
+  readonly #nios: NodeNios;
+  readonly #lock = new Mutex();
+  #run: NodeRun | undefined;
+  /** Properties changed since the start: a reload must start anew. */
+  #stale = false;
+  /** Deleted, closed or released: verbs that waited for the lock find nothing to do. */
+  #gone = false;
+
+  constructor(context: Context, project: ProjectView, driver: Driver, known: KnownNode) {
+    this.context = context;
+    this.project = project;
+    this.driver = driver;
+    this.#state = new NodeState(context, project, driver, known);
+    this.#nios = new NodeNios(context, this);
+    this.captures = new NodeCaptures(context, this, this.#nios);
+  }
+
+  get id(): string {
+    return this.#state.id;
+  }
+  get name(): string {
+    return this.#state.name;
+  }
+  get status(): NodeStatus {
+    return this.#state.status;
+  }
+  get properties(): Properties {
+    return this.#state.properties;
+  }
+  get directory(): string {
+    return this.#state.directory;
+  }
+  get emulator(): Emulator | undefined {
+    return this.#run?.emulator;
+  }
+
+  /** The node object of the API. */
+  present(): Readonly<Record<string, unknown>> {
+    return this.#state.present();
+  }
+
+  openPorts = (emulator: Emulator): Promise<Error[]> => this.#nios.openAll(emulator);
+
+  /** Keeps what the emulator is found again by. */
+  async noteRun(): Promise<void> {
+    await this.#run?.note({ status: this.#run.emulator.state, stale: this.#stale });
+  }
+
+  view(): NodeView {
+    return this.#state.view((adapter) => this.#nios.carrier(adapter));
+  }
+
+  start(): Promise<void> {
+    return this.exclusively(async () => {
+      if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
+      if (!this.#run) return this.#start();
+      const [error] = await this.#run.openPorts();
+      await this.noteRun();
+      if (error) throw error;
+    });
+  }
+
+  /** Starts what is always running; for other kinds, nothing. */
+  async begin(): Promise<void> {
+    if (this.driver.kind.alwaysRunning) await this.start();
+  }
+
+  /** What is always running stays so. */
+  stop(): Promise<void> {
+    return this.exclusively(() => (this.driver.kind.alwaysRunning ? undefined : this.#stop()));
+  }
+
+  /** The compute ends, and its emulators with it. */
+  halt = (): Promise<void> => this.exclusively(() => this.#stop());
+
+  /** @throws node_not_started, of kinds that say so */
+  suspend(): Promise<void> {
+    return this.exclusively(async () => {
+      const { can } = this.driver.kind;
+      if (!this.#run && can.refuseSuspend) throw fault('node_not_started', { name: this.name });
+      if (!this.#run || this.status !== 'started' || !can.suspend) return;
+      await this.#run.emulator.suspend();
+      await this.#changeStatus(this.#run, 'suspended');
+    });
+  }
+
+  /** @throws node_not_started */
+  resume(): Promise<void> {
+    return this.exclusively(async () => {
+      if (!this.#run) throw fault('node_not_started', { name: this.name });
+      if (this.status === 'suspended') await this.#resume(this.#run);
+    });
+  }
+
+  /** Resets a running node; a node whose properties were changed is stopped and started. A stopped one stays as it is. */
+  reload(): Promise<void> {
+    return this.exclusively(async () => {
+      if (!this.#run) return;
+      if (this.status === 'suspended') await this.#resume(this.#run);
+      if (!this.#stale && (await this.#run.emulator.reset())) return;
+      await this.#stop();
+      await this.#start();
+    });
+  }
+
+  update(change: NodeChange): Promise<void> {
+    return this.exclusively(async () => {
+      await this.#update(change);
+      this.#state.emit('node.updated', this.present());
+    });
+  }
+
+  /** A client created the node a second time: its properties are brought to what it says now. */
+  createdAgain(properties: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.exclusively(() => this.#update({ properties }));
+  }
+
+  bindNio(at: PortNumbers, nio: Nio): Promise<NioRecord> {
+    return this.exclusively(() => this.#nios.bind(at, nio));
+  }
+  changeNio(at: PortNumbers, nio: Nio): Promise<void> {
+    return this.exclusively(() => this.#nios.change(at, nio));
+  }
+  unbindNio(at: PortNumbers): Promise<void> {
+    return this.exclusively(() => this.#nios.unbind(at));
+  }
+
+  /** The console server of a started node. @throws node_console */
+  console(): NonNullable<NodeRun['console']> {
+    const console = this.#run?.console;
+    if (console && this.status === 'started') return console;
+    const type = this.#state.record.console_type;
+    const reason = this.status !== 'started' ? `it is ${this.status}` : `its console type is ${type}`;
+    throw fault('node_console', { name: this.name, reason });
+  }
+  async resetConsole(): Promise<void> {
+    await this.exclusively(() => this.#run?.console?.reset());
+  }
+
+  /** Runs something while nothing else happens to the node. @throws node_not_found when it was deleted meanwhile */
+  exclusively<T>(fn: () => Promise<T> | T): Promise<T> {
+    return this.#lock.run(() => {
+      if (this.#gone) throw fault('node_not_found', { node_id: this.id });
+      return fn();
+    });
+  }
+
+  /** Stops the node, gives its ports back and forgets it; its folder stays. */
+  close(options?: { now?: boolean }): Promise<void> {
+    return this.exclusively(async () => {
+      await this.#stop(options);
+      await this.context.store.deleteNode(this.id, this.context.wiring.ofNode(this.id));
+      await this.#nios.clear();
+      await this.driver.removed?.(this.id).catch((error) => this.context.log('warning', `node ${this.name}: ${error}`));
+      this.context.ports.releaseConsole(this.#state.record.console);
+      this.#state.record = { ...this.#state.record, console: null };
+      this.#gone = true;
+    });
+  }
+
+  /** Stops the node at once and removes it with its folder, which can be had back for a while if asked for. */
+  async delete({ keepFiles }: { keepFiles: boolean }): Promise<void> {
+    await this.close({ now: true });
+    this.#state.emit('node.deleted', this.present());
+    if (keepFiles && (await keepFolder(this.project.path, this.id, this.directory))) return;
+    await rm(this.directory, { recursive: true, force: true }).catch((error: Error) => {
+      this.view().warn(`The folder of ${this.name} could not be removed: ${error.message}`);
+    });
+  }
+
+  /** Takes over what an earlier server left running. */
+  async adopt(record: RunRecord): Promise<void> {
+    this.#state.commandLine = record.command_line;
+    const run = await NodeRun.adopt(this, record);
+    if (!run) {
+      this.context.log('warning', `node ${this.name} ended while the server was away`);
+      return this.context.store.endRun(this.id, record.command_line);
+    }
+    this.#take(run);
+    this.#stale = record.stale;
+    // It was paused for a copy when the server died.
+    if (record.status === 'started' && run.emulator.state === 'suspended') await run.emulator.resume().catch(() => undefined);
+    this.#state.status = run.emulator.state;
+    if (this.status !== record.status || run.emulator.openPort) await this.noteRun();
+  }
+
+  /** The server ends: lets go of the emulator without waiting for verbs under way. */
+  async release(): Promise<void> {
+    this.#gone = true;
+    await this.#run?.release();
+  }
+
+  anotherConsolePort = (): Promise<number | null> => this.#state.anotherConsolePort();
+
+  async #start(): Promise<void> {
+    const run = await NodeRun.start(this);
+    this.#take(run);
+    this.#stale = false;
+    this.#state.commandLine = run.emulator.commandLine;
+    this.#state.setStatus('started');
+  }
+
+  #take(run: NodeRun): void {
+    const failed = (error: unknown) => {
+      if (!this.#gone) this.context.log('error', `node ${this.name}: ${error}`);
+    };
+    this.#run = run;
+    run.emulator.onState((state) => {
+      const isNew = () => this.#run === run && this.status !== state;
+      this.exclusively(() => (isNew() ? this.#changeStatus(run, state) : undefined)).catch(failed);
+    });
+    run.emulator.onRecord?.(() => {
+      this.exclusively(() => (this.#run === run ? this.noteRun() : undefined)).catch(failed);
+    });
+    run.emulator.ended.then((ending) => this.exclusively(() => this.#ended(run, ending))).catch(failed);
+  }
+
+  async #stop(options?: { now?: boolean }): Promise<void> {
+    await this.#run?.stop(options);
+    this.#run = undefined;
+    this.#state.setStatus('stopped');
+  }
+
+  async #resume(run: NodeRun): Promise<void> {
+    await run.emulator.resume();
+    await this.#changeStatus(run, 'started');
+  }
+
+  /** The emulator ended without being asked to. */
+  async #ended(run: NodeRun, ending: Ending): Promise<void> {
+    if (this.#run !== run) return;
+    await run.end();
+    this.#run = undefined;
+    this.#state.setStatus('stopped');
+    if (ending.how === 'failed') this.#state.emit('log.error', { message: `Node ${this.name} has ended: ${ending.reason}` });
+  }
+
+  async #update(change: NodeChange): Promise<void> {
+    const before = this.#state.record;
+    const { alwaysRunning, inFabric } = this.driver.kind;
+    const isOtherConsole = change.console_type !== undefined && change.console_type !== before.console_type;
+    if (this.#run && isOtherConsole && !alwaysRunning) {
+      throw fault('node_running', { name: this.name, what: 'change the type of its console' });
+    }
+    const next = await this.#state.after(change);
+    if (isDeepStrictEqual(next, before)) return;
+    if (inFabric) this.#nios.requireStay(next.properties);
+    await this.#state.store(next);
+    if (next.name !== before.name) await this.#state.renameFiles(before.name);
+    if (!isDeepStrictEqual(next.properties, before.properties)) await this.#propertiesChanged(next.properties);
+    if (this.#run && (next.console !== before.console || isOtherConsole)) {
+      await this.#run.closeConsole();
+      await this.#run.openConsole();
+    }
+  }
+
+  async #propertiesChanged(properties: Properties): Promise<void> {
+    await this.#nios.dropMissing();
+    const run = this.#run;
+    if (!run) return;
+    this.#stale = true;
+    // Noted afterwards: what an emulator is found again by may change with its properties.
+    await run.emulator.changed(properties).finally(() => this.noteRun());
+    await run.linksUp().catch((error: Error) => this.view().warn(`The links of ${this.name} do not follow yet: ${error.message}`));
+  }
+
+  async #changeStatus(run: NodeRun, status: 'started' | 'suspended'): Promise<void> {
+    await run.note({ status, stale: this.#stale });
+    this.#state.setStatus(status);
+  }
+}

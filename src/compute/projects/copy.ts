@@ -1,0 +1,182 @@
+/**
+ * Copies of what nodes keep on disk. Running machines are held for the instant of the copy, so that what is copied is what a power
+ * cut would have left. `cp` shares blocks where the file system can, and keeps holes elsewhere; nothing is read into memory.
+ *
+ * All or nothing: a copy grows in a folder of its own and gets its name when it is complete. The folder is noted in the
+ * store first, so that a server that dies in between removes it when it starts again.
+ */
+import { randomBytes } from 'node:crypto';
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import { syncFolder } from '../../lib/atomic-file.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
+import { spawnChild } from '../../process/child.ts';
+import type { Context } from '../context.ts';
+import { type Hold, holdNode } from '../nodes/hold.ts';
+import type { ComputeNode } from '../nodes/node.ts';
+import type { ComputeProject } from './project.ts';
+import { placeFor } from './project-folder.ts';
+import type { ComputeProjects } from './projects.ts';
+
+export interface ProjectCopy {
+  readonly destination_project_id: string;
+  /** A folder that is there, absolute; absent: the folder of that project, which must be known. */
+  readonly destination_path?: string;
+  /** Id of a node to the id of its copy. Folders of other nodes are not copied. */
+  readonly nodes: Readonly<Record<string, string>>;
+  /** Names of folders directly in `project-files` that are not copied. */
+  readonly leave_out?: readonly string[];
+}
+
+/**
+ * Copies `project-files` of a project to another one or to a folder that somebody made; all of it except `tmp` and what is to be left
+ * out. No folder is made beside `project-files`: who is to remove it must have been there before.
+ * @throws project_not_found, project_path_taken, path_forbidden, project_copy_failed
+ */
+export async function copyProject(
+  context: Context,
+  projects: ComputeProjects,
+  projectId: string,
+  wanted: ProjectCopy,
+): Promise<void> {
+  const project = projects.get(projectId);
+  if (wanted.destination_path === undefined) {
+    const other = projects.get(wanted.destination_project_id);
+    return other.whileThere(() => copyTo(context, project, other.path, wanted));
+  }
+  const destination = await placeFor(context.settings, wanted.destination_project_id, wanted.destination_path);
+  if (!(await exists(destination)))
+    throw fault('path_forbidden', {
+      path: wanted.destination_path,
+      reason: 'it is not there: make it before files are copied to it',
+    });
+  return copyTo(context, project, destination, wanted);
+}
+
+async function copyTo(context: Context, project: ComputeProject, destination: string, wanted: ProjectCopy): Promise<void> {
+  const target = join(destination, 'project-files');
+  if (destination === project.path || (await exists(target))) throw fault('project_path_taken', { path: destination });
+  try {
+    await grow(context, target, async (folder) => {
+      await whileHeld([...project.nodes.values()], context, async () => {
+        const source = join(project.path, 'project-files');
+        const without = new Set(['tmp', ...(wanted.leave_out ?? [])]);
+        const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
+        if (names.length > 0) await copyTrees(context, source, names, folder);
+      });
+      await renameNodes(context, folder, new Map(Object.entries(wanted.nodes).map(([from, to]) => [from.toLowerCase(), to])));
+    });
+  } catch (error) {
+    throw isFault(error)
+      ? error
+      : fault('project_copy_failed', { name: project.name, reason: (error as Error).message }, { cause: error });
+  }
+}
+
+/** Replaces the folder of one node by a copy of another's. The destination must not run. */
+export async function copyNode(context: Context, source: ComputeNode, destination: ComputeNode): Promise<void> {
+  const stopped = () => {
+    if (destination.status === 'stopped' || destination.driver.kind.alwaysRunning) return;
+    throw fault('node_running', { name: destination.name, what: 'replace its files' });
+  };
+  if (source === destination || source.driver.kind.inFabric) return;
+  stopped();
+  const copying = whileHeld([source, destination], context, async () => {
+    stopped();
+    await makeFolders(dirname(destination.directory));
+    await grow(context, destination.directory, async (folder) => {
+      if (await exists(source.directory)) await copyTrees(context, source.directory, ['.'], folder);
+    });
+    await destination.driver.renamed?.(destination.directory, source.name, destination.name);
+  });
+  await copying.catch((error) => {
+    throw isFault(error)
+      ? error
+      : fault('node_failed', { name: source.name, reason: `its files could not be copied: ${error.message}` });
+  });
+}
+
+/** Folders that a server which died has left half copied. */
+export async function removeHalfCopies(context: Context, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    await rm(folder, { recursive: true, force: true }).catch((error) => context.log('error', `removing ${folder}: ${error}`));
+    await context.store.endCopy(folder).catch((error) => context.log('error', `forgetting ${folder}: ${error}`));
+  }
+}
+
+/**
+ * Holds all the nodes, pauses those that run, runs `fn`, and lets them go whatever happened. They are held in the order of their ids,
+ * so that two copies never wait for each other, and paused only when all are held: none stands still while another one is waited for.
+ */
+async function whileHeld(nodes: readonly ComputeNode[], context: Context, fn: () => Promise<void>): Promise<void> {
+  const holds: Hold[] = [];
+  try {
+    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.push(await holdNode(node));
+    await Promise.all(holds.map((hold) => hold.pause()));
+    await fn();
+  } finally {
+    const released = await Promise.allSettled(holds.map((hold) => hold.release()));
+    for (const result of released)
+      if (result.status === 'rejected') context.log('error', `going on after a copy: ${result.reason}`);
+  }
+}
+
+/**
+ * Fills a folder beside the target and puts it in the target's place; what both are in is there. Disks of gigabytes are not synced: like anything else that
+ * machines write, they reach the disk when the kernel sees fit; what this protects from is the death of the server.
+ */
+async function grow(context: Context, target: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  const growing = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}`);
+  await context.store.beginCopy(growing);
+  try {
+    await mkdir(growing);
+    await fill(growing);
+    await rm(target, { recursive: true, force: true });
+    await rename(growing, target);
+    await syncFolder(dirname(target));
+  } catch (error) {
+    await rm(growing, { recursive: true, force: true }).catch(() => undefined);
+    throw error;
+  } finally {
+    await context.store.endCopy(growing).catch((error) => context.log('error', `forgetting a copy: ${error}`));
+  }
+}
+
+/** GNU coreutils: `--reflink=auto` shares blocks where it can, `--sparse=always` keeps holes; `-a` keeps links, modes and times. */
+function copyTrees(context: Context, from: string, names: readonly string[], to: string): Promise<void> {
+  const sources = names.map((name) => `${from}/${name}`);
+  return run(context, 'cp', ['-a', '--reflink=auto', '--sparse=always', '--', ...sources, to]);
+}
+
+/** Gives the nodes' folders the ids of the copies; folders of nodes that are not copied go. */
+async function renameNodes(context: Context, folder: string, ids: ReadonlyMap<string, string>): Promise<void> {
+  const kindFolders = new Set([...context.drivers.values()].map((driver) => driver.kind.folder));
+  for (const kindFolder of kindFolders) {
+    const parent = join(folder, kindFolder);
+    for (const name of await readdir(parent).catch(() => [])) {
+      const id = ids.get(name.toLowerCase());
+      if (id === undefined) await rm(join(parent, name), { recursive: true, force: true });
+      else await rename(join(parent, name), join(parent, id));
+    }
+  }
+}
+
+async function run(context: Context, program: string, args: readonly string[]): Promise<void> {
+  const { runtimeDirectory } = context.settings;
+  const logFile = join(runtimeDirectory, `${program}-${randomBytes(4).toString('hex')}.log`);
+  try {
+    const child = await spawnChild({ program, args, cwd: '/', logFile, runDirectory: runtimeDirectory });
+    const { how, code, tail } = await child.outcome;
+    if (how !== 'exited' || code !== 0) throw new Error(`${program} failed: ${tail}`);
+  } finally {
+    await rm(logFile, { force: true });
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,46 @@
+/**
+ * The folders of projects: where a new one may stand, and how one is removed. A folder that somebody else had filled before it
+ * became a project's is never removed as a whole: of it, only what projects keep in a folder goes.
+ */
+import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { isAbsolute, join, normalize, resolve } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { isBelow, isReallyBelow } from '../../lib/inside.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
+import type { Settings } from '../../schema/settings.ts';
+
+/**
+ * The folder for a new project, absolute.
+ * @throws path_forbidden outside the projects folder on a server that is not local, and for folders that hold more than a project
+ */
+export async function placeFor(settings: Settings, projectId: string, wanted?: string | null): Promise<string> {
+  const projects = settings.Server.projects_path;
+  if (!wanted) return join(projects, projectId);
+  const path = resolve(normalize(wanted));
+  const refuse = (reason: string) => fault('path_forbidden', { path: wanted, reason });
+  if (!isAbsolute(wanted)) throw refuse('a project folder is given by its absolute path');
+  if (!settings.Server.local && !(await isReallyBelow(projects, path))) throw refuse('it lies outside the projects folder');
+  const real = await realpath(path).catch(() => path);
+  const holds = [projects, settings.dataDirectory, homedir()].find((folder) => folder === real || isBelow(real, folder));
+  if (holds !== undefined) throw refuse(`it holds ${holds}`);
+  return path;
+}
+
+/** Makes the folder. Resolves to whether it is the project's own to remove. */
+export async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await makeFolders(path);
+    const names = await readdir(path);
+    await rm(join(path, 'tmp'), { recursive: true, force: true });
+    return names.every((name) => name === 'tmp') || names.some((name) => name === 'project-files' || name.endsWith('.gns3'));
+  } catch (cause) {
+    throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
+  }
+}
+
+export async function removeFolder(path: string, owned: boolean): Promise<void> {
+  if (owned) return rm(path, { recursive: true, force: true });
+  for (const name of ['project-files', 'tmp']) await rm(join(path, name), { recursive: true, force: true });
+  await rmdir(path).catch(() => undefined);
+}

@@ -1,0 +1,96 @@
+/** One project of the compute: a folder, and the nodes that stand in it. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../../api/faults.ts';
+import { Gate } from '../../lib/gate.ts';
+import type { Context, ProjectView } from '../context.ts';
+import type { ComputeNode } from '../nodes/node.ts';
+import type { ProjectRecord } from '../store.ts';
+import { removeFolder } from './project-folder.ts';
+
+export class ComputeProject implements ProjectView {
+  readonly context: Context;
+  readonly nodes = new Map<string, ComputeNode>();
+  readonly udpPorts = new Set<number>();
+  /** What changes the project, its nodes or its folder passes; who closes it holds. */
+  readonly #gate = new Gate();
+  #record: ProjectRecord;
+  #closed = false;
+
+  constructor(context: Context, record: ProjectRecord) {
+    this.context = context;
+    this.#record = record;
+  }
+
+  get id(): string {
+    return this.#record.project_id;
+  }
+  get path(): string {
+    return this.#record.path;
+  }
+  get name(): string {
+    return this.#record.name ?? this.id;
+  }
+  get variables(): NonNullable<ProjectRecord['variables']> {
+    return this.#record.variables ?? [];
+  }
+
+  /** The project object of the API. */
+  present(): Record<string, unknown> {
+    const { name, project_id, variables } = this.#record;
+    return { name, project_id, variables };
+  }
+
+  /** Only the variables can be changed, and they always are: absent ones are none. */
+  update(variables: ProjectRecord['variables']): Promise<void> {
+    return this.whileThere(async () => {
+      if (isDeepStrictEqual(variables, this.#record.variables)) return;
+      const next = { ...this.#record, variables };
+      await this.context.store.setProject(next);
+      this.#record = next;
+    });
+  }
+
+  /** Gives a UDP port to a client, for a NIO it is about to make. */
+  takeUdpPort(): Promise<number> {
+    return this.whileThere(async () => {
+      const port = await this.context.ports.takeUdp();
+      this.udpPorts.add(port);
+      return port;
+    });
+  }
+
+  /** Runs what adds to the project or works in its folder: it is not closed or deleted meanwhile. @throws project_not_found */
+  whileThere<T>(fn: () => Promise<T>): Promise<T> {
+    return this.#gate.pass(() => {
+      if (this.#closed) throw fault('project_not_found', { project_id: this.id });
+      return fn();
+    });
+  }
+
+  /** Stops all nodes and gives their ports back; the files stay. A node that cannot be stopped does not keep the others. */
+  close(options?: { now?: boolean }): Promise<void> {
+    return this.#gate.hold(async () => {
+      const nodes = [...this.nodes.values()];
+      const closed = await Promise.allSettled(nodes.map((node) => node.close(options)));
+      for (const [index, result] of closed.entries()) {
+        if (result.status === 'rejected') this.context.log('error', `closing node ${nodes[index]?.name}: ${result.reason}`);
+      }
+      for (const port of this.udpPorts) this.context.ports.udp.release(port);
+      this.udpPorts.clear();
+      await rm(join(this.path, 'tmp'), { recursive: true, force: true });
+      await this.context.store.deleteProject(this.id);
+      this.#closed = true;
+      this.nodes.clear();
+    });
+  }
+
+  async removeFiles(): Promise<void> {
+    try {
+      await removeFolder(this.path, this.#record.owned);
+    } catch (cause) {
+      throw fault('project_delete_failed', { name: this.name, reason: (cause as Error).message }, { cause });
+    }
+  }
+}

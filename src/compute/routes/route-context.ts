@@ -1,0 +1,19 @@
+/** What the routes of the compute work with. */
+import type { Host } from '../../emulators/host/host.ts';
+import type { EventStream } from '../../lib/event-stream.ts';
+import type { Finding } from '../../schema/finding.ts';
+import type { ComputeNotice, Context } from '../context.ts';
+import type { HostFigures } from '../host/host-figures.ts';
+import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
+import type { ComputeProjects } from '../projects/projects.ts';
+
+export interface ComputeRouteContext {
+  readonly context: Context;
+  readonly projects: ComputeProjects;
+  readonly events: EventStream<ComputeNotice>;
+  readonly host: Host;
+  readonly fabric: Pick<LazyFabricClient, 'stats'>;
+  readonly figures: HostFigures;
+  readonly version: string;
+  readonly findings: () => Promise<readonly Finding[]>;
+}

@@ -1,0 +1,317 @@
+/**
+ * The captures of the links of an open project: a list for each link, in which GNS3's capture is the first.
+ *
+ * Theory of operation. The compute of one end writes the file and keeps writing it while the controller is away. Here stands which
+ * captures there should be, in the states of `capture.ts`; every change of state is stored before it is acknowledged. What is done with
+ * the captures of a link is done one after the other, under the link's lock.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../../../api/faults.ts';
+import type { Stream } from '../../../api/route.ts';
+import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
+import type { EventStream } from '../../../lib/event-stream.ts';
+import { type CaptureEntry, gns3CaptureId, type LinkCapture, type LinkCaptureStart } from '../../../schema/capture.ts';
+import type { Compute } from '../../computes/compute.ts';
+import type { ProjectHost } from '../host/project-host.ts';
+import { endOf, type LinkObject, type OpenLink, type ShownCapture } from '../links/link.ts';
+import type { OpenNode } from '../nodes/open-node.ts';
+import type { ProjectCaptureStore } from './capture-store.ts';
+import { capturesOnCompute, startOnCompute, stopOnCompute, streamFromCompute } from './compute-captures.ts';
+import {
+  captureOf,
+  isExpired,
+  isStarted,
+  linkCapture,
+  planCapture,
+  resumeRequest,
+  type StoredCapture,
+  shownCapture,
+  withoutEnd,
+} from './stored-capture.ts';
+
+/** The project's links, as far as captures need them. */
+export interface CapturedLinks {
+  find(linkId: string): OpenLink | undefined;
+  /** @throws `link_not_found` */
+  open(linkId: string): OpenLink;
+  idsOn(nodeId: string): string[];
+  /** Nothing else is done with the link meanwhile. @throws `link_not_found` */
+  exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T>;
+  /** Undefined when the link is shown like this already. */
+  showCapture(linkId: string, shown: ShownCapture): LinkObject | undefined;
+  /** Ids of links that were deleted. */
+  readonly deletions: EventStream<string>;
+}
+
+export interface ProjectCapturesParts {
+  readonly host: ProjectHost;
+  readonly links: CapturedLinks;
+  readonly nodes: { readonly changes: EventStream<OpenNode> };
+  readonly store: ProjectCaptureStore;
+}
+
+interface CapturedEnd {
+  readonly link: OpenLink;
+  readonly end: 0 | 1;
+}
+type Lists = ReadonlyMap<string, readonly StoredCapture[]>;
+
+export class ProjectCaptures {
+  readonly #host: ProjectHost;
+  readonly #links: CapturedLinks;
+  readonly #store: ProjectCaptureStore;
+  /** By link, which may have none. The lists are replaced, never changed. */
+  readonly #lists = new Map<string, readonly StoredCapture[]>();
+  /** The project is being closed: captures are stored for its next opening. */
+  #isClosing = false;
+
+  constructor({ host, links, nodes, store }: ProjectCapturesParts) {
+    this.#host = host;
+    this.#links = links;
+    this.#store = store;
+    nodes.changes.subscribe((node) => this.#nodeChanged(node));
+    links.deletions.subscribe((linkId) => this.#forget(linkId));
+  }
+
+  /** All but GNS3's, which is shown with the link, in the order in which they were started. */
+  list(linkId: string): LinkCapture[] {
+    const link = this.#links.open(linkId);
+    const others = (this.#lists.get(linkId) ?? []).filter(({ capture_id }) => capture_id !== gns3CaptureId);
+    return others.map((capture) => linkCapture(this.#host, link, capture));
+  }
+
+  /**
+   * @param id a new one; without it, GNS3's capture is started.
+   * @throws `capture_link_active`, `capture_no_end`, `capture_file_invalid`, `storage_failed`, and what the compute answers
+   */
+  start(linkId: string, body: LinkCaptureStart, id: string = gns3CaptureId): Promise<LinkCapture> {
+    return this.#links.exclusively(linkId, async (link) => {
+      if (find(this.#lists, linkId, id)?.state === 'capturing') throw fault('capture_link_active', { link_id: linkId });
+      return linkCapture(this.#host, link, await this.#start(link, id, body));
+    });
+  }
+
+  /**
+   * Resolves when the file is complete. Without `id` GNS3's is stopped; no error when there is none.
+   * @throws `capture_not_found`, `storage_failed`, and what the compute answers; the capture goes on then
+   */
+  stop(linkId: string, id?: string): Promise<void> {
+    return this.#links.exclusively(linkId, async (link) => {
+      const capture = this.#get(linkId, id);
+      if (capture) await this.#stop(link, capture);
+    });
+  }
+
+  /** The file as it is written, to the capture's end. @throws `capture_not_found`, `capture_link_missing`, and what the compute answers */
+  async stream(linkId: string, id?: string): Promise<Stream> {
+    const link = this.#links.open(linkId);
+    const capture = this.#get(linkId, id);
+    if (capture?.state !== 'capturing') throw fault('capture_link_missing', { link_id: linkId });
+    return streamFromCompute(link, capture.end, capture.capture_id);
+  }
+
+  /** The project was opened, and its links and nodes are there: computes that answer say what they capture still. */
+  async restore(computes: readonly Compute[]): Promise<void> {
+    for (const [linkId, capture] of this.#store.read()) {
+      if (!this.#links.find(linkId)) this.#store.delete(linkId, capture.capture_id).catch(() => undefined);
+      else this.#show(linkId, capture.state === 'capturing' ? { ...capture, state: 'unreachable' } : capture);
+    }
+    await forEachBounded(computes, concurrency, (compute) => this.reconcile(compute));
+    for (const linkId of [...this.#lists.keys()]) for (const node of this.#links.open(linkId).nodes) this.#nodeChanged(node);
+  }
+
+  /** A compute is back: takes over what it captures; what it no longer captures has ended. @throws what it answers */
+  async reconcile(compute: Compute): Promise<void> {
+    const before = new Map(this.#lists);
+    const captured = new Set<StoredCapture | undefined>();
+    for (const entry of await capturesOnCompute(compute, this.#host.projectId)) {
+      const place = this.#locate(entry);
+      if (place) captured.add(await this.#adopt(place, entry, before));
+    }
+    for (const [linkId, list] of before) {
+      for (const capture of list) {
+        if (!('end' in capture) || captured.has(capture)) continue;
+        if (this.#links.find(linkId)?.nodes[capture.end].compute !== compute) continue;
+        this.#warn(`The capture ${capture.capture_file_name} has ended: its compute does not know it any more`);
+        await this.#settle(linkId, capture, 'ended');
+      }
+    }
+  }
+
+  /** A compute says that a capture has ended by itself. */
+  async ended(event: Partial<CaptureEntry>): Promise<void> {
+    const place = this.#locate(event);
+    const linkId = place?.link.entry.link_id ?? '';
+    const capture = find(this.#lists, linkId, event.capture_id ?? gns3CaptureId);
+    if (capture?.state === 'capturing' && capture.end === place?.end) await this.#settle(linkId, capture, 'ended');
+  }
+
+  /** The project is about to be closed: what runs waits for the next opening, and GNS3 forgets what has ended. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    const all = [...this.#lists].flatMap(([linkId, list]) => list.map((capture) => this.#remember(linkId, capture)));
+    const results = await Promise.allSettled(all);
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) this.#warn(`Captures will not be resumed at the next opening: ${(failed.reason as Error).message}`);
+  }
+
+  /** GNS3's when no id is given, undefined when there is none. @throws `capture_not_found` */
+  #get(linkId: string, id?: string): StoredCapture | undefined {
+    if (id === undefined) return find(this.#lists, linkId, gns3CaptureId);
+    const capture = id === gns3CaptureId ? undefined : find(this.#lists, linkId, id);
+    if (capture) return capture;
+    this.#links.open(linkId);
+    throw fault('capture_not_found', { link_id: linkId, capture_id: id.slice(0, 100) });
+  }
+
+  async #start(link: OpenLink, id: string, body: LinkCaptureStart): Promise<StoredCapture> {
+    const plan = planCapture(link, id, body);
+    const [linkId, node] = [link.entry.link_id, link.nodes[plan.end]];
+    const capture = await startOnCompute(link, plan);
+    await this.#remember(linkId, capture).catch(async (error: unknown) => {
+      await stopOnCompute(link, plan.end, id).catch(() => undefined);
+      throw error;
+    });
+    this.#show(linkId, capture);
+    // The node may have been stopped meanwhile, when there was no capture yet that ended with it.
+    if (!isStarted(node)) this.#endWithNode(linkId, capture);
+    return capture;
+  }
+
+  async #stop(link: OpenLink, capture: StoredCapture): Promise<void> {
+    const [linkId, ended] = [link.entry.link_id, withoutEnd(capture, 'ended')];
+    await this.#remember(linkId, ended);
+    if ('end' in capture) {
+      await stopOnCompute(link, capture.end, capture.capture_id).catch(async (error: unknown) => {
+        await this.#remember(linkId, capture).catch(() => undefined);
+        throw error;
+      });
+    }
+    this.#show(linkId, ended);
+  }
+
+  #nodeChanged(node: OpenNode): void {
+    const started = isStarted(node);
+    for (const linkId of this.#links.idsOn(node.id)) {
+      for (const capture of this.#lists.get(linkId) ?? []) {
+        if (started && capture.state === 'waiting') this.#resume(linkId, capture);
+        const isHere = capture.state === 'capturing' && this.#links.open(linkId).nodes[capture.end].id === node.id;
+        if (!started && isHere) this.#endWithNode(linkId, capture);
+      }
+    }
+  }
+
+  #resume(linkId: string, capture: StoredCapture): void {
+    const resume = async (link: OpenLink) => {
+      if (this.#isClosing || !link.nodes.some(isStarted)) return;
+      if (isExpired(capture)) await this.#stop(link, capture);
+      else await this.#start(link, capture.capture_id, resumeRequest(capture));
+    };
+    this.#later(linkId, capture, resume).catch(async (error: Error) => {
+      this.#warn(`The capture ${capture.capture_file_name} could not be resumed: ${error.message}`);
+      if (!this.#isClosing) await this.#settle(linkId, capture, 'ended');
+    });
+  }
+
+  #endWithNode(linkId: string, capture: StoredCapture): void {
+    if (this.#isClosing) void this.#settle(linkId, capture, 'waiting');
+    else {
+      this.#later(linkId, capture, (link) => this.#stop(link, capture)).catch((error: Error) =>
+        this.#warn(`The capture ${capture.capture_file_name} could not be stopped: ${error.message}`),
+      );
+    }
+  }
+
+  /**
+   * A compute captures at one end of a link. Returns what was known of it there.
+   * @param before the captures known when the compute was asked; one that changed since is left alone
+   */
+  async #adopt({ link, end }: CapturedEnd, entry: CaptureEntry, before: Lists): Promise<StoredCapture | undefined> {
+    const linkId = link.entry.link_id;
+    const capture = captureOf(entry, end);
+    const { capture_id: id } = capture;
+    const known = find(before, linkId, id);
+    await this.#links.exclusively(linkId, async (present) => {
+      if (find(this.#lists, linkId, id) !== known) return;
+      // Another one was started at the other end while this compute was away.
+      if (known?.state === 'capturing' && known.end !== end) return stopOnCompute(present, end, id);
+      const isRunning = isStarted(present.nodes[end]);
+      if (!isRunning) await stopOnCompute(present, end, id).catch(() => undefined);
+      await this.#enter(linkId, isRunning ? capture : withoutEnd(capture, 'waiting'));
+    });
+    return known;
+  }
+
+  /** The capture has come to this state by itself. Never rejects. */
+  #settle(linkId: string, capture: StoredCapture, state: 'waiting' | 'ended'): Promise<void> {
+    return this.#later(linkId, capture, () => this.#enter(linkId, withoutEnd(capture, state))).catch(() => undefined);
+  }
+
+  /** Stores what is so already, and shows it; when it cannot be stored, clients are warned. */
+  async #enter(linkId: string, capture: StoredCapture): Promise<void> {
+    await this.#remember(linkId, capture).catch((error: Error) =>
+      this.#warn(`The state of the capture ${capture.capture_file_name} was not stored: ${error.message}`),
+    );
+    this.#show(linkId, capture);
+  }
+
+  /** Under the link's lock, if the capture is unchanged then. */
+  async #later(linkId: string, capture: StoredCapture, fn: (link: OpenLink) => Promise<void>): Promise<void> {
+    if (!this.#links.find(linkId)) return;
+    await this.#links.exclusively(linkId, async (link) => {
+      if (find(this.#lists, linkId, capture.capture_id) === capture) await fn(link);
+    });
+  }
+
+  /** @throws `storage_failed` */
+  #remember(linkId: string, capture: StoredCapture): Promise<void> {
+    if (!this.#isClosing) return this.#store.set(linkId, capture);
+    if (capture.state === 'ended') return this.#store.delete(linkId, capture.capture_id);
+    return this.#store.set(linkId, withoutEnd(capture, 'waiting'));
+  }
+
+  /** The link was deleted, and its captures with it. */
+  #forget(linkId: string): void {
+    for (const { capture_id } of this.#lists.get(linkId) ?? []) this.#store.delete(linkId, capture_id).catch(() => undefined);
+    this.#lists.delete(linkId);
+  }
+
+  /** Puts the capture in the list of its link, in place of the one with its id, and notifies listeners. */
+  #show(linkId: string, capture: StoredCapture): void {
+    const link = this.#links.find(linkId);
+    const list = this.#lists.get(linkId) ?? [];
+    const before = find(this.#lists, linkId, capture.capture_id);
+    if (!link || isDeepStrictEqual(before, capture)) return;
+    const isGns3 = capture.capture_id === gns3CaptureId;
+    const others = list.filter((other) => other !== before);
+    if (isGns3) this.#lists.set(linkId, [capture, ...others]);
+    else if (capture.state === 'ended') this.#lists.set(linkId, others);
+    else this.#lists.set(linkId, before ? list.map((other) => (other === before ? capture : other)) : [...list, capture]);
+    if (isGns3) {
+      const object = this.#links.showCapture(linkId, shownCapture(this.#host.folder, link, capture));
+      if (object) this.#host.notify('link.updated', object);
+    } else {
+      const verb = capture.state === 'ended' ? 'deleted' : 'updated';
+      this.#host.notify(`link_capture.${before ? verb : 'created'}`, linkCapture(this.#host, link, capture));
+    }
+  }
+
+  #warn(message: string): void {
+    this.#host.notify('log.warning', { message });
+  }
+
+  /** The link at a port. */
+  #locate({ node_id = '', adapter_number, port_number }: Partial<CaptureEntry>): CapturedEnd | undefined {
+    for (const linkId of this.#links.idsOn(node_id)) {
+      const link = this.#links.open(linkId);
+      const end = link.nodes[0].id === node_id ? 0 : 1;
+      const { adapter, port } = endOf(link.entry, end);
+      if (adapter === adapter_number && port === port_number) return { link, end };
+    }
+    return undefined;
+  }
+}
+
+function find(lists: Lists, linkId: string, id: string): StoredCapture | undefined {
+  return lists.get(linkId)?.find(({ capture_id }) => capture_id === id);
+}

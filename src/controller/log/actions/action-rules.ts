@@ -1,0 +1,97 @@
+/** What the rules of an action are given: the stored state, and the parts of an open project that reverting and announcing need. */
+import { isDeepStrictEqual } from 'node:util';
+import type { DrawingInput } from '../../../schema/drawing.ts';
+import type { LinkEnd, LinkInput } from '../../../schema/link.ts';
+import type { TSchema } from '../../../schema/type.ts';
+import type { NodeObject } from '../../model/node.ts';
+import type { ComputeEntry, DrawingEntry, LinkEntry, NodeEntry, ProjectEntry } from '../../model/topology.ts';
+import type { Action, Changed, UdpPorts } from '../records.ts';
+
+/** What a project file and its log hold together. */
+export interface StoredState {
+  project: ProjectEntry;
+  readonly nodes: Map<string, NodeEntry>;
+  readonly links: Map<string, LinkEntry>;
+  readonly drawings: Map<string, DrawingEntry>;
+  readonly computes: readonly ComputeEntry[];
+  readonly udpPorts: Map<string, UdpPorts>;
+}
+
+/** Where changes are reverted. */
+export interface RevertTarget {
+  /** The project's own fields. */
+  readonly entry: ProjectEntry;
+  update(fields: object): Promise<void>;
+  readonly nodes: {
+    find(nodeId: string): { readonly entry: NodeEntry } | undefined;
+    isNamed(name: string): boolean;
+    /** Undefined when its compute is not registered. */
+    computeOf(entry: NodeEntry): object | undefined;
+    delete(nodeId: string): Promise<void>;
+    restore(entry: NodeEntry): Promise<void>;
+    reapply(nodeId: string, fields: Partial<NodeEntry>): Promise<void>;
+  };
+  readonly links: {
+    find(linkId: string): { readonly entry: LinkEntry } | undefined;
+    isTaken(end: LinkEnd): boolean;
+    delete(linkId: string): Promise<void>;
+    create(body: LinkInput, linkId: string): Promise<unknown>;
+    update(linkId: string, body: LinkInput): Promise<unknown>;
+  };
+  readonly drawings: {
+    findEntry(drawingId: string): DrawingEntry | undefined;
+    /** The drawing that a stored `svg` stands for. */
+    picture(stored: string): Promise<string>;
+    delete(drawingId: string): Promise<void>;
+    create(body: DrawingInput): Promise<unknown>;
+    update(drawingId: string, body: DrawingInput): Promise<unknown>;
+  };
+}
+
+/** The project as it will be when the later changes of the step have been reverted. */
+export interface Outlook {
+  readonly project: RevertTarget;
+  /** Whether a thing will exist; undefined when the step says nothing about it so far. */
+  willExist(id: string): boolean | undefined;
+  expect(id: string, exists: boolean): void;
+  /** True from the second call for a thing on: of several changes of one thing only the last must be as it was left. */
+  isSeen(id: string): boolean;
+}
+
+/** Where objects of the API are made of what is stored. */
+export interface NoticeSource {
+  nodeObject(stored: NodeEntry): NodeObject;
+  /** The drawing that a stored `svg` stands for. */
+  picture(stored: string): Promise<string>;
+}
+
+export interface ActionRules<A extends Action> {
+  /** What `event` and `was` are on disk. */
+  readonly schema: { readonly event: TSchema; readonly was: TSchema };
+  readonly apply: (state: StoredState, change: Changed<A>) => void;
+  /** Why it cannot be reverted as things are now, for people; undefined when it can. */
+  readonly conflict: (outlook: Outlook, change: Changed<A>) => string | undefined;
+  /** Follows it by its opposite. */
+  readonly invert: (project: RevertTarget, change: Changed<A>) => Promise<unknown>;
+  /** The event for a listener that missed it; undefined when listeners are not sent any. */
+  readonly notice: (source: NoticeSource, change: Changed<A>) => object | undefined | Promise<object>;
+}
+
+/** What of `before` is different in `after`, as far as `after` has it. */
+export function differing<T extends object>(before: T, after: object): Partial<T> {
+  const later = after as Record<string, unknown>;
+  const entries = Object.entries(before).filter(([key, value]) => key in later && !isDeepStrictEqual(value, later[key]));
+  return Object.fromEntries(entries) as Partial<T>;
+}
+
+/** Whether what is to be reapplied is as the change left it. Of properties, those that it changed. */
+export function isAsLeft(now: object, left: object, wanted: object): boolean {
+  return Object.entries(wanted).every(([key, before]) => {
+    const [one, other] = [now, left].map((each) => (each as Record<string, unknown>)[key]);
+    if (key !== 'properties') return isDeepStrictEqual(one, other);
+    const names = Object.keys(differing(before as object, other as object));
+    return names.every((name) =>
+      isDeepStrictEqual((one as Record<string, unknown>)[name], (other as Record<string, unknown>)[name]),
+    );
+  });
+}

@@ -1,0 +1,67 @@
+/** Records of drawings. `drawing.updated` comes without the picture when that did not change. */
+import { Type } from '../../../schema/type.ts';
+import { StoredDrawing } from '../../model/stored.ts';
+import { toDrawingEntry } from '../../model/topology.ts';
+import type { Payloads } from '../records.ts';
+import { type ActionRules, differing, isAsLeft, type NoticeSource, type StoredState } from './action-rules.ts';
+
+type DrawingAction = 'drawing.created' | 'drawing.updated' | 'drawing.deleted';
+interface DrawingChange {
+  readonly event: Payloads[DrawingAction]['event'];
+}
+
+function put({ drawings }: StoredState, { event }: DrawingChange): void {
+  drawings.set(event.drawing_id, toDrawingEntry({ ...drawings.get(event.drawing_id), ...event }));
+}
+
+async function notice(source: NoticeSource, { event }: DrawingChange): Promise<object> {
+  return withPicture(source, event);
+}
+
+/** With the picture itself in place of the name of its file. */
+async function withPicture<T extends { readonly svg?: string }>(
+  pictures: { picture(stored: string): Promise<string> },
+  drawing: T,
+): Promise<T> {
+  return drawing.svg === undefined ? drawing : { ...drawing, svg: await pictures.picture(drawing.svg) };
+}
+
+const missing = 'the drawing does not exist any more';
+
+export const drawingRules: { [A in DrawingAction]: ActionRules<A> } = {
+  'drawing.created': {
+    schema: { event: StoredDrawing, was: Type.Null() },
+    apply: put,
+    conflict: ({ project }, { event }) => {
+      const drawing = project.drawings.findEntry(event.drawing_id);
+      if (!drawing) return missing;
+      return drawing.locked ? 'the drawing is locked: unlock it first' : undefined;
+    },
+    invert: ({ drawings }, { event }) => drawings.delete(event.drawing_id),
+    notice,
+  },
+  'drawing.updated': {
+    schema: { event: StoredDrawing, was: StoredDrawing },
+    apply: put,
+    conflict: ({ project, isSeen }, { event, was }) => {
+      const drawing = project.drawings.findEntry(event.drawing_id);
+      if (!drawing) return missing;
+      const left = toDrawingEntry({ ...drawing, ...event });
+      return isSeen(event.drawing_id) || isAsLeft(drawing, left, differing(was, event))
+        ? undefined
+        : 'the drawing was changed since';
+    },
+    invert: async ({ drawings }, { event, was }) =>
+      drawings.update(event.drawing_id, await withPicture(drawings, differing(was, event))),
+    notice,
+  },
+  'drawing.deleted': {
+    schema: { event: StoredDrawing, was: StoredDrawing },
+    apply: ({ drawings }, { event }) => {
+      drawings.delete(event.drawing_id);
+    },
+    conflict: ({ project }, { event }) => (project.drawings.findEntry(event.drawing_id) ? 'the drawing exists again' : undefined),
+    invert: async ({ drawings }, { was }) => drawings.create(await withPicture(drawings, was)),
+    notice,
+  },
+};

@@ -1,0 +1,60 @@
+/** Records of links. */
+import type { Link, LinkInput } from '../../../schema/link.ts';
+import { Type } from '../../../schema/type.ts';
+import { StoredLink } from '../../model/stored.ts';
+import { type LinkEntry, toLinkEntry } from '../../model/topology.ts';
+import type { UdpPorts } from '../records.ts';
+import { type ActionRules, differing, isAsLeft, type StoredState } from './action-rules.ts';
+
+type LinkAction = 'link.created' | 'link.updated' | 'link.deleted';
+
+function put({ links, udpPorts }: StoredState, { event, udp_ports }: { event: Link; udp_ports?: UdpPorts }): void {
+  links.set(event.link_id, toLinkEntry(event) as LinkEntry);
+  if (udp_ports) udpPorts.set(event.link_id, udp_ports);
+}
+
+/** What is stored of a link, as a client would ask for it. */
+const inputOf = (entry: Partial<LinkEntry>): LinkInput => entry as LinkInput;
+const missing = 'the link does not exist any more';
+
+export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
+  'link.created': {
+    schema: { event: StoredLink, was: Type.Null() },
+    apply: put,
+    conflict: ({ project }, { event }) => (project.links.find(event.link_id) ? undefined : missing),
+    // The node may have taken it along.
+    invert: async ({ links }, { event }) => links.find(event.link_id) && links.delete(event.link_id),
+    notice: (_source, { event }) => event,
+  },
+  'link.updated': {
+    schema: { event: StoredLink, was: StoredLink },
+    apply: put,
+    conflict: ({ project, isSeen }, { event, was }) => {
+      const link = project.links.find(event.link_id);
+      if (!link) return missing;
+      return isSeen(event.link_id) || isAsLeft(link.entry, event, differing(was, event)) ? undefined : 'the link was changed since';
+    },
+    invert: ({ links }, { event, was }) => links.update(event.link_id, inputOf(differing(was, event))),
+    // With ports: its frames go elsewhere, which listeners are not sent.
+    notice: (_source, { event, udp_ports }) => (udp_ports ? undefined : event),
+  },
+  'link.deleted': {
+    schema: { event: StoredLink, was: StoredLink },
+    apply: ({ links, udpPorts }, { event }) => {
+      links.delete(event.link_id);
+      udpPorts.delete(event.link_id);
+    },
+    conflict: ({ project: { links, nodes }, willExist }, { event }) => {
+      if (links.find(event.link_id)) return 'the link exists again';
+      for (const end of event.nodes) {
+        const node = nodes.find(end.node_id);
+        if (!(willExist(end.node_id) ?? node !== undefined)) return 'a node of the link does not exist any more';
+        if (links.isTaken(end))
+          return `port ${end.adapter_number}/${end.port_number} of ${node?.entry.name} is used by another link`;
+      }
+      return undefined;
+    },
+    invert: ({ links }, { was }) => links.create(inputOf(was), was.link_id),
+    notice: (_source, { event }) => event,
+  },
+};

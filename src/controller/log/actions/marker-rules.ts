@@ -1,0 +1,30 @@
+/** Records that leave the project as it is: there is nothing to revert, and listeners are not sent them. */
+import { strict, Uuid } from '../../../schema/common.ts';
+import { Type } from '../../../schema/type.ts';
+import type { MarkerAction } from '../records.ts';
+import type { ActionRules } from './action-rules.ts';
+
+export const UdpPortPair = Type.Array(Type.Integer({ minimum: 0, maximum: 65_535 }), { minItems: 2, maxItems: 2 });
+
+const inert = { conflict: () => undefined, invert: async () => undefined, notice: () => undefined };
+const was = Type.Null();
+
+export const markerRules: { [A in MarkerAction]: ActionRules<A> } = {
+  'project.snapshot': {
+    ...inert,
+    schema: { event: Type.Object({ udp_ports: Type.Optional(Type.Record(Type.String(), UdpPortPair)) }, strict), was },
+    apply: (state, { event }) => {
+      for (const [linkId, ports] of Object.entries(event.udp_ports ?? {})) state.udpPorts.set(linkId, ports);
+    },
+  },
+  'node.deleting': {
+    ...inert,
+    schema: { event: Type.Object({ node_id: Uuid }, strict), was },
+    apply: () => undefined,
+  },
+  'step.empty': {
+    ...inert,
+    schema: { event: Type.Object({}, strict), was },
+    apply: () => undefined,
+  },
+};

@@ -1,0 +1,69 @@
+/** The records of a project's log: one type for each action, so that what an action comes with is known wherever it is looked at. */
+import type { Drawing } from '../../schema/drawing.ts';
+import type { Link } from '../../schema/link.ts';
+import type { DrawingEntry, LinkEntry, NodeEntry, ProjectEntry } from '../model/topology.ts';
+
+/** UDP ports of a link's two ends, in the order of the ends. */
+export type UdpPorts = readonly [number, number];
+
+/** A drawing as it is stored: its `svg` may be the name of a file. Without it, the picture is as before. */
+type StoredDrawing = Readonly<Omit<Drawing, 'svg'> & { svg?: string }>;
+
+/**
+ * What each action comes with. `event` is what listeners are sent; of nodes only what is stored of them, as their ports follow from it
+ * and can be many. `was` is what it takes to revert it, in the form of the project file.
+ */
+export interface Payloads {
+  'project.updated': { readonly event: ProjectEntry; readonly was: ProjectEntry };
+  'node.created': { readonly event: NodeEntry; readonly was: null };
+  'node.updated': { readonly event: NodeEntry; readonly was: NodeEntry };
+  'node.deleted': { readonly event: NodeEntry; readonly was: NodeEntry };
+  'link.created': { readonly event: Readonly<Link>; readonly was: null };
+  'link.updated': { readonly event: Readonly<Link>; readonly was: LinkEntry };
+  'link.deleted': { readonly event: Readonly<Link>; readonly was: LinkEntry };
+  'drawing.created': { readonly event: StoredDrawing; readonly was: null };
+  'drawing.updated': { readonly event: StoredDrawing; readonly was: DrawingEntry };
+  'drawing.deleted': { readonly event: StoredDrawing; readonly was: DrawingEntry };
+  /** Stands first in a log: everything up to `seq` is in the project file. */
+  'project.snapshot': { readonly event: { readonly udp_ports?: Readonly<Record<string, UdpPorts>> }; readonly was: null };
+  /** Written before a node is taken from its compute, so that a full disk is noticed while nothing is lost yet. */
+  'node.deleting': { readonly event: { readonly node_id: string }; readonly was: null };
+  /** A step was reverted of which nothing was left to revert. */
+  'step.empty': { readonly event: object; readonly was: null };
+}
+export type Action = keyof Payloads;
+/** Actions that leave the project as it is. */
+export type MarkerAction = 'project.snapshot' | 'node.deleting' | 'step.empty';
+
+interface RecordHead {
+  readonly seq: number;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** The requester: X-Patchbay-Client, the user or the User-Agent; null when there was no request. */
+  readonly by: string | null;
+  /** The changes of one request are one step, named for the first of them. Absent: no request, or nothing that is undone. */
+  readonly step?: number;
+  /** The step that this one reverts. */
+  readonly inverts?: number;
+  /** On links: where the frames go, so that links of running nodes are found again after a restart. */
+  readonly udp_ports?: UdpPorts;
+}
+
+export type RecordOf<A extends Action> = { readonly [K in A]: RecordHead & { readonly action: K } & Payloads[K] }[A];
+/** One change. */
+export type LogRecord = RecordOf<Action>;
+/** A line of a log: one change, or several that stand or fall together. */
+export type LogLine = LogRecord | readonly LogRecord[];
+
+interface ChangeHead {
+  readonly udpPorts?: UdpPorts;
+  /** A client asked for it, and may undo it. */
+  readonly undoable?: boolean;
+}
+export type ChangeOf<A extends Action> = { readonly [K in A]: ChangeHead & { readonly action: K } & Payloads[K] }[A];
+/** A change that is about to be recorded. */
+export type Change = ChangeOf<Action>;
+/** What applying, reverting and announcing need of a record. */
+export type Changed<A extends Action> = {
+  readonly [K in A]: { readonly action: K; readonly udp_ports?: UdpPorts } & Payloads[K];
+}[A];

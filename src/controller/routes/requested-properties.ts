@@ -1,0 +1,14 @@
+/** What a user may set of a node on this server, checked before anything is made or kept. */
+import { kinds } from '../../emulators/kinds.ts';
+import type { Settings } from '../../schema/settings.ts';
+
+interface Requested {
+  readonly node_type: string;
+  readonly properties?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** @throws the fault of the kind, such as `qemu_option_unsafe` */
+export function checkRequested({ node_type, properties }: Requested, settings: Settings): void {
+  const kind = Object.entries(kinds).find(([type]) => type === node_type)?.[1];
+  if (properties !== undefined) kind?.checkRequest?.(properties, settings);
+}

@@ -1,0 +1,83 @@
+/**
+ * Driver of the kinds that are a switch inside the fabric. Nothing of theirs runs: what their ports do stands in the links that end
+ * there, so they are "started" by saying so, go on without a server, and are taken over by saying so again.
+ */
+import { route } from '../../api/route.ts';
+import type { SwitchPortSettings } from '../../fabric/protocol.ts';
+import { SwitchPortStats } from '../../schema/switch.ts';
+import { Type } from '../../schema/type.ts';
+import type { Driver, Emulator, Ending, NodeView, Properties } from '../driver.ts';
+import type { FabricSwitches, Host } from '../host/host.ts';
+import type { Kind } from '../kind.ts';
+
+export interface FabricKind {
+  readonly kind: Kind;
+  /** Checks what a client wants and completes it. */
+  readonly create: (input: Properties) => Properties;
+  /** The same for a change of one key or more. */
+  readonly update: (current: Properties, changes: Properties) => Properties;
+  /** What a port does; undefined when there is no such port. */
+  readonly settings: (properties: Properties, port: number) => SwitchPortSettings | undefined;
+  /** Routes that no other kind has. */
+  readonly routes?: Driver['routes'];
+}
+
+export function fabricDriver(host: Host, { kind, create, update, settings, routes }: FabricKind): Driver {
+  const start = async (node: NodeView) => fabricEmulator(node, settings);
+  return {
+    kind,
+    create: async (input) => create(input),
+    update: async (current, changes) => update(current, changes),
+    present: (properties) => properties,
+    start,
+    adopt: start,
+    routes: (nodes) => [
+      route(
+        `GET /v2/compute/projects/{project_id}/${kind.type}/nodes/{node_id}/port_stats`,
+        {
+          summary: `What the joined ports of a ${kind.title} have received, sent and lost`,
+          reply: Type.Array(SwitchPortStats),
+          own: true,
+        },
+        ({ path }) => portStats(host.switches, nodes.get(path).nodeId),
+      ),
+      ...(routes?.(nodes) ?? []),
+    ],
+  };
+}
+
+function fabricEmulator({ nodeId, properties: first }: NodeView, settings: FabricKind['settings']): Emulator {
+  let properties = first;
+  const ended = Promise.withResolvers<Ending>();
+  return {
+    record: {},
+    commandLine: '',
+    ended: ended.promise,
+    state: 'started',
+    onState: () => {},
+    suspend: async () => {},
+    resume: async () => {},
+    reset: async () => false,
+    stop: async () => ended.resolve({ how: 'stopped', reason: 'it was stopped' }),
+    port: (_adapter, port) => {
+      const found = settings(properties, port);
+      return found && { type: 'switch', switch: nodeId, port, settings: found };
+    },
+    setCarrier: async () => {},
+    console: () => undefined,
+    changed: async (next) => {
+      properties = next;
+    },
+    release: () => {},
+  };
+}
+
+async function portStats(switches: FabricSwitches, nodeId: string): Promise<object[]> {
+  const [found] = await switches.switchStats([nodeId]);
+  return (found?.ports ?? []).map(({ port, receivedBytes, sentBytes, ...counts }) => ({
+    port_number: port,
+    ...counts,
+    received_bytes: receivedBytes,
+    sent_bytes: sentBytes,
+  }));
+}

@@ -1,0 +1,263 @@
+/**
+ * Where disk images and other files of emulators are, and what they are called. Clients name an image by a relative name, which
+ * is looked for in the image folders, or by a path. A server that is not local gives out nothing that lies outside its folders:
+ * folders are compared by their components, after symbolic links were followed.
+ * @see the established rules of the v2 compute API: `images_path`, `additional_images_path`, then the project's own folder.
+ */
+import { open, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fault } from '../../api/faults.ts';
+import { DiskImageError } from '../../lib/disk-image/image.ts';
+import { checkArrival } from '../../lib/disk-image/references.ts';
+import { FormError, takeUpload } from '../../lib/form-upload.ts';
+import { isBelow, isReallyBelow } from '../../lib/inside.ts';
+import { writeStream } from '../../lib/stream-file.ts';
+import type { Settings } from '../../schema/settings.ts';
+import type { ImageFacts } from '../kind.ts';
+import { Checksums } from './checksums.ts';
+
+export interface ImageEntry {
+  filename: string;
+  path: string;
+  md5sum: string | null;
+  filesize: number;
+}
+
+/** Sums of files up to this size are waited for; larger ones are summed in the background (64 MiB take about 0.1 s). */
+export const quickSumBytes = 64 * 1024 * 1024;
+
+export class ImageStore {
+  readonly checksums = new Checksums();
+  readonly #settings: () => Settings;
+  readonly #folders = new Map<string, ImageFolder>();
+
+  constructor(settings: () => Settings) {
+    this.#settings = settings;
+  }
+
+  /** Images of one kind. */
+  of({ folder: name, isImage }: ImageFacts): ImageFolder {
+    const folder =
+      this.#folders.get(name) ?? new ImageFolder({ name, settings: this.#settings, checksums: this.checksums, isImage });
+    this.#folders.set(name, folder);
+    return folder;
+  }
+
+  close(): Promise<void> {
+    return this.checksums.close();
+  }
+}
+
+export class ImageFolder {
+  readonly #name: string;
+  readonly #settings: () => Settings;
+  readonly #checksums: Checksums;
+  readonly #isImage: (head: Buffer) => boolean;
+  /** Reference to the path it was last resolved to, for `md5`. */
+  readonly #resolved = new Map<string, string>();
+  readonly #looking = new Set<string>();
+
+  constructor(parts: {
+    readonly name: string;
+    readonly settings: () => Settings;
+    readonly checksums: Checksums;
+    readonly isImage: (head: Buffer) => boolean;
+  }) {
+    this.#name = parts.name;
+    this.#settings = parts.settings;
+    this.#checksums = parts.checksums;
+    this.#isImage = parts.isImage;
+  }
+
+  /** Where uploads go and new images are made; may not exist yet. */
+  get directory(): string {
+    return join(this.#settings().Server.images_path, this.#name);
+  }
+
+  /**
+   * The absolute path of the image a client named.
+   * @throws image_missing, image_not_allowed
+   */
+  async resolve(reference: string, projectDirectory?: string): Promise<string> {
+    const path = await this.#find(reference, projectDirectory);
+    if (path === undefined) throw fault('image_missing', { image: reference }, { extra: { image: reference } });
+    if (!this.#settings().Server.local && !(await this.#allowed(path, projectDirectory))) {
+      throw fault('image_not_allowed', { image: reference });
+    }
+    return path;
+  }
+
+  /** How a resolved path is shown to clients: relative below this folder or directly in another image folder, else absolute. */
+  display(path: string, projectDirectory?: string): string {
+    if (isBelow(this.directory, path)) return relative(this.directory, path);
+    const flat = this.folders(projectDirectory).some((directory) => dirname(path) === directory);
+    return flat ? basename(path) : path;
+  }
+
+  /** Resolves, remembers for `md5`, and gives the form that is kept in a node's properties; sums small files at once. */
+  async accept(reference: string, projectDirectory?: string): Promise<string> {
+    const path = await this.resolve(reference, projectDirectory);
+    await this.#checksums.get(path, quickSumBytes);
+    const shown = this.display(path, projectDirectory);
+    const own = projectDirectory !== undefined && isBelow(projectDirectory, path);
+    // A name in a project's folder may mean another file in another project: no sum is better than a wrong one.
+    if (own) this.#resolved.delete(shown);
+    else this.#resolved.set(shown, path);
+    return shown;
+  }
+
+  /** The MD5 sum of an accepted image, null while it is not known; looks for it in the background then. */
+  md5(reference: string): string | null {
+    if (reference === '') return null;
+    const path = this.#resolved.get(reference);
+    if (path !== undefined) return this.#checksums.known(path);
+    if (!this.#looking.has(reference)) {
+      this.#looking.add(reference);
+      void this.accept(reference).catch(() => {});
+    }
+    return null;
+  }
+
+  /** Every image there is, each name once; folders in the order in which names are looked for. */
+  async list(): Promise<ImageEntry[]> {
+    const seen = new Set<string>();
+    const entries: ImageEntry[] = [];
+    for (const directory of this.folders()) {
+      const flat = directory === this.#settings().Server.images_path;
+      for await (const path of files(directory, flat ? 0 : maxDepth)) {
+        const filename = basename(path);
+        if (seen.has(filename) || filename.startsWith('.') || /\.(md5sum|tmp)$/.test(filename)) continue;
+        const entry = await this.#entry(path, filename);
+        if (entry === undefined) continue;
+        seen.add(filename);
+        entries.push(entry);
+      }
+    }
+    return entries;
+  }
+
+  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed, form_invalid */
+  async upload(filename: string, source: Readable): Promise<void> {
+    // A client that goes before its bytes are asked for.
+    source.on('error', () => undefined);
+    const target = await this.uploadTarget(filename);
+    const check = (file: string) => checkArrival(file, this.folders());
+    await takeUpload(source, (file) => writeStream(target, file, { check })).catch((cause: NodeJS.ErrnoException) => {
+      if (cause instanceof DiskImageError) throw fault('image_refused', { image: filename, reason: cause.message }, { cause });
+      if (cause instanceof FormError) throw fault('form_invalid', { reason: cause.message }, { cause });
+      const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
+      if (badName) throw fault('path_forbidden', { path: filename, reason: cause.message }, { cause });
+      throw fault('storage_failed', { reason: cause.message }, { cause });
+    });
+    await this.#checksums.get(target, quickSumBytes);
+  }
+
+  /** Where an upload of this name goes: always inside the folder. @throws path_forbidden */
+  async uploadTarget(filename: string): Promise<string> {
+    const target = normalize(join(this.directory, filename));
+    const forbid = (reason: string) => fault('path_forbidden', { path: filename.replace(/\p{Cc}/gu, '?'), reason });
+    if (filename.includes('\0') || isAbsolute(filename) || filename.endsWith('/') || !isBelow(this.directory, target)) {
+      throw forbid('it leaves the image folder');
+    }
+    const reason = refuseImageName(filename);
+    if (reason !== undefined) throw forbid(reason);
+    const parent = dirname(target);
+    if (parent !== normalize(this.directory) && !(await isReallyBelow(this.directory, parent))) {
+      throw forbid('a symbolic link leads out of the image folder');
+    }
+    return target;
+  }
+
+  /** The file of a download: plain names only. @throws path_forbidden, image_missing, image_not_allowed */
+  async downloadSource(filename: string): Promise<string> {
+    if (filename.startsWith('.') || /[/\\\0]/.test(filename)) {
+      throw fault('path_forbidden', { path: filename, reason: 'it is not a plain file name' });
+    }
+    return this.resolve(filename);
+  }
+
+  /** Where images are looked for, in this order; absolute. */
+  folders(projectDirectory?: string): string[] {
+    const { images_path, additional_images_path } = this.#settings().Server;
+    const additional = additional_images_path.split(';').filter((path) => path !== '');
+    const all = [this.directory, ...additional, images_path, ...(projectDirectory === undefined ? [] : [projectDirectory])];
+    return [...new Set(all)];
+  }
+
+  async #find(reference: string, projectDirectory?: string): Promise<string | undefined> {
+    if (reference === '' || reference.includes('\0')) return undefined;
+    if (/^[a-zA-Z]:/.test(reference)) throw fault('image_not_allowed', { image: reference });
+    if (isAbsolute(reference)) {
+      const path = normalize(reference);
+      const lexical = this.folders(projectDirectory).some((directory) => isBelow(directory, path));
+      // Whether a file outside exists is nobody's business on a server that is not local.
+      if (!lexical && !this.#settings().Server.local) throw fault('image_not_allowed', { image: reference });
+      return (await isFile(path)) ? path : undefined;
+    }
+    const wanted = normalize(reference);
+    if (!isBelow('/', join('/', wanted)) || wanted.startsWith('..')) return undefined;
+    for (const directory of this.folders(projectDirectory)) {
+      const direct = join(directory, wanted);
+      if (await isFile(direct)) return direct;
+      if (wanted !== basename(wanted)) continue;
+      for await (const path of files(directory, maxDepth)) if (basename(path) === wanted) return path;
+    }
+    return undefined;
+  }
+
+  async #allowed(path: string, projectDirectory?: string): Promise<boolean> {
+    for (const directory of this.folders(projectDirectory)) if (await isReallyBelow(directory, path)) return true;
+    return false;
+  }
+
+  async #entry(path: string, filename: string): Promise<ImageEntry | undefined> {
+    const facts = await stat(path).catch(() => undefined);
+    if (facts === undefined || facts.size < minImageBytes) return undefined;
+    const head = await headOf(path);
+    if (head === undefined || !this.#isImage(head)) return undefined;
+    const md5sum = await this.#checksums.get(path, quickSumBytes);
+    return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
+  }
+}
+
+/** Why a new image may not have this name; programs would take a dash for an option, and people would not see what they choose. */
+export function refuseImageName(name: string): string | undefined {
+  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
+  return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
+}
+
+/** Shorter files are no images (established rule). */
+const minImageBytes = 7;
+/** Folders below an image folder that are looked into. */
+const maxDepth = 8;
+/** Folders of a project that hold no images but the nodes' own disks. */
+const notImages = new Set(['project-files', 'snapshots']);
+
+/** Files below a folder, in no order; folders that cannot be read are empty. */
+async function* files(directory: string, depth: number): AsyncGenerator<string> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
+  const folders: string[] = [];
+  for (const entry of entries) {
+    const path = join(directory, entry.name);
+    if (entry.isFile() || (entry.isSymbolicLink() && (await isFile(path)))) yield path;
+    else if (entry.isDirectory() && !notImages.has(entry.name)) folders.push(path);
+  }
+  if (depth > 0) for (const folder of folders) yield* files(folder, depth - 1);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}
+
+/** The first bytes of a file; undefined when it cannot be read. */
+async function headOf(path: string): Promise<Buffer | undefined> {
+  const file = await open(path, 'r').catch(() => undefined);
+  try {
+    return (await file?.read(Buffer.alloc(minImageBytes), 0, minImageBytes, 0))?.buffer;
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
+}

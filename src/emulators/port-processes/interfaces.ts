@@ -1,0 +1,103 @@
+/** The network interfaces of this machine, as clients see them. Linux lists them in `/sys/class/net`, those without address too. */
+import { access, readdir, readFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+
+export interface HostInterface {
+  readonly id: string;
+  readonly name: string;
+  readonly ip_address: string;
+  readonly netmask: string;
+  readonly mac_address: string;
+  readonly type: 'ethernet' | 'tap';
+  readonly special: boolean;
+}
+
+/** In order of names. `allowed`: comma-separated names that may be shown; empty shows all. */
+export async function listInterfaces(allowed: string): Promise<HostInterface[]> {
+  const addresses = networkInterfaces();
+  const listed = await readdir('/sys/class/net').catch(() => []);
+  const names = [...new Set([...listed, ...Object.keys(addresses)])].sort();
+  const shown = names.filter((name) => isAllowed(name, allowed));
+  return Promise.all(shown.map((name) => describe(name, addresses[name] ?? [])));
+}
+
+/** `allowed` as for the list. */
+export function isAllowed(name: string, allowed: string): boolean {
+  return allowed === '' || allowed.split(',').some((entry) => entry.trim() === name) || name.startsWith('gns3tap');
+}
+
+async function describe(
+  name: string,
+  addresses: NonNullable<ReturnType<typeof networkInterfaces>[string]>,
+): Promise<HostInterface> {
+  const ip = addresses.findLast((entry) => entry.family === 'IPv4');
+  const hardware = await readFile(`/sys/class/net/${name}/address`, 'utf8').catch(() => addresses[0]?.mac ?? '');
+  return {
+    id: name,
+    name,
+    ip_address: ip?.address ?? '',
+    netmask: ip?.netmask ?? '',
+    mac_address: hardware.trim(),
+    type: name.startsWith('tap') ? 'tap' : 'ethernet',
+    special: isSpecial(name),
+  };
+}
+
+/** TAP interfaces that Patchbay makes and takes away again. */
+export const ownTapPrefix = 'pbtap';
+
+/** Interfaces of virtualisation and tunnels, which users rarely want: loopback, bridges of other programs, containers' ends. */
+const specialPrefixes = [
+  'lo',
+  'vmnet',
+  'vboxnet',
+  'docker',
+  'lxcbr',
+  'virbr',
+  'ovs-system',
+  'veth',
+  'fw',
+  'p2p',
+  'bridge',
+  'vmware',
+  'virtualbox',
+  'gns3',
+  ownTapPrefix,
+];
+
+export function isSpecial(name: string): boolean {
+  return specialPrefixes.some((prefix) => name.toLowerCase().startsWith(prefix)) || name.endsWith('-nic');
+}
+
+export interface Device {
+  readonly index: number;
+  /** Bytes. */
+  readonly mtu: number;
+  readonly isUp: boolean;
+  readonly isBridge: boolean;
+}
+
+/** IFF_UP. @see netdevice(7) */
+const upFlag = 1;
+
+/** IFNAMSIZ less its NUL, and nothing that would be more than a name in a path or a command line; projects come from other systems. */
+export function isDeviceName(name: string): boolean {
+  return /^[\w.@+-]{1,15}$/.test(name) && !/^[.-]/.test(name);
+}
+
+/** What the kernel tells of an interface; undefined when there is none. @see sysfs-class-net of the kernel's ABI documents */
+export async function findDevice(name: string): Promise<Device | undefined> {
+  if (!isDeviceName(name)) return undefined;
+  const folder = `/sys/class/net/${name}`;
+  const read = async (fact: string) => Number((await readFile(`${folder}/${fact}`, 'latin1')).trim());
+  try {
+    const [index, mtu, flags] = await Promise.all([read('ifindex'), read('mtu'), read('flags')]);
+    const isBridge = await access(`${folder}/bridge`).then(
+      () => true,
+      () => false,
+    );
+    return { index, mtu, isUp: (flags & upFlag) !== 0, isBridge };
+  } catch {
+    return undefined;
+  }
+}

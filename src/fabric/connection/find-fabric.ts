@@ -1,0 +1,116 @@
+/** Finds the fabric that answers at a socket, or starts one: afterwards there is one that speaks our version. */
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { fault } from '../../api/faults.ts';
+import { type Child, spawnChild } from '../../process/child.ts';
+import { type Hello, protocolVersion } from '../protocol.ts';
+import { Connection } from './connection.ts';
+
+export interface FabricPlace {
+  /** At most 99 bytes: Unix sockets allow 107, and the fabric adds its pid while it starts. */
+  readonly socketPath: string;
+  /** Receives what the fabric has to say; appended to. Node keeps the fabric's compiled code beside it, in `code`. */
+  readonly logPath: string;
+  /** Marks the process as one of this server (`process/child.ts`). Default: the socket's folder. */
+  readonly runDirectory?: string;
+  /** Added to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface FoundFabric {
+  readonly connection: Connection;
+  readonly pid: number;
+  /** It was started now, and so has no links. */
+  readonly isNew: boolean;
+}
+
+/** It takes 0.1 s, on a machine that has nothing left to give some seconds; one that ends is noticed at once. */
+const startLimitMs = 30_000;
+const helloLimitMs = 3000;
+const quitLimitMs = 3000;
+const pollMs = 5;
+
+/** @throws fabric_unavailable */
+export async function findFabric(place: FabricPlace): Promise<FoundFabric> {
+  const present = await Connection.open(place.socketPath);
+  if (present) {
+    const { version, pid } = await greet(present);
+    if (version === protocolVersion) return { connection: present, pid, isNew: false };
+    await quitFabric(present, pid);
+  }
+  return startFabric(place);
+}
+
+/** Asks the fabric to end and settles when it has, at the latest by force. */
+export async function quitFabric(connection: Connection, pid: number): Promise<void> {
+  // It may be gone before its answer arrives.
+  await connection.request({ op: 'quit' }, quitLimitMs).catch(() => undefined);
+  connection.close();
+  if (await goneWithin(pid, quitLimitMs)) return;
+  signal(pid, 'SIGKILL');
+  await goneWithin(pid, quitLimitMs);
+}
+
+async function startFabric(place: FabricPlace): Promise<FoundFabric> {
+  const child = await spawnFabric(place);
+  let ended = false;
+  void child.outcome.then(() => {
+    ended = true;
+  });
+  const limit = performance.now() + startLimitMs;
+  while (performance.now() < limit) {
+    const connection = await Connection.open(place.socketPath);
+    if (connection) {
+      const { version, pid } = await greet(connection);
+      if (version !== protocolVersion) break;
+      child.release();
+      // Somebody else's, started at the same moment, is as good.
+      return { connection, pid, isNew: pid === child.pid };
+    }
+    if (ended) throw fault('fabric_unavailable', { reason: `it ended at once: ${(await child.outcome).tail}` });
+    await sleep(pollMs);
+  }
+  const { tail } = await child.stop({ graceMs: 500 });
+  throw fault('fabric_unavailable', { reason: `it was started and does not answer: ${tail}` });
+}
+
+function spawnFabric(place: FabricPlace): Promise<Child> {
+  const folder = dirname(place.socketPath);
+  return spawnChild({
+    program: process.execPath,
+    args: [fileURLToPath(new URL('../main.ts', import.meta.url)), '--socket', place.socketPath],
+    cwd: folder,
+    logFile: place.logPath,
+    append: true,
+    runDirectory: place.runDirectory ?? folder,
+    env: { NODE_COMPILE_CACHE: join(dirname(place.logPath), 'code'), ...place.env },
+  });
+}
+
+async function greet(connection: Connection): Promise<Hello> {
+  try {
+    return await connection.request({ op: 'hello' }, helloLimitMs);
+  } catch (cause) {
+    connection.close();
+    throw fault('fabric_unavailable', { reason: 'somebody listens at its socket and does not answer' }, { cause });
+  }
+}
+
+async function goneWithin(pid: number, limitMs: number): Promise<boolean> {
+  const limit = performance.now() + limitMs;
+  while (signal(pid, 0)) {
+    if (performance.now() > limit) return false;
+    await sleep(pollMs);
+  }
+  return true;
+}
+
+/** False when there is no such process. */
+function signal(pid: number, which: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, which);
+  } catch {
+    return false;
+  }
+}

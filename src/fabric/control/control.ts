@@ -1,0 +1,188 @@
+/**
+ * The fabric's ear: JSON lines over a Unix socket (`protocol.ts`). A line that is not understood is answered with an error; nothing a
+ * client says or does, going away included, ends the fabric or stops a frame, except `quit`.
+ */
+import { link, rename, stat, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { fault } from '../../api/faults.ts';
+import { LineSplitter } from '../../lib/line-splitter.ts';
+import { protocolVersion, type ReplyLine, type RequestLine } from '../protocol.ts';
+import { type Fabric, messageOf } from './fabric.ts';
+
+export interface ControlOptions {
+  readonly path: string;
+  readonly fabric: Fabric;
+  /** Asked to end: the answer has been sent. */
+  readonly onQuit: () => void;
+  /** Another fabric has the socket's path now, or nobody has and no client is connected: this one cannot be reached any more. */
+  readonly onOrphaned: () => void;
+}
+
+/** How often to look whether the path is still ours. */
+const lookMs = 2000;
+/** So much of a list is written before frames get their turn. */
+const entriesPerTurn = 32;
+
+export class Control {
+  readonly #options: ControlOptions;
+  readonly #server: Server;
+  readonly #clients = new Set<Socket>();
+  #inode = 0;
+  #watch: NodeJS.Timeout | undefined;
+  /** Requests are carried out one after the other, whoever they come from. */
+  #tail: Promise<void> = Promise.resolve();
+
+  private constructor(options: ControlOptions) {
+    this.#options = options;
+    this.#server = createServer((client) => this.#serve(client));
+  }
+
+  /**
+   * Listens at `path`; undefined when another fabric answers there. The socket is made beside the path and moved to it, so a path that
+   * exists always has somebody who listens, unless he died.
+   */
+  static async listen(options: ControlOptions): Promise<Control | undefined> {
+    if (await answers(options.path)) return undefined;
+    const control = new Control(options);
+    const beside = `${options.path}.${process.pid}`;
+    await new Promise<void>((settle, refuse) => {
+      control.#server.once('error', refuse);
+      control.#server.listen(beside, settle);
+    });
+    control.#server.on('error', (error) => console.error('control:', error));
+    if (!(await claim(beside, options.path))) {
+      control.#server.close();
+      return undefined;
+    }
+    control.#inode = await inodeOf(options.path);
+    control.#watch = setInterval(() => void control.#look(), lookMs);
+    return control;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    this.#server.close();
+    if ((await inodeOf(this.#options.path)) === this.#inode) await unlink(this.#options.path).catch(() => undefined);
+    for (const client of this.#clients) client.destroy();
+  }
+
+  async #look(): Promise<void> {
+    const inode = await inodeOf(this.#options.path);
+    const isReplaced = inode !== this.#inode && inode !== nothing;
+    if (isReplaced || (inode === nothing && this.#clients.size === 0)) this.#options.onOrphaned();
+  }
+
+  #serve(client: Socket): void {
+    this.#clients.add(client);
+    const splitter = new LineSplitter((line) => this.#enqueue(client, line));
+    client.on('error', () => undefined);
+    client.on('close', () => this.#clients.delete(client));
+    client.on('data', (chunk) => {
+      if (!splitter.add(chunk)) client.destroy();
+    });
+  }
+
+  #enqueue(client: Socket, line: string): void {
+    this.#tail = this.#tail.then(async () => {
+      const reply = await this.#answer(line);
+      const text = await textOf(reply);
+      if (client.writable) client.write(`${text}\n`);
+      if ('result' in reply && reply.result === quitting) client.end(() => this.#options.onQuit());
+    });
+  }
+
+  async #answer(line: string): Promise<ReplyLine> {
+    let id = 0;
+    try {
+      const request = JSON.parse(line) as RequestLine;
+      if (Number.isInteger(request?.id)) id = request.id;
+      return { id, result: await this.#carryOut(request) };
+    } catch (error) {
+      return { id, error: messageOf(error) };
+    }
+  }
+
+  async #carryOut(request: RequestLine): Promise<unknown> {
+    const { fabric } = this.#options;
+    switch (request?.op) {
+      case 'hello':
+        return { version: protocolVersion, pid: process.pid };
+      case 'apply':
+        return fabric.apply(listOf(request.links));
+      case 'sync':
+        return fabric.sync(listOf(request.links));
+      case 'remove':
+        await fabric.remove(listOf(request.ids));
+        return null;
+      case 'stats':
+        return fabric.stats(request.ids && listOf(request.ids));
+      case 'load':
+        return fabric.load();
+      case 'switch_stats':
+        return fabric.switches.stats(request.ids && listOf(request.ids));
+      case 'addresses':
+        return fabric.switches.addresses(request.switch);
+      case 'forget_addresses':
+        fabric.switches.forgetAddresses(request.switch);
+        return null;
+      case 'quit':
+        return quitting;
+      default:
+        throw fault('invalid_request', { reason: `unknown operation ${JSON.stringify((request as { op?: unknown } | null)?.op)}` });
+    }
+  }
+}
+
+/** As JSON; a long list is written a piece at a time, and between the pieces frames have their turn. */
+async function textOf(reply: ReplyLine): Promise<string> {
+  if (!('result' in reply) || !Array.isArray(reply.result)) return JSON.stringify(reply);
+  const pieces: string[] = [];
+  for (let from = 0; from < reply.result.length; from += entriesPerTurn) {
+    if (from > 0) await turn();
+    pieces.push(JSON.stringify(reply.result.slice(from, from + entriesPerTurn)).slice(1, -1));
+  }
+  return `{"id":${reply.id},"result":[${pieces.join(',')}]}`;
+}
+
+/** The result of `quit`, which is `null` on the wire. */
+const quitting = Object.freeze({ toJSON: () => null });
+
+function listOf<T>(given: T[]): T[] {
+  if (!Array.isArray(given)) throw fault('invalid_request', { reason: 'a list is missing' });
+  return given;
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      settle(true);
+    });
+    socket.once('error', () => settle(false));
+  });
+}
+
+/** Moves the socket to its path; false when somebody who lives was quicker. */
+async function claim(beside: string, path: string): Promise<boolean> {
+  try {
+    await link(beside, path);
+    await unlink(beside);
+    return true;
+  } catch {
+    if (await answers(path)) return false;
+    await rename(beside, path);
+    return true;
+  }
+}
+
+/** Stands for the inode of what is not there. */
+const nothing = -1;
+
+async function inodeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ ino }) => ino,
+    () => nothing,
+  );
+}

@@ -1,0 +1,127 @@
+/**
+ * The frames of one direction that wait, for whatever reason: in order in a `DelayLine`, in a `DelayHeap` when the jitter lets them
+ * overtake, or aside until others have overtaken them.
+ *
+ * A change of the filters leaves alone what waits already. As long as order is to be kept no frame is due before one that came before
+ * it, wherever that one waits.
+ */
+
+import { type Filter, lost } from '../filters/filter.ts';
+import { type FrameAt, headerBytes } from '../frames.ts';
+import { DelayHeap } from './delay-heap.ts';
+import { DelayHistogram } from './delay-histogram.ts';
+import { type BlockPool, DelayLine, type HeldFrames } from './delay-line.ts';
+
+/** What decides how long frames wait. */
+export interface Waits {
+  readonly displacing: Filter | undefined;
+  readonly holding: readonly { readonly type: string; readonly filter: Filter }[];
+  readonly overtakes: boolean;
+}
+
+/** A frame that lets others overtake it goes on after this time at the latest. */
+const asideMs = 100;
+/** Every frame counts down all of them. */
+const maxAside = 1024;
+
+interface AsideFrame extends FrameAt {
+  /** So many frames have still to overtake it. */
+  toCome: number;
+}
+
+export class DelayQueue {
+  /** How long those that were taken had waited. */
+  readonly waited = new DelayHistogram();
+  readonly #onLost: (cause: string) => void;
+  readonly #line: DelayLine;
+  readonly #heap: DelayHeap;
+  /** In the order in which they came. */
+  #aside: AsideFrame[] = [];
+  #asideBytes = 0;
+  #lastDueMs = 0;
+  /** From which the last run was taken. */
+  #from: HeldFrames;
+
+  constructor(pool: BlockPool, onLost: (cause: string) => void) {
+    this.#onLost = onLost;
+    this.#line = new DelayLine(pool, this.waited);
+    this.#heap = new DelayHeap(pool, this.waited);
+    this.#from = this.#line;
+  }
+
+  get frames(): number {
+    return this.#line.frames + this.#heap.frames + this.#aside.length;
+  }
+
+  get bytes(): number {
+    return this.#line.bytes + this.#heap.bytes + this.#asideBytes;
+  }
+
+  /** When something is to be done next; Infinity when nothing waits. */
+  get nextDueMs(): number {
+    const [first] = this.#aside;
+    return Math.min(this.#line.nextDueMs, this.#heap.nextDueMs, first ? first.arrivedMs + asideMs : Number.POSITIVE_INFINITY);
+  }
+
+  /** The run that `take` found. */
+  get run(): HeldFrames {
+    return this.#from;
+  }
+
+  /** Copies the frame, which comes now. */
+  push(frame: FrameAt, waits: Waits): void {
+    const { buffer, start, end, arrivedMs } = frame;
+    const gap = waits.displacing?.displace?.() ?? 0;
+    if (gap > 0 && this.#aside.length < maxAside) {
+      const copy = Buffer.from(buffer.subarray(start, end));
+      this.#aside.push({ buffer: copy, start: 0, end: copy.length, arrivedMs, toCome: gap });
+      this.#asideBytes += copy.length;
+      return;
+    }
+    this.#hold(frame, arrivedMs, waits);
+    if (this.#aside.length === 0) return;
+    for (const aside of this.#aside) aside.toCome -= 1;
+    this.#return(arrivedMs, waits);
+  }
+
+  /**
+   * Takes frames that are due, a run in one block: see `run`. Call `settle` when the memory is no longer needed, and not again before.
+   */
+  take(nowMs: number, waits: Waits): boolean {
+    if (this.#aside.length > 0) this.#return(nowMs, waits);
+    this.#from = this.#heap.nextDueMs < this.#line.nextDueMs ? this.#heap : this.#line;
+    return this.#from.take(nowMs);
+  }
+
+  settle(): void {
+    this.#from.settle();
+  }
+
+  /** Those that were overtaken, or waited for it long enough, go on. */
+  #return(nowMs: number, waits: Waits): void {
+    const isBack = ({ toCome, arrivedMs }: AsideFrame) => toCome <= 0 || arrivedMs + asideMs <= nowMs;
+    if (!this.#aside.some(isBack)) return;
+    const back = this.#aside.filter(isBack);
+    this.#aside = this.#aside.filter((aside) => !isBack(aside));
+    for (const aside of back) {
+      this.#asideBytes -= aside.end;
+      this.#hold(aside, nowMs, waits);
+    }
+  }
+
+  #hold(frame: FrameAt, nowMs: number, waits: Waits): void {
+    let dueMs = nowMs;
+    for (const { filter, type } of waits.holding) {
+      dueMs = filter.hold?.(dueMs, frame.end - frame.start - headerBytes) ?? dueMs;
+      if (dueMs === lost) {
+        this.#onLost(type);
+        return;
+      }
+    }
+    if (!waits.overtakes && dueMs < this.#lastDueMs) dueMs = this.#lastDueMs;
+    // Behind what waits in the heap: nothing in the line came after it.
+    const line = waits.overtakes || this.#heap.frames > 0 ? this.#heap : this.#line;
+    if (!line.push(frame, dueMs)) this.#onLost('queue_full');
+    else if (dueMs > this.#lastDueMs) this.#lastDueMs = dueMs;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The table of filters, and the chain of them in each direction of a link. Only the count of `frequency_drop` is one for both
+ * directions, when it is given for both.
+ */
+import type { Filters, FilterValues, LinkDirection } from '../../schema/filter.ts';
+import type { FilterType } from '../../schema/filter-table.ts';
+import { filterTypes } from '../../schema/filter-table.ts';
+import type { BpfProgram } from './bpf.ts';
+import type { FilterMaker, NamedFilter } from './filter.ts';
+import { bandwidth } from './filter-bandwidth.ts';
+import { bpf } from './filter-bpf.ts';
+import { burstLoss } from './filter-burst-loss.ts';
+import { corrupt } from './filter-corrupt.ts';
+import { delay } from './filter-delay.ts';
+import { duplicate } from './filter-duplicate.ts';
+import { frequencyDrop } from './filter-frequency-drop.ts';
+import { packetLoss } from './filter-packet-loss.ts';
+import { reorder } from './filter-reorder.ts';
+import { Random } from './random.ts';
+
+/** The filters of one direction by type, `latency` as the delay it is. */
+export type DirectedFilters = Readonly<Partial<Record<Exclude<FilterType, 'latency'>, FilterValues>>>;
+
+/** What stands in `filters` and says how another one acts. */
+type FilterSetting = 'latency' | 'jitter' | 'seed';
+type ActingType = Exclude<FilterType, FilterSetting>;
+
+const makers: Record<ActingType, FilterMaker> = {
+  frequency_drop: frequencyDrop,
+  packet_loss: packetLoss,
+  burst_loss: burstLoss,
+  bpf,
+  corrupt,
+  duplicate,
+  reorder,
+  bandwidth,
+  delay,
+};
+const actingTypes = filterTypes.filter((type): type is ActingType => type in makers);
+
+/** A filter of a link, with what it was made of: while that stays the same, so does the filter and its state. */
+export interface ActiveFilter extends NamedFilter {
+  readonly type: ActingType;
+  readonly madeOf: string;
+}
+
+export type Chains = Readonly<Record<LinkDirection, readonly ActiveFilter[]>>;
+export const noChains: Chains = { ab: [], ba: [] };
+
+export interface ChainSpec {
+  readonly filters: Filters;
+  readonly seed: number;
+  /** Those of `bpf` in each direction. */
+  readonly programs: Readonly<Record<LinkDirection, readonly BpfProgram[]>>;
+  /** Identity of the programs. */
+  readonly programsText: string;
+}
+
+/** The filters of a link in the order in which they act, taking over from `previous` those that did not change. */
+export function buildChains(spec: ChainSpec, previous: Chains): Chains {
+  const ab = buildChain(spec, 'ab', previous.ab);
+  const ba = buildChain(spec, 'ba', previous.ba);
+  if (spec.filters.frequency_drop_ab || spec.filters.frequency_drop_ba) return { ab, ba };
+  return { ab, ba: ba.map((active) => (active.type === 'frequency_drop' ? (ab.find(isFrequencyDrop) ?? active) : active)) };
+}
+
+const isFrequencyDrop = ({ type }: ActiveFilter) => type === 'frequency_drop';
+
+function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonly ActiveFilter[]): ActiveFilter[] {
+  const filters = filtersOf(spec.filters, direction);
+  const jitter = filters.jitter ?? [];
+  return actingTypes.flatMap((type) => {
+    const values = filters[type];
+    if (!values || values.length === 0) return [];
+    const also = type === 'delay' ? jitter : type === 'bpf' ? spec.programsText : '';
+    const madeOf = JSON.stringify([values, spec.seed, also]);
+    const same = previous.find((active) => active.type === type && active.madeOf === madeOf);
+    if (same) return [same];
+    const random = new Random(spec.seed, `${type}_${direction}`);
+    return [{ type, madeOf, filter: makers[type](values, { random, programs: spec.programs[direction], jitter }) }];
+  });
+}
+
+/** What acts in a direction: what is given for it alone, else what is given for both. */
+export function filtersOf(filters: Filters, direction: LinkDirection): DirectedFilters {
+  const found: Partial<Record<FilterType, FilterValues>> = {};
+  for (const type of filterTypes) {
+    const values = filters[`${type}_${direction}`] ?? filters[type];
+    if (values) found[type] = values;
+  }
+  const { latency: _latency, ...rest } = found;
+  const delay = filters[`delay_${direction}`] ?? filters[`latency_${direction}`] ?? filters.delay ?? filters.latency;
+  return { ...rest, ...(delay && { delay }) };
+}

@@ -1,0 +1,38 @@
+/**
+ * What a filter is to the fabric. Each direction of a link has its own filters, with their own state and their own random choices.
+ */
+import type { FilterValues } from '../../schema/filter.ts';
+import type { BpfProgram } from './bpf.ts';
+import type { Random } from './random.ts';
+
+export interface Filter {
+  /** Looks at the frame `buffer[start, end)`, which it may change in place; false loses it. */
+  pass?(buffer: Buffer, start: number, end: number): boolean;
+  /** Whether the frame goes on twice. */
+  repeat?(): boolean;
+  /** How many later frames overtake it. */
+  displace?(): number;
+  /** When a frame of so many bytes that comes at `atMs` goes on; `lost` when it does not. */
+  hold?(atMs: number, bytes: number): number;
+  /** Frames that are held may overtake others that are held. */
+  readonly overtakes?: boolean;
+}
+
+/** Instead of a time: the frame is not held but lost. */
+export const lost = -1;
+
+export interface FilterTools {
+  readonly random: Random;
+  readonly programs: readonly BpfProgram[];
+  /** Values of `jitter`. */
+  readonly jitter: FilterValues;
+}
+
+/** Makes a filter of its stored values (`schema/filter.ts`). */
+export type FilterMaker = (values: FilterValues, tools: FilterTools) => Filter;
+
+/** What it loses is counted under `type`. */
+export interface NamedFilter {
+  readonly type: string;
+  readonly filter: Filter;
+}

@@ -1,0 +1,244 @@
+/**
+ * One direction of a link: what is read at the source passes the filters and goes to the sink, at once or after a delay.
+ *
+ * Theory of operation: without filters a run of frames is written from the memory into which it was read. Filters that lose frames
+ * close the gaps in that memory, so the rest still is one run. Frames that are held, or sent twice, are copied into the queue, and while
+ * frames wait there every later one queues behind them: order is kept whatever happens to the filters. At most one run is on its way
+ * into the sink at a time (`#busy`); until it is through, its memory stays as it is: a source waits (`#sourceWaits`), the queue keeps
+ * its block. No allocation per frame, but for those that may be overtaken.
+ */
+import { outside } from '../../lib/heap.ts';
+import type { Taps } from '../captures/link-captures.ts';
+import type { BlockPool } from '../delays/delay-line.ts';
+import { DelayQueue, type Waits } from '../delays/delay-queue.ts';
+import type { DelaySchedule, ScheduledQueue } from '../delays/delay-schedule.ts';
+import type { NamedFilter } from '../filters/filter.ts';
+import { type FrameAt, frameLength, headerBytes } from '../frames.ts';
+import type { FabricPort } from '../ports/port.ts';
+import type { DirectionStats } from '../protocol.ts';
+import { RateMeter, type SampleTimes } from './rate-meter.ts';
+
+/** What a link does to its frames at present; the same object for both directions. */
+export interface Rules extends Taps {
+  suspend: boolean;
+}
+
+/** The filters of a direction by what they may do. */
+interface Stages extends Waits {
+  /** Lose or change a frame. */
+  readonly passing: readonly NamedFilter[];
+  /** Send a frame twice. */
+  readonly repeating: readonly NamedFilter[];
+  /** Frames cannot go on from where they were read. */
+  readonly queues: boolean;
+}
+
+function stagesOf(chain: readonly NamedFilter[]): Stages {
+  const holding = chain.filter(({ filter }) => filter.hold);
+  const repeating = chain.filter(({ filter }) => filter.repeat);
+  const displacing = chain.find(({ filter }) => filter.displace)?.filter;
+  return {
+    passing: chain.filter(({ filter }) => filter.pass),
+    repeating,
+    displacing,
+    holding,
+    overtakes: holding.some(({ filter }) => filter.overtakes),
+    queues: holding.length > 0 || repeating.length > 0 || displacing !== undefined,
+  };
+}
+
+export interface DirectionTools {
+  readonly schedule: DelaySchedule;
+  readonly blocks: BlockPool;
+  readonly times: SampleTimes;
+}
+
+/** With frames this much overdue the sink is the bottleneck, and the source is made to wait. */
+const overdueMs = 20;
+
+export class Direction implements ScheduledQueue {
+  place = outside;
+  wakeMs = 0;
+  source: FabricPort | undefined;
+  sink: FabricPort | undefined;
+  readonly #rules: Rules;
+  readonly #tools: DirectionTools;
+  #stages = stagesOf([]);
+  #queue: DelayQueue;
+  readonly #rates = new RateMeter();
+  readonly #frame: FrameAt = { buffer: Buffer.alloc(0), start: 0, end: 0, arrivedMs: 0.5 };
+  readonly #dropped: Record<string, number> = {};
+  #received = 0;
+  #receivedBytes = 0;
+  #sent = 0;
+  #sentBytes = 0;
+  #busy = false;
+  #sourceWaits = false;
+  #closed = false;
+
+  constructor(rules: Rules, tools: DirectionTools) {
+    this.#rules = rules;
+    this.#tools = tools;
+    this.#queue = this.#newQueue();
+  }
+
+  /** In the order in which they act. What waits already stays as it is. */
+  setFilters(chain: readonly NamedFilter[]): void {
+    this.#stages = stagesOf(chain);
+  }
+
+  /** Frames wait here, or may. */
+  get queues(): boolean {
+    return this.#stages.queues;
+  }
+
+  /** As `PortOwner.received`. */
+  receive(buffer: Buffer, start: number, end: number, frames: number): boolean {
+    const rules = this.#rules;
+    this.#received += frames;
+    this.#receivedBytes += end - start - frames * headerBytes;
+    for (const tap of rules.before) tap.take(buffer, start, end);
+    if (rules.suspend) {
+      this.#drop('suspend', frames);
+      return true;
+    }
+    const { queues, passing } = this.#stages;
+    if (queues || this.#busy || this.#queue.frames > 0) return this.#enqueue(buffer, start, end);
+    if (passing.length === 0) return this.#pass(buffer, start, end, frames);
+    return this.#filter(buffer, start, end);
+  }
+
+  /** As `PortOwner.drained`, for the sink. */
+  drained(): void {
+    this.#busy = false;
+    this.#queue.settle();
+    this.release();
+    if (this.#busy || !this.#sourceWaits) return;
+    this.#sourceWaits = false;
+    this.source?.resume();
+  }
+
+  release(): void {
+    const queue = this.#queue;
+    if (this.#closed) return;
+    // By the clock each time: what became due while others were written goes with them.
+    while (!this.#busy && queue.take(performance.now(), this.#stages)) {
+      const { block, start, end, taken } = queue.run;
+      if (this.#rules.suspend) this.#drop('suspend', taken);
+      else this.#send(block, start, end, taken);
+      if (!this.#busy) queue.settle();
+    }
+    this.#wake();
+  }
+
+  /** Takes the sample at this place of the meter's ring. */
+  sample(slot: number): void {
+    this.#rates.note(slot, this.#sent, this.#sentBytes);
+  }
+
+  stats(): DirectionStats {
+    const delay = this.#queue.waited.figures(performance.now());
+    return {
+      received: this.#received,
+      receivedBytes: this.#receivedBytes,
+      sent: this.#sent,
+      sentBytes: this.#sentBytes,
+      dropped: { ...this.#dropped },
+      queued: this.#queue.frames,
+      queuedBytes: this.#queue.bytes,
+      ...(delay && { delay }),
+      rates: this.#rates.read(this.#tools.times),
+    };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#queue = this.#newQueue();
+  }
+
+  #newQueue(): DelayQueue {
+    return new DelayQueue(this.#tools.blocks, (cause) => this.#drop(cause, 1));
+  }
+
+  /** True when the memory is free again. */
+  #pass(buffer: Buffer, start: number, end: number, frames: number): boolean {
+    this.#send(buffer, start, end, frames);
+    if (!this.#busy) return true;
+    this.#sourceWaits = true;
+    return false;
+  }
+
+  #filter(buffer: Buffer, start: number, end: number): boolean {
+    let kept = 0;
+    let to = start;
+    let next = start;
+    for (let at = start; at < end; at = next) {
+      next = at + headerBytes + frameLength(buffer, at);
+      if (!this.#passes(buffer, at + headerBytes, next)) continue;
+      if (to !== at) buffer.copyWithin(to, at, next);
+      to += next - at;
+      kept += 1;
+    }
+    return kept === 0 || this.#pass(buffer, start, to, kept);
+  }
+
+  #enqueue(buffer: Buffer, start: number, end: number): boolean {
+    const nowMs = performance.now();
+    const queue = this.#queue;
+    const stages = this.#stages;
+    const frame = this.#frame;
+    frame.buffer = buffer;
+    frame.arrivedMs = nowMs;
+    let next = start;
+    for (let at = start; at < end; at = next) {
+      next = at + headerBytes + frameLength(buffer, at);
+      if (!this.#passes(buffer, at + headerBytes, next)) continue;
+      frame.start = at;
+      frame.end = next;
+      queue.push(frame, stages);
+      for (const { filter } of stages.repeating) if (filter.repeat?.()) queue.push(frame, stages);
+    }
+    this.#wake();
+    // Whoever is awake may as well look at the clock.
+    this.#tools.schedule.runIfDue(nowMs);
+    const waits = this.#busy && queue.nextDueMs < nowMs - overdueMs;
+    // A source that reads from two sockets may bring more while one of them waits.
+    this.#sourceWaits ||= waits;
+    return !waits;
+  }
+
+  #wake(): void {
+    if (this.#busy || this.#queue.frames === 0) return;
+    this.#tools.schedule.add(this, this.#queue.nextDueMs);
+  }
+
+  #passes(buffer: Buffer, start: number, end: number): boolean {
+    for (const { filter, type } of this.#stages.passing) {
+      if (filter.pass?.(buffer, start, end) === false) {
+        this.#drop(type, 1);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #send(buffer: Buffer, start: number, end: number, frames: number): void {
+    const sink = this.sink;
+    if (!sink?.connected) {
+      this.#drop('no_peer', frames);
+      return;
+    }
+    this.#sent += frames;
+    this.#sentBytes += end - start - frames * headerBytes;
+    for (const tap of this.#rules.after) tap.take(buffer, start, end);
+    this.#busy = !sink.send(buffer, start, end);
+    if (sink.oversized === 0) return;
+    this.#sent -= sink.oversized;
+    this.#drop('oversized', sink.oversized);
+    sink.oversized = 0;
+  }
+
+  #drop(cause: string, frames: number): void {
+    this.#dropped[cause] = (this.#dropped[cause] ?? 0) + frames;
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The TCP connection between the two ends of a link that are on two computes of ours, as one end has it.
+ *
+ * Theory of operation. One end accepts at the TCP port with the number of its UDP port, the other one connects, and connects again
+ * after every loss. Both prove that they have the link's secret (`stream-hello.ts`) before a frame is looked at; a connection that
+ * proves it takes the place of the one before, for only the end that connects knows that it has begun anew. An empty frame goes each
+ * way every second in which nothing is still being written: an end that hears nothing for some of them, though it reads, gives the
+ * connection up, long before TCP would.
+ */
+import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { headerBytes } from '../frames.ts';
+import type { PortSpec, StreamSpec } from '../protocol.ts';
+import { FramedSocket } from './framed-socket.ts';
+import type { PortOwner } from './port.ts';
+import { Retry } from './retry.ts';
+import { shakeHands } from './stream-hello.ts';
+
+export type PeerSpec = Extract<PortSpec, { type: 'udp' }> & { stream: StreamSpec };
+
+const beatMs = 1000;
+/** A connection is dead when so many beats were not heard. */
+const deadBeats = 5;
+/** So many who have proved nothing yet are listened to; the one who has been there longest makes room. */
+const maxStrangers = 8;
+/**
+ * A network can carry hellos and datagrams and lose whole segments, when it says nothing of its MTU: after a connection that fell
+ * silent the next one waits, longer each time, and frames go as datagrams.
+ */
+const firstRestMs = 2_000;
+const longestRestMs = 60_000;
+/** One that lived so long did not fall silent for that reason. */
+const soundMs = 30_000;
+
+const emptyFrame = Buffer.alloc(headerBytes);
+
+export class PeerStream {
+  connected = false;
+  readonly #frames: FramedSocket;
+  readonly #retry = new Retry(() => this.#begin());
+  readonly #strangers = new Set<Socket>();
+  #spec: PeerSpec;
+  #server: Server | undefined;
+  #socket: Socket | undefined;
+  #since = 0;
+  #heard = false;
+  #unheardBeats = 0;
+  #restMs = firstRestMs;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(spec: PeerSpec, owner: PortOwner) {
+    this.#spec = spec;
+    this.#frames = new FramedSocket(owner);
+    this.#begin();
+  }
+
+  /** The secret of connections to come. */
+  change(spec: PeerSpec): void {
+    this.#spec = spec;
+  }
+
+  nudge(): void {
+    if (!this.connected) this.#retry.nudge();
+  }
+
+  /** As `Port.send`. */
+  send(buffer: Buffer, start: number, end: number): boolean {
+    return this.#frames.send(buffer, start, end);
+  }
+
+  resume(): void {
+    this.#frames.resume();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#retry.stop();
+    this.#server?.close();
+    for (const stranger of this.#strangers) stranger.destroy();
+    this.#giveUp();
+    clearTimeout(this.#timer);
+  }
+
+  #begin(): void {
+    if (this.#closed) return;
+    if (this.#spec.stream.role === 'accept') this.#listen();
+    else void this.#call();
+  }
+
+  /** Whoever has the port keeps it; frames go as datagrams meanwhile. */
+  #listen(): void {
+    const { lport, rhost, bind } = this.#spec;
+    const server = createServer({ noDelay: true }, (socket) => void this.#greet(socket));
+    this.#server = server;
+    server.on('error', () => {
+      server.close();
+      if (!this.#closed) this.#retry.failed();
+    });
+    server.on('listening', () => this.#retry.succeeded());
+    server.listen({ port: lport, host: bind ?? (isIPv6(rhost) ? '::' : '0.0.0.0'), exclusive: true });
+  }
+
+  async #call(): Promise<void> {
+    const { rhost, rport } = this.#spec;
+    const isThere = await this.#greet(connect({ host: rhost, port: rport, noDelay: true }));
+    if (isThere) this.#retry.succeeded();
+    else if (!this.#closed) this.#retry.failed();
+  }
+
+  /** Whether frames go over it now. */
+  async #greet(socket: Socket): Promise<boolean> {
+    // Whatever it is, 'close' follows.
+    socket.on('error', () => undefined);
+    const strangers = this.#strangers;
+    for (const oldest of strangers) {
+      if (strangers.size < maxStrangers) break;
+      strangers.delete(oldest);
+      oldest.destroy();
+    }
+    strangers.add(socket);
+    const isKnown = await shakeHands(socket, this.#spec.stream);
+    strangers.delete(socket);
+    const isGood = isKnown && !socket.destroyed && !this.#closed;
+    if (isGood) this.#use(socket);
+    else socket.destroy();
+    return isGood;
+  }
+
+  #use(socket: Socket): void {
+    this.#giveUp();
+    this.#socket = socket;
+    this.#since = performance.now();
+    this.#frames.use(socket);
+    socket.on('close', () => this.#lost(socket, { isSilent: false }));
+    // A chunk is one read of libuv, 64 KiB at most, and fits.
+    socket.on('data', (chunk: Buffer) => {
+      this.#heard = true;
+      chunk.copy(this.#frames.area);
+      this.#frames.took(socket, chunk.length);
+    });
+    this.#unheardBeats = 0;
+    clearTimeout(this.#timer);
+    this.#timer = setInterval(() => this.#beat(socket), beatMs);
+    this.connected = true;
+    socket.resume();
+    this.#frames.ready();
+  }
+
+  #beat(socket: Socket): void {
+    this.#unheardBeats = this.#heard || this.#frames.held ? 0 : this.#unheardBeats + 1;
+    this.#heard = false;
+    if (this.#unheardBeats >= deadBeats) {
+      this.#lost(socket, { isSilent: true });
+      socket.destroy();
+    } else if (!this.#frames.writing) socket.write(emptyFrame);
+  }
+
+  /** Another one takes the place of the connection, or none. */
+  #giveUp(): void {
+    const socket = this.#socket;
+    if (!socket) return;
+    this.#forget();
+    socket.destroy();
+  }
+
+  #lost(socket: Socket, { isSilent }: { isSilent: boolean }): void {
+    if (socket !== this.#socket) return;
+    this.#forget();
+    if (this.#closed || this.#spec.stream.role === 'accept') return;
+    if (performance.now() - this.#since > soundMs) this.#restMs = firstRestMs;
+    if (!isSilent) {
+      this.#retry.failed();
+      return;
+    }
+    this.#timer = setTimeout(() => this.#begin(), this.#restMs);
+    this.#restMs = Math.min(longestRestMs, this.#restMs * 2);
+  }
+
+  #forget(): void {
+    this.#socket = undefined;
+    this.connected = false;
+    clearTimeout(this.#timer);
+    this.#frames.lost();
+  }
+}

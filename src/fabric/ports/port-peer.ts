@@ -1,0 +1,72 @@
+/**
+ * The end of a link whose other end is on another compute of ours: datagrams as ever, and a stream beside them. Frames go over the
+ * stream while it is there, and as datagrams while it is not; they are taken from both, for the two ends need not see it come and go
+ * at the same moment. So nothing has to be agreed on, and nothing waits for a firewall to answer.
+ */
+
+import type { PeerCarrier, PortSpec } from '../protocol.ts';
+import { type PeerSpec, PeerStream } from './peer-stream.ts';
+import type { FabricPort, PortOwner } from './port.ts';
+import { openUdp } from './port-udp.ts';
+
+export function openPeer(spec: PeerSpec, owner: PortOwner): FabricPort {
+  return new PeerPort(spec, owner);
+}
+
+class PeerPort implements FabricPort {
+  readonly #datagrams: FabricPort;
+  readonly #stream: PeerStream;
+
+  constructor(spec: PeerSpec, owner: PortOwner) {
+    this.#datagrams = openUdp(spec, owner);
+    this.#stream = new PeerStream(spec, owner);
+  }
+
+  get connected(): boolean {
+    return this.#stream.connected || this.#datagrams.connected;
+  }
+
+  get carrier(): PeerCarrier {
+    return this.#stream.connected ? 'stream' : 'udp';
+  }
+
+  get problem(): string | undefined {
+    return this.#datagrams.problem;
+  }
+
+  get opened(): Promise<void> {
+    return this.#datagrams.opened;
+  }
+
+  /** The stream takes every length. */
+  get oversized(): number {
+    return this.#datagrams.oversized;
+  }
+
+  set oversized(frames: number) {
+    this.#datagrams.oversized = frames;
+  }
+
+  nudge(): void {
+    this.#datagrams.nudge();
+    this.#stream.nudge();
+  }
+
+  send(buffer: Buffer, start: number, end: number): boolean {
+    return (this.#stream.connected ? this.#stream : this.#datagrams).send(buffer, start, end);
+  }
+
+  /** Datagrams never wait. */
+  resume(): void {
+    this.#stream.resume();
+  }
+
+  change(spec: PortSpec): void {
+    if (spec.type === 'udp' && spec.stream) this.#stream.change({ ...spec, stream: spec.stream });
+  }
+
+  close(): void {
+    this.#stream.close();
+    this.#datagrams.close();
+  }
+}

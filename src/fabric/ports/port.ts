@@ -1,0 +1,38 @@
+/** What a port is to a link. */
+import type { PeerCarrier, PortSpec } from '../protocol.ts';
+
+/** Who gets what a port reads. */
+export interface PortOwner {
+  /**
+   * Takes `frames` whole frames, length-prefixed (`frames.ts`), in `buffer[start, end)`; may change them in place. False: the memory
+   * is still in use, and the port must neither change it nor read on until `resume`.
+   */
+  received(buffer: Buffer, start: number, end: number, frames: number): boolean;
+  /** The memory of the last `send` that answered false is free, or was given up. */
+  drained(): void;
+}
+
+export interface FabricPort {
+  /** Whether frames can be sent now. */
+  readonly connected: boolean;
+  /** Why the port cannot be used, as far as the one who asked for it can help it. */
+  readonly problem: string | undefined;
+  /** How frames get to the other compute now, where the port leads to one of ours. */
+  readonly carrier?: PeerCarrier;
+  /** Settles after the first attempt; never rejects. */
+  readonly opened: Promise<void>;
+  /** Tries again at once if it waits to try again. */
+  nudge(): void;
+  /** Frames that were too long to be sent, until whoever counts them puts it back to 0. */
+  oversized: number;
+  /**
+   * Sends the frames in `buffer[start, end)`; only while `connected`. False: the memory is still being written from and must stay as
+   * it is, and nothing more may be sent, until `drained`.
+   */
+  send(buffer: Buffer, start: number, end: number): boolean;
+  /** Reads on after `received` answered false. */
+  resume(): void;
+  /** The specification says something else that does not make it another port. */
+  change?(spec: PortSpec): void;
+  close(): void;
+}

@@ -1,0 +1,153 @@
+/**
+ * What a port of a switch has yet to send. Frames are copied in and leave together at the end of the event loop's turn; while what
+ * left is still being written, they wait, and what no longer fits is lost at the tail and counted: a slow port holds nobody up.
+ */
+
+import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
+import type { FlushTurns } from './flush-turns.ts';
+
+/** Some reads' worth (`port-stream.ts`), for ports to which several others send at once. */
+export const queueBytes = 512 * 1024;
+/** Both MAC addresses, which stand before a tag. */
+const addressBytes = 12;
+export const tagBytes = 4;
+
+/** As `PortOwner.received`. */
+export type Deliver = (buffer: Buffer, start: number, end: number, frames: number) => boolean;
+
+export class EgressQueue {
+  sent = 0;
+  sentBytes = 0;
+  droppedFull = 0;
+  droppedOversized = 0;
+  /** It has its place in the next turn. */
+  isWaiting = false;
+  readonly #deliver: Deliver;
+  readonly #turns: FlushTurns;
+  /** Made at the first frame. */
+  #filling: Buffer | undefined;
+  #filled = 0;
+  #frames = 0;
+  /** Still written from by the receiver. */
+  #held: Buffer | undefined;
+  #spare: Buffer | undefined;
+  #closed = false;
+
+  constructor(deliver: Deliver, turns: FlushTurns) {
+    this.#deliver = deliver;
+    this.#turns = turns;
+  }
+
+  get queued(): number {
+    return this.#frames;
+  }
+
+  /** Frames as they are. */
+  append(buffer: Buffer, start: number, end: number, frames: number): void {
+    const queue = this.#open();
+    if (this.#filled + end - start > queueBytes) {
+      this.#appendWhatFits(queue, buffer, start, end);
+      return;
+    }
+    buffer.copy(queue, this.#filled, start, end);
+    this.#filled += end - start;
+    this.#frames += frames;
+  }
+
+  /** Frames with a tag put in behind their addresses. */
+  appendTagged(buffer: Buffer, start: number, end: number, tag: number): void {
+    const queue = this.#open();
+    let next = start;
+    for (let at = start; at < end; at = next) {
+      const length = frameLength(buffer, at);
+      next = at + headerBytes + length;
+      if (length + tagBytes > maxFrameBytes) this.droppedOversized += 1;
+      else if (this.#takes(length + tagBytes)) {
+        const to = this.#begin(queue, length + tagBytes);
+        const rest = at + headerBytes + addressBytes;
+        buffer.copy(queue, to, at + headerBytes, rest);
+        queue.writeUInt32BE(tag, to + addressBytes);
+        buffer.copy(queue, to + addressBytes + tagBytes, rest, next);
+      }
+    }
+  }
+
+  /** Frames without the tag behind their addresses. */
+  appendUntagged(buffer: Buffer, start: number, end: number): void {
+    const queue = this.#open();
+    let next = start;
+    for (let at = start; at < end; at = next) {
+      const length = frameLength(buffer, at);
+      next = at + headerBytes + length;
+      if (!this.#takes(length - tagBytes)) continue;
+      const to = this.#begin(queue, length - tagBytes);
+      const tag = at + headerBytes + addressBytes;
+      buffer.copy(queue, to, at + headerBytes, tag);
+      buffer.copy(queue, to + addressBytes, tag + tagBytes, next);
+    }
+  }
+
+  /** Sends what has come together. */
+  flush(): void {
+    const buffer = this.#filling;
+    const [end, frames] = [this.#filled, this.#frames];
+    if (!buffer || frames === 0 || this.#held || this.#closed) return;
+    // What is delivered may come back to this queue meanwhile, by a loop.
+    this.#filling = this.#spare;
+    this.#spare = undefined;
+    this.#filled = 0;
+    this.#frames = 0;
+    this.sent += frames;
+    this.sentBytes += end - frames * headerBytes;
+    if (this.#deliver(buffer, 0, end, frames)) this.#giveBack(buffer);
+    else this.#held = buffer;
+  }
+
+  /** What was delivered has been written. */
+  resume(): void {
+    const buffer = this.#held;
+    if (!buffer) return;
+    this.#held = undefined;
+    this.#giveBack(buffer);
+    if (this.#frames > 0) this.#turns.add(this);
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #open(): Buffer {
+    if (!this.#held) this.#turns.add(this);
+    this.#filling ??= Buffer.allocUnsafeSlow(queueBytes);
+    return this.#filling;
+  }
+
+  #giveBack(buffer: Buffer): void {
+    if (this.#filling) this.#spare = buffer;
+    else this.#filling = buffer;
+  }
+
+  #appendWhatFits(queue: Buffer, buffer: Buffer, start: number, end: number): void {
+    let next = start;
+    for (let at = start; at < end; at = next) {
+      const length = frameLength(buffer, at);
+      next = at + headerBytes + length;
+      if (this.#takes(length)) buffer.copy(queue, this.#begin(queue, length), at + headerBytes, next);
+    }
+  }
+
+  #takes(length: number): boolean {
+    const fits = this.#filled + headerBytes + length <= queueBytes;
+    if (!fits) this.droppedFull += 1;
+    return fits;
+  }
+
+  /** Makes room for a frame; returns where it goes. */
+  #begin(queue: Buffer, length: number): number {
+    putFrameLength(queue, this.#filled, length);
+    const to = this.#filled + headerBytes;
+    this.#filled = to + length;
+    this.#frames += 1;
+    return to;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * A learning switch with VLANs (`vlan.ts`). Frames that follow one another with the same addresses and the same tag are of one
+ * conversation: what happens to the first happens to all of them, so a busy one costs one look-up for each read.
+ */
+
+import { frameLength, headerBytes } from '../frames.ts';
+import type { AddressEntry, EthernetSettings } from '../protocol.ts';
+import { AddressTable } from './address-table.ts';
+import type { SwitchPort } from './port-switch.ts';
+import type { Forwarding, SwitchPorts } from './switches.ts';
+import { type Arrival, asItIs, isTagType, keepOut, passage, untag, vlanOf } from './vlan.ts';
+
+/** Both addresses and the type. */
+const etherBytes = 14;
+/** The same with a tag. */
+const taggedBytes = 18;
+/** In the first two bytes of an address: it is a group's. */
+const group = 0x0100;
+
+/** Frames of one conversation. */
+interface FrameRun {
+  readonly from: SwitchPort;
+  readonly buffer: Buffer;
+  readonly start: number;
+  readonly end: number;
+  readonly frames: number;
+}
+
+export class EthernetForwarding implements Forwarding {
+  readonly #ports: SwitchPorts;
+  readonly #clock: () => number;
+  readonly #table = new AddressTable();
+
+  /** `clock` in milliseconds, from anywhere. */
+  constructor(ports: SwitchPorts, clock: () => number) {
+    this.#ports = ports;
+    this.#clock = clock;
+  }
+
+  forward(from: SwitchPort, buffer: Buffer, start: number, end: number): number {
+    const nowMs = this.#clock();
+    let total = 0;
+    let first = start;
+    let next = start;
+    let frames = 0;
+    for (let at = start; at < end; at = next) {
+      next = at + headerBytes + frameLength(buffer, at);
+      if (frames > 0 && !isSameConversation(buffer, first, at)) {
+        this.#forward({ from, buffer, start: first, end: at, frames }, nowMs);
+        first = at;
+        frames = 0;
+      }
+      frames += 1;
+      total += 1;
+    }
+    if (frames > 0) this.#forward({ from, buffer, start: first, end, frames }, nowMs);
+    return total;
+  }
+
+  portChanged({ number }: SwitchPort): void {
+    this.#table.forgetPort(number);
+  }
+
+  addresses(): AddressEntry[] {
+    return this.#table.list(this.#clock());
+  }
+
+  forgetAddresses(): void {
+    this.#table.clear();
+  }
+
+  #forward(run: FrameRun, nowMs: number): void {
+    const cause = this.#send(run, nowMs);
+    if (cause !== undefined) run.from.drop(cause, run.frames);
+  }
+
+  /** Answers why the frames are lost, if they are. */
+  #send(run: FrameRun, nowMs: number): 'runt' | 'vlan' | 'same_port' | undefined {
+    const { from, buffer, start } = run;
+    const length = frameLength(buffer, start);
+    const at = start + headerBytes;
+    if (length < etherBytes) return 'runt';
+    const tag = length >= taggedBytes && isTagType(buffer.readUInt16BE(at + 12)) ? buffer.readUInt16BE(at + 14) & 0xfff : undefined;
+    const settings = from.settings as EthernetSettings;
+    const vlan = vlanOf(settings, tag);
+    if (vlan === 0) return 'vlan';
+    const arrival: Arrival = { vlan, isTagged: settings.mode === 'dot1q' && tag !== undefined, from: settings };
+    const high = vlan << 16;
+    const source = buffer.readUInt16BE(at + 6);
+    if ((source & group) === 0) this.#table.learn(high | source, buffer.readInt32BE(at + 8), from.number, nowMs);
+    const destination = buffer.readUInt16BE(at);
+    const port = (destination & group) === 0 ? this.#table.find(high | destination, buffer.readInt32BE(at + 2), nowMs) : -1;
+    const to = this.#ports.find(port);
+    if (to === from) return 'same_port';
+    if (to) return pass(run, arrival, to) ? undefined : 'vlan';
+    for (const other of this.#ports.all) if (other !== from) pass(run, arrival, other);
+    return undefined;
+  }
+}
+
+/** False when frames of this VLAN do not leave there. */
+function pass({ buffer, start, end, frames }: FrameRun, arrival: Arrival, to: SwitchPort): boolean {
+  const how = passage(arrival, to.settings as EthernetSettings);
+  if (how === keepOut) return false;
+  if (how === asItIs) to.queue.append(buffer, start, end, frames);
+  else if (how === untag) to.queue.appendUntagged(buffer, start, end);
+  else to.queue.appendTagged(buffer, start, end, how);
+  return true;
+}
+
+/** Whether the frames at `one` and `other` are whole and have the same addresses, the same type, and the same tag if that says one. */
+function isSameConversation(buffer: Buffer, one: number, other: number): boolean {
+  if (frameLength(buffer, one) < taggedBytes || frameLength(buffer, other) < taggedBytes) return false;
+  for (let at = headerBytes; at < headerBytes + etherBytes; at++) if (buffer[one + at] !== buffer[other + at]) return false;
+  if (!isTagType(buffer.readUInt16BE(one + headerBytes + 12))) return true;
+  const tag = headerBytes + etherBytes;
+  return buffer[one + tag] === buffer[other + tag] && buffer[one + tag + 1] === buffer[other + tag + 1];
+}

@@ -1,0 +1,65 @@
+/** Reads bodies as JSON whatever the request calls them, within limits of size, time and depth; an empty one is `{}`. */
+import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { fault } from '../api/faults.ts';
+import { isDeeper } from '../lib/json-depth.ts';
+
+export const bodyLimitBytes = 1_048_576;
+/** Levels; requests of GNS3's clients have six at most. */
+const mostLevels = 100;
+
+export function parseJson(app: FastifyInstance, limitMs: number): void {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  // Every body of this context is read here: the framework's own limit would say what it wants in its own words.
+  app.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, async (request: FastifyRequest, payload: Readable) =>
+    parse(await readBody(request, payload, limitMs), decoder),
+  );
+}
+
+/** @throws body_too_large, body_late, why the client went */
+function readBody({ headers }: FastifyRequest, payload: Readable, limitMs: number): Promise<Buffer> {
+  const tooLarge = () => fault('body_too_large', { limit: bodyLimitBytes });
+  if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) return Promise.reject(tooLarge());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (error?: Error): void => {
+      clearTimeout(timer);
+      payload.off('data', take).off('end', settle).off('error', settle).off('aborted', gone);
+      // What follows is nobody's.
+      payload.on('error', () => undefined);
+      if (error) reject(error);
+      else resolve(Buffer.concat(chunks));
+    };
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > bodyLimitBytes) settle(tooLarge());
+      else chunks.push(chunk);
+    };
+    const gone = (): void => settle(fault('invalid_request', { reason: 'the body broke off' }));
+    const timer = setTimeout(() => settle(fault('body_late', { seconds: limitMs / 1000 })), limitMs);
+    payload.on('data', take).once('end', settle).once('error', settle).once('aborted', gone);
+  });
+}
+
+function parse(bytes: Buffer, decoder: InstanceType<typeof TextDecoder>): unknown {
+  if (bytes.length === 0) return {};
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    throw fault('malformed_json', { reason: 'it is not UTF-8' }, { extra: { request: { malformed_json: '' } } });
+  }
+  if (isDeeper(bytes, mostLevels))
+    throw fault('malformed_json', { reason: `it is nested deeper than ${mostLevels} levels` }, { extra: { request: {} } });
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return parsed;
+  } catch (error) {
+    // Answers show what came; what looks like a password they must not, and the parser's words quote it.
+    const isSecret = /pass/i.test(text);
+    const request = { malformed_json: isSecret ? '' : text.slice(0, 4096) };
+    const reason = isSecret ? 'it cannot be read' : (error as Error).message;
+    throw fault('malformed_json', { reason }, { extra: { request } });
+  }
+}

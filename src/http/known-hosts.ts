@@ -1,0 +1,31 @@
+/**
+ * Under which names the server may be addressed. A page whose name is made to resolve to this machine (DNS rebinding) has an `Origin` that
+ * agrees with its `Host`, so the name is all that gives it away. Addresses cannot be rebound, and nobody else controls the names listed.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+import { hostname } from 'node:os';
+
+/** Whether a `Host` header names this server. */
+export type IsKnownHost = (header: string | undefined) => boolean;
+
+/** `configured`: names beside `localhost`, the machine's own, and every IP address. */
+export function knownHosts(configured: readonly string[]): IsKnownHost {
+  const names = new Set(['localhost', hostname(), ...configured].map(canonical));
+  names.delete('');
+  // Browsers always send a name; HTTP/1.0 probes send none.
+  return (header) => header === undefined || isAddress(header) || names.has(nameOf(header));
+}
+
+function isAddress(header: string): boolean {
+  const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(header)?.[1];
+  return bracketed === undefined ? isIPv4(nameOf(header)) : isIPv6(bracketed);
+}
+
+function nameOf(header: string): string {
+  return canonical(header.replace(/:\d*$/, ''));
+}
+
+/** Names do not tell case, nor the dot that ends a complete one. */
+function canonical(name: string): string {
+  return name.trim().toLowerCase().replace(/\.$/, '');
+}

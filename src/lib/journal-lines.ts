@@ -1,0 +1,73 @@
+/** The lines of a journal: a checksum (CRC-32, 8 hexadecimal digits), a space, and a record as JSON. */
+import { crc32 } from 'node:zlib';
+import { Turns } from './turns.ts';
+
+const newline = 10;
+
+export function encode(record: unknown): string {
+  const text = JSON.stringify(record);
+  return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
+}
+
+export interface ReadRecords<R> {
+  readonly records: R[];
+  /** Length of the records that could be read. */
+  readonly goodBytes: number;
+  /** Nothing but a last line is not readable; false: there is damage in the middle. */
+  readonly isTorn: boolean;
+}
+
+/** Reads up to the first line that cannot be read. */
+export async function readRecords<R>(content: Buffer): Promise<ReadRecords<R>> {
+  const records: R[] = [];
+  const turns = new Turns();
+  let start = 0;
+  while (start < content.length) {
+    const end = content.indexOf(newline, start);
+    const record = end < 0 ? undefined : decode<R>(content.toString('utf8', start, end));
+    if (record === undefined) return { records, goodBytes: start, isTorn: end < 0 || end === content.length - 1 };
+    records.push(record);
+    start = end + 1;
+    if (turns.isOver) await turns.next();
+  }
+  return { records, goodBytes: start, isTorn: true };
+}
+
+/** Every record that can be read; `lost`: how many lines hold none. */
+export async function salvageRecords<R>(content: Buffer): Promise<{ records: R[]; lost: number }> {
+  const records: R[] = [];
+  const turns = new Turns();
+  let lost = 0;
+  for (let start = 0; start < content.length; ) {
+    const found = content.indexOf(newline, start);
+    const end = found < 0 ? content.length : found;
+    const inLine = recordsIn<R>(content.toString('utf8', start, end));
+    if (inLine.length === 0) lost += 1;
+    records.push(...inLine);
+    start = end + 1;
+    if (turns.isOver) await turns.next();
+  }
+  return { records, lost };
+}
+
+/** Of a line that is damaged: a changed line break makes one line of two, each of which is whole. */
+function recordsIn<R>(line: string): R[] {
+  const whole = decode<R>(line);
+  if (whole !== undefined) return [whole];
+  for (const { index } of line.matchAll(/[0-9a-f]{8} /g)) {
+    if (index === 0) continue;
+    const [before, after] = [decode<R>(line.slice(0, index - 1)), decode<R>(line.slice(index))];
+    if (before !== undefined || after !== undefined) return [before, after].filter((record) => record !== undefined);
+  }
+  return [];
+}
+
+function decode<R>(line: string): R | undefined {
+  const text = line.slice(9);
+  if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return undefined;
+  try {
+    return JSON.parse(text) as R;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+/** Reading files that may be anything by now: a named pipe is not waited for, a folder or socket is refused, the size is bounded. */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+export class NotAFile extends Error {
+  override readonly name = 'NotAFile';
+}
+
+/** Opens a regular file for reading. @throws NotAFile, and errors of the system */
+export async function openRegular(path: string): Promise<{ file: FileHandle; sizeBytes: number }> {
+  // Without O_NONBLOCK a named pipe holds a thread of the pool until somebody writes to it. For files it makes no difference.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENXIO' ? new NotAFile(`${path} is a socket, not a file`) : error;
+  });
+  const facts = await file.stat();
+  if (facts.isFile()) return { file, sizeBytes: facts.size };
+  await file.close();
+  throw new NotAFile(`${path} is ${facts.isDirectory() ? 'a folder' : 'a device or a pipe'}, not a file`);
+}
+
+/** @throws NotAFile, RangeError for a file of more than `maxBytes`, and errors of the system */
+export async function readRegularFile(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer> {
+  const { file, sizeBytes } = await openRegular(path);
+  try {
+    if (sizeBytes > maxBytes) throw new RangeError(`${path} has ${sizeBytes} bytes, more than ${maxBytes}`);
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The floors inside the rooms, from the highest to the lowest. An entry is a folder or a file of the room, and of two entries
+ * that hold a file the longer one counts (`live/links` before `live`). A file imports from its own entry and from lower floors: never
+ * from a higher one, nor from another entry of its own floor. Types count as well.
+ */
+export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  'src/controller': [
+    ['routes'],
+    ['controller.ts'],
+    ['archive', 'feed.ts'],
+    ['projects'],
+    ['live'],
+    ['live/history'],
+    ['live/captures'],
+    ['live/links'],
+    ['live/drawings', 'live/nodes'],
+    ['live/host'],
+    ['catalog', 'computes'],
+    ['log', 'zip'],
+    ['model'],
+  ],
+  'src/fabric': [
+    ['main.ts', 'client.ts'],
+    ['control', 'connection'],
+    ['links'],
+    ['captures', 'switches'],
+    ['ports', 'delays'],
+    ['filters'],
+    ['frames.ts', 'bpf-compile.ts'],
+    ['protocol.ts'],
+  ],
+  'src/emulators': [
+    ['drivers.ts'],
+    ['kinds.ts'],
+    // Its user network is that of another kind's emulator.
+    ['nat'],
+    [
+      ...['atm-switch', 'cloud', 'docker', 'dynamips', 'ethernet-hub', 'ethernet-switch', 'frame-relay-switch', 'iou'],
+      ...['qemu', 'traceng', 'virtualbox', 'vmware', 'vpcs'],
+    ],
+    ['fabric-switches', 'storage-only', 'port-processes'],
+    ['facts', 'host'],
+    ['driver.ts'],
+    ['kind.ts'],
+  ],
+  'src/compute': [
+    ['compute.ts'],
+    ['routes'],
+    ['projects'],
+    ['nodes'],
+    ['console', 'context.ts'],
+    ['links', 'captures'],
+    ['store.ts', 'host'],
+  ],
+  web: [
+    ['main.tsx'],
+    ['page.tsx'],
+    ['panels'],
+    ['console', 'impair'],
+    ['actions'],
+    ['capture', 'dialogs', 'scene'],
+    ['ui'],
+    ['state'],
+    ['geometry', 'api.ts', 'router.ts', 'texts.ts', 'modules.d.ts'],
+  ],
+};
+
+/** Rooms of more lines have floors. */
+export const mostLinesWithoutFloors = 3000;

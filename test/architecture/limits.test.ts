@@ -1,0 +1,142 @@
+/** Sizes and names that CONTRIBUTING promises, read with the compiler: of `src/` and `web/`, without tests. */
+import assert from 'node:assert/strict';
+import { relative, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Node, SourceFile } from 'typescript/unstable/ast';
+import {
+  isClassDeclaration,
+  isFunctionLikeDeclaration,
+  isInterfaceDeclaration,
+  isTypeAliasDeclaration,
+} from 'typescript/unstable/ast/is';
+import { API } from 'typescript/unstable/sync';
+
+const limits = { fileLines: 400, functionLines: 60, interfaceMembers: 12, parameters: 4 };
+
+/** What was over a limit when the limit came to be tested. These lists only become shorter: an entry that is within the limit fails. */
+const longFunctions = [
+  'ExportDialog',
+  'NodePanel',
+  'PacketTable',
+  'Palette',
+  'SnapshotsDialog',
+  'TemplateEditor',
+  'createHttpServer',
+  'linkRoutes',
+  'portRoutes',
+  'prepare',
+  'projectRoutes',
+  'qemuDriver',
+  'serverRoutes',
+];
+const largeInterfaces = ['Action', 'DockerProperties', 'Emulator', 'Kind', 'Plan', 'QemuProperties'];
+const sharedNames = [
+  'Compute',
+  'ComputeEvent',
+  'ComputeNode',
+  'Direction',
+  'ImageFacts',
+  'Link',
+  'LinkCapture',
+  'LinkCaptures',
+  'LinkDirection',
+  'LinkStats',
+  'Names',
+  'Parts',
+  'Place',
+  'Platform',
+  'Port',
+  'Program',
+  'Progress',
+  'Project',
+  'Projects',
+  'Rate',
+  'ReadAt',
+  'SwitchPort',
+  'Template',
+  'Wiring',
+];
+
+const root = resolve(import.meta.dirname, '../..');
+/** All texts of the page stand in one file. */
+const longFiles = ['web/texts.ts'];
+
+interface Found {
+  readonly name: string;
+  readonly where: string;
+}
+
+const found = { files: [] as Found[], functions: [] as Found[], interfaces: [] as Found[], parameters: [] as Found[] };
+/** Exported types, interfaces and classes of `src/`, to the files that declare them. */
+const names = new Map<string, string[]>();
+/** Some belong to both programs. */
+const seen = new Set<string>();
+
+const api = new API({ cwd: root });
+const openProjects = [resolve(root, 'tsconfig.json'), resolve(root, 'web/tsconfig.json')];
+for (const { program } of api.updateSnapshot({ openProjects }).getProjects()) {
+  for (const path of program.getSourceFileNames()) {
+    const file = relative(root, path);
+    if (!/^(src|web)\//.test(file) || file.endsWith('.test.ts')) continue;
+    const source = program.getSourceFile(path);
+    if (!source || seen.has(file)) continue;
+    seen.add(file);
+    look(file, source);
+  }
+}
+api.close();
+
+function look(file: string, source: SourceFile): void {
+  const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+  const lines = source.text.split('\n').length - 1;
+  if (lines > limits.fileLines) found.files.push({ name: file, where: `${lines} lines` });
+  const visit = (node: Node): void => {
+    const at = `${file}:${lineOf(node.getStart(source)) + 1}`;
+    if (isFunctionLikeDeclaration(node)) {
+      const name = ('name' in node && textOf(node.name, source)) || at;
+      const length = lineOf(node.end) - lineOf(node.getStart(source)) + 1;
+      if (length > limits.functionLines) found.functions.push({ name, where: `${at}, ${length} lines` });
+      if (node.parameters.length > limits.parameters) found.parameters.push({ name, where: at });
+    } else if (isInterfaceDeclaration(node) && node.members.length > limits.interfaceMembers) {
+      found.interfaces.push({ name: node.name.text, where: `${at}, ${node.members.length} members` });
+    }
+    node.forEachChild(visit);
+  };
+  visit(source);
+  if (file.startsWith('src/')) for (const name of exportedTypes(source)) names.set(name, [...(names.get(name) ?? []), file]);
+}
+
+function textOf(node: Node | undefined, source: SourceFile): string | undefined {
+  return node && source.text.slice(node.getStart(source), node.end);
+}
+
+function exportedTypes(source: SourceFile): string[] {
+  return source.statements.flatMap((node) => {
+    if (!isInterfaceDeclaration(node) && !isClassDeclaration(node) && !isTypeAliasDeclaration(node)) return [];
+    const isExported = textOf(node.modifiers?.[0], source) === 'export';
+    return isExported && node.name ? [node.name.text] : [];
+  });
+}
+
+/** Fails for what is found and not in the list, and for what is in the list and not found any more. */
+function compare(over: readonly Found[], known: readonly string[]): void {
+  const fresh = over.filter(({ name }) => !known.includes(name)).map(({ name, where }) => `${name} (${where})`);
+  assert.deepEqual(fresh, [], 'over the limit');
+  const gone = known.filter((name) => !over.some((each) => each.name === name));
+  assert.deepEqual(gone, [], 'within the limit now: remove it from the list');
+}
+
+describe('limits', () => {
+  it('are held against all files', () => assert.ok(seen.size > 400, `${seen.size} files`));
+  it(`files have at most ${limits.fileLines} lines`, () => compare(found.files, longFiles));
+  it(`functions have at most ${limits.functionLines} lines`, () => compare(found.functions, longFunctions));
+  it(`functions have at most ${limits.parameters} positional parameters`, () => compare(found.parameters, []));
+  it(`interfaces have at most ${limits.interfaceMembers} members`, () => compare(found.interfaces, largeInterfaces));
+  it('one exported type name has one meaning', () => {
+    const shared = [...names].filter(([, files]) => files.length > 1);
+    compare(
+      shared.map(([name, files]) => ({ name, where: files.join(', ') })),
+      sharedNames,
+    );
+  });
+});

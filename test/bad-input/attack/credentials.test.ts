@@ -1,0 +1,151 @@
+/** Attacks on a server that asks for credentials: tickets at other routes, guesses of passwords, other spellings. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { expectFault, expectStatus, RawClient } from '../../support/raw-http.ts';
+import { ask, BareConnection, requestText, upgrade } from '../../support/raw-socket.ts';
+import { type RunningServer, startServer } from '../../support/server.ts';
+import { waitFor } from '../../support/wait-for.ts';
+
+const basic = (password: string, scheme = 'Basic') => `${scheme} ${Buffer.from(`teacher:${password}`).toString('base64')}`;
+const authorization = basic('right');
+
+let server: RunningServer;
+let client: RawClient;
+before(async () => {
+  const account = { auth: true, user: 'teacher', password: 'right' };
+  server = await startServer({ config: { Server: account, Qemu: { acceleration: 'off' } } });
+  client = new RawClient(server.url);
+});
+after(async () => {
+  client?.close();
+  await server?.stop();
+});
+
+const host = { Host: '127.0.0.1' };
+const send = (line: string, headers: Record<string, string> = {}, from?: string) =>
+  ask(server.port, requestText(line, { ...host, ...headers }), { ...(from !== undefined && { from }) });
+const issue = async (body: unknown = {}): Promise<string> => {
+  const reply = expectStatus(await client.send('POST /v2/tickets', { headers: { authorization }, body }), 201);
+  return reply.json<{ ticket: string }>().ticket;
+};
+
+describe('a ticket', () => {
+  test('opens no route but a WebSocket’s, whatever the request says of itself', async () => {
+    const created = await client.send('POST /v2/projects', { headers: { authorization }, body: { name: 'kept' } });
+    const { project_id } = expectStatus(created, 201).json<{ project_id: string }>();
+    const path = `/v2/projects/${project_id}`;
+    for (const line of [
+      `DELETE ${path}`,
+      `PUT ${path}`,
+      `POST ${path}/close`,
+      `GET ${path}`,
+      'POST /v2/shutdown',
+      'GET /v2/notifications',
+    ])
+      assert.equal((await send(`${line}?ticket=${await issue()}`, upgrade)).status, 401, line);
+    for (const method of ['DELETE', 'POST', 'HEAD', 'OPTIONS'])
+      assert.notEqual((await send(`${method} /v2/notifications/ws?ticket=${await issue()}`, upgrade)).status, 101, method);
+    expectStatus(await client.send(`GET ${path}`, { headers: { authorization } }), 200);
+  });
+
+  test('opens the path for which it was issued, and no other', async () => {
+    const path = '/v2/notifications/ws';
+    assert.equal((await send(`GET ${path}?ticket=${await issue({ path: '/v2/compute/notifications/ws' })}`, upgrade)).status, 401);
+    assert.equal((await send(`GET ${path}?ticket=${await issue({ path })}`, upgrade)).status, 101);
+    expectFault(await client.send('POST /v2/tickets', { headers: { authorization }, body: { path: 'no path' } }), 400);
+  });
+
+  test('is good once, also when the first use was at a wrong path', async () => {
+    const path = '/v2/notifications/ws';
+    const ticket = await issue({ path });
+    assert.equal((await send(`GET /v2/compute/notifications/ws?ticket=${ticket}`, upgrade)).status, 401);
+    assert.equal((await send(`GET ${path}?ticket=${ticket}`, upgrade)).status, 401);
+  });
+
+  test('an upgrade that is none is told so', async () => {
+    const { Connection: _none, ...noUpgrade } = upgrade;
+    assert.equal((await send(`GET /v2/notifications/ws?ticket=${await issue()}`, noUpgrade)).status, 400);
+  });
+});
+
+test('the name of the scheme may be written in any case', async () => {
+  for (const scheme of ['basic', 'BASIC', 'Basic', 'bAsIc ']) {
+    expectStatus(await client.send('GET /v2/version', { headers: { authorization: basic('right', scheme) } }), 200);
+    expectFault(await client.send('GET /v2/version', { headers: { authorization: basic('wrong', scheme) } }), 401);
+  }
+  for (const other of ['Bearer', 'Digest', 'xBasic', 'Basic,'])
+    expectFault(await client.send('GET /v2/version', { headers: { authorization: basic('right', other) } }), 401);
+});
+
+test('a refusal has the body of every error', async () => {
+  const body = expectFault(await client.send('GET /v2/version'), 401, /Authentication is required/);
+  assert.deepEqual(Object.keys(body).sort(), ['message', 'status']);
+});
+
+test('guesses wait for each other, and hold up no other address', async () => {
+  const guess = (word: string) => requestText('GET /v2/version', { ...host, Authorization: basic(word) });
+  const from = '127.0.0.9';
+  // The last of them is answered after 200 + 400 + … ms; before that, as many wait as may.
+  const guesses: BareConnection[] = [];
+  const tryNext = () => {
+    const connection = new BareConnection(server.port, { from });
+    connection.write(guess(`guess ${guesses.length}`));
+    guesses.push(connection);
+  };
+  const unanswered = () => guesses.filter(({ received }) => received === '').length;
+  for (let count = 0; count < 20; count++) tryNext();
+  // While as many wait as may, the right password of that address is not looked at, either; that of another one is.
+  const own = await waitFor(
+    async () => {
+      tryNext();
+      const reply = await send('GET /v2/version', { Authorization: authorization }, from);
+      return reply.status === 429 && reply;
+    },
+    { what: 'an attempt that is not looked at', limitMs: 60_000 },
+  );
+  assert.equal(own.headers.get('retry-after'), '10');
+  assert.notEqual(unanswered(), 0, 'every guess was answered at once');
+  assert.equal((await send('GET /v2/version', { Authorization: authorization }, '127.0.0.10')).status, 200);
+  assert.notEqual(unanswered(), 0, 'the other address was held up');
+  for (const one of guesses) one.close();
+});
+
+test('a program with an old password is refused at once, however often it asks', async () => {
+  const before = new Set<number>();
+  for (let count = 0; count < 40; count++)
+    before.add((await send('GET /v2/version', { Authorization: basic('old') }, '127.0.0.11')).status);
+  assert.deepEqual([...before], [401]);
+});
+
+describe('auth without a password or a user', () => {
+  for (const [key, account] of [
+    ['password', 'user = teacher\npassword =\n'],
+    ['password', 'user = teacher\npassword = "  "\n'],
+    ['password', 'user = teacher\n'],
+    ['user', 'user =\npassword = right\n'],
+  ] as const) {
+    test(`${JSON.stringify(account)} does not start, and says that ${key} is empty`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'pb-auth-'));
+      try {
+        await writeFile(join(folder, 'config.ini'), `[Server]\nauth = True\n${account}`);
+        const main = resolve(import.meta.dirname, '../../../src/main.ts');
+        const args = [main, '--port', '0', '--data-dir', join(folder, 'data'), '--config', join(folder, 'config.ini')];
+        const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+        let output = '';
+        child.stderr.setEncoding('utf8').on('data', (text: string) => {
+          output += text;
+        });
+        // One that starts would stay.
+        child.stdout.once('data', () => child.kill('SIGKILL'));
+        assert.equal(await new Promise((done) => child.once('close', done)), 2);
+        assert.match(output, new RegExp(`auth is on and ${key} is empty`));
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    });
+  }
+});
