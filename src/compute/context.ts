@@ -5,7 +5,7 @@ import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { CaptureFiles } from './captures/capture-files.ts';
-import type { Admission } from './console/admission.ts';
+import type { Admission } from './host/console-admission.ts';
 import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';

@@ -1,5 +1,5 @@
 /** How emulators are confined on this machine with the default configuration: their namespaces and their user. */
-import { namespaceObstacle } from '../emulators/confinement/namespaces.ts';
+import { namespaceObstacle } from '../emulators/host/confinement/namespaces.ts';
 import { findRunAs } from '../emulators/host/run-as.ts';
 import { kinds } from '../emulators/kinds.ts';
 import type { Finding } from '../schema/finding.ts';

@@ -5,7 +5,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { fault } from '../../api/faults.ts';
 import type { ConsoleSource } from '../../emulators/driver.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from '../host/console-admission.ts';
 import { ConsoleClient, type Sink } from './client.ts';
 import { Scrollback } from './scrollback.ts';
 import { SourceConnection } from './source.ts';

@@ -9,8 +9,8 @@ import { fault } from '../../api/faults.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
-import { withOpenFolders } from '../confinement/open-folders.ts';
 import type { NodeView } from '../driver.ts';
+import { withOpenFolders } from './confinement/open-folders.ts';
 
 export interface RunAs {
   /** For people: a name, or the number of a user without one. */
@@ -75,7 +75,7 @@ export async function giveFolders(
   for (let path = dirname(runtimeDirectory); isBelow(dirname(runDirectory), path); path = dirname(path)) await chmod(path, 0o711);
 }
 
-export interface Wanted {
+export interface WantedReach {
   readonly written: readonly string[];
   readonly read: readonly string[];
   /** Of `openFolders`. */
@@ -83,7 +83,7 @@ export interface Wanted {
 }
 
 /** @throws run_as_failed with the first path that the user cannot write or read */
-export async function requireReach(runAs: RunAs, { written, read, table }: Wanted): Promise<void> {
+export async function requireReach(runAs: RunAs, { written, read, table }: WantedReach): Promise<void> {
   const tests = [...written.flatMap((path) => ['-w', path]), ...read.flatMap((path) => ['-r', path])];
   const { program, args } = withOpenFolders(table, commandAs(runAs, 'sh', ['-c', tryFiles, 'sh', ...tests]));
   const { code, stdout, reason } = await runTool(program, args, { timeoutMs: toolLimitMs });

@@ -5,8 +5,8 @@
 import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import { openFolders, withOpenFolders } from '../confinement/open-folders.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
+import { openFolders, withOpenFolders } from '../host/confinement/open-folders.ts';
 import type { Host } from '../host/host.ts';
 import { commandAs, findRunAs, giveFolders, type RunAs } from '../host/run-as.ts';
 import { type KeptPort, PortProcesses, type PortService, whenReady } from '../port-processes/port-processes.ts';

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
-import { librariesOf } from '../confinement/private-root.ts';
+import { librariesOf } from '../host/confinement/private-root.ts';
 import { findProgram } from '../host/find-program.ts';
 
 export interface VpcsBinary {

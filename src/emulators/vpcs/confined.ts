@@ -9,10 +9,10 @@
  */
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mountTable } from '../confinement/mount-table.ts';
-import { unshareWords } from '../confinement/namespaces.ts';
-import { innerProgram, innerWork, makePrivateRoot } from '../confinement/private-root.ts';
-import { quoteWord, quoteWords } from '../confinement/shell-text.ts';
+import { mountTable } from '../host/confinement/mount-table.ts';
+import { unshareWords } from '../host/confinement/namespaces.ts';
+import { innerProgram, innerWork, makePrivateRoot } from '../host/confinement/private-root.ts';
+import { quoteWord, quoteWords } from '../host/confinement/shell-text.ts';
 import { requireProgram } from '../host/find-program.ts';
 import type { RunAs } from '../host/run-as.ts';
 import type { VpcsBinary } from './binary.ts';

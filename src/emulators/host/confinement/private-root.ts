@@ -4,8 +4,8 @@
  */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fault } from '../../api/faults.ts';
-import { runTool } from '../../process/tool.ts';
+import { fault } from '../../../api/faults.ts';
+import { runTool } from '../../../process/tool.ts';
 import type { Mount } from './mount-table.ts';
 
 export interface PrivateRoot {

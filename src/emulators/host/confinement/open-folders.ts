@@ -4,18 +4,18 @@
  */
 import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { isBelow } from '../../lib/inside.ts';
-import type { RunAs } from '../host/run-as.ts';
+import { isBelow } from '../../../lib/inside.ts';
+import type { RunAs } from '../run-as.ts';
 import { type Mount, mountTable } from './mount-table.ts';
 
-interface Wanted {
+interface WantedPath {
   readonly path: string;
   readonly isFolder: boolean;
 }
 
 /** Writes the table of mounts and their points to the folder `stage`. @returns its path; undefined when all can be reached without */
 export async function openFolders(runAs: RunAs, paths: readonly string[], stage: string): Promise<string | undefined> {
-  const closed = new Map<string, Wanted[]>();
+  const closed = new Map<string, WantedPath[]>();
   for (const wanted of await wantedOf(runAs, paths)) {
     const above = await closedAbove(runAs, wanted.path);
     if (above !== undefined) closed.set(above, [...(closed.get(above) ?? []), wanted]);
@@ -33,7 +33,7 @@ export async function openFolders(runAs: RunAs, paths: readonly string[], stage:
 }
 
 /** `cover` is filled first and put in place last, as it may itself be below the closed folder. */
-async function makeCover(above: string, below: readonly Wanted[], cover: string): Promise<Mount[]> {
+async function makeCover(above: string, below: readonly WantedPath[], cover: string): Promise<Mount[]> {
   const mounts: Mount[] = [];
   for (const { path, isFolder } of below) {
     const target = join(cover, relative(above, path));
@@ -45,8 +45,8 @@ async function makeCover(above: string, below: readonly Wanted[], cover: string)
 }
 
 /** Those that exist, by their real paths, without what lies in others. A folder that is itself closed to the user is of no use. */
-async function wantedOf(runAs: RunAs, paths: readonly string[]): Promise<Wanted[]> {
-  const found = new Map<string, Wanted>();
+async function wantedOf(runAs: RunAs, paths: readonly string[]): Promise<WantedPath[]> {
+  const found = new Map<string, WantedPath>();
   for (const given of paths) {
     const path = await realpath(given).catch(() => undefined);
     const facts = path === undefined ? undefined : await stat(path);

@@ -1,7 +1,7 @@
 /** Namespaces by `unshare` (util-linux): of a server that is root at once, of another user inside a user namespace where the kernel permits it. */
 
-import { runTool } from '../../process/tool.ts';
-import { findProgram } from '../host/find-program.ts';
+import { runTool } from '../../../process/tool.ts';
+import { findProgram } from '../find-program.ts';
 
 export type Namespace = 'net' | 'mount' | 'ipc' | 'uts';
 
