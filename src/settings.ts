@@ -119,6 +119,8 @@ function checkRanges({ Server: server }: SettingsSections): void {
   if (server.ssl && (server.certfile === '' || server.certkey === ''))
     throw new SettingsError('[Server] ssl is on, so certfile and certkey must be given');
   checkCredentials(server);
+  if (!['preferred', 'required', 'off'].includes(server.link_encryption))
+    throw new SettingsError(`[Server] link_encryption is preferred, required or off, not "${server.link_encryption}"`);
 }
 
 /** An empty one would be the first guess. */

@@ -172,6 +172,10 @@ const table = {
   compute_name_taken: { status: 409, says: 'There is a compute named "{name}" already' },
   compute_id_reserved: { status: 400, says: 'The compute id or name "{name}" is reserved' },
   compute_unreachable: { status: 409, says: "Cannot connect to compute '{name}' with request {request}: {reason}" },
+  credentials_in_clear: {
+    status: 409,
+    says: "The user and password of compute '{name}' would cross the network in the clear to {address}: use https, or set clear_credentials = True in [Server]",
+  },
   compute_refused: { status: 409, says: "Compute '{name}' cannot be used: {reason}" },
   compute_said: { status: 409, says: '{message}' },
   compute_bad_request: { status: 400, says: 'Bad request {request}: {message}' },

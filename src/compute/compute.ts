@@ -21,7 +21,7 @@ import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import { consoleHostOf } from '../schema/console-access.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
-import { CaptureFiles } from './captures/capture-files.ts';
+import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
 import { consoleAdmission } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
@@ -116,7 +116,7 @@ export class HostCompute {
       store,
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
-      captures: new CaptureFiles(),
+      captures: new BusyCaptures(),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,

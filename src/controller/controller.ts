@@ -129,6 +129,7 @@ export class Controller {
   /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
+    const { clear_credentials: clearCredentials } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
     const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
@@ -146,7 +147,8 @@ export class Controller {
       version,
       log,
       local,
-      makeTransport: (record) => new RemoteTransport(record, version),
+      clearCredentials,
+      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, version),
       announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => controller?.heard(compute, event),
       onState: (compute) => controller?.watch.changed(compute),

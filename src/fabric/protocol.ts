@@ -6,7 +6,7 @@
 import type { Filters } from '../schema/filter.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 5;
+export const protocolVersion = 6;
 
 export type PortSpec =
   /**
@@ -39,6 +39,8 @@ export interface StreamSpec {
   role: 'accept' | 'connect';
   /** The same at both ends, and of this link alone. */
   secret: string;
+  /** Frames on the connection are encrypted; `required`: without a connection there are none, in place of datagrams in the clear. */
+  encryption?: 'preferred' | 'required';
 }
 
 /** How frames get to another compute. */

@@ -1,4 +1,4 @@
-import { Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
+import { GivenName, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 export const Supplier = Type.Object({ logo: Type.Optional(Text()), url: Type.Optional(Text()) }, named('Supplier'));
@@ -27,14 +27,14 @@ const settings = {
 };
 
 export const ProjectCreate = Type.Object(
-  { ...settings, name: Name(), project_id: Type.Optional(nullable(Uuid)) },
+  { ...settings, name: GivenName(), project_id: Type.Optional(nullable(Uuid)) },
   named('ProjectCreate'),
 );
-export const ProjectUpdate = Type.Object({ ...settings, name: Type.Optional(Name()) }, named('ProjectUpdate'));
+export const ProjectUpdate = Type.Object({ ...settings, name: Type.Optional(GivenName()) }, named('ProjectUpdate'));
 export const ProjectDuplicate = Type.Object(
   {
     ...settings,
-    name: nullable(Name()),
+    name: nullable(GivenName()),
     project_id: Type.Optional(nullable(Uuid)),
     reset_mac_addresses: Type.Optional(Type.Boolean({ description: 'Give the nodes of the copy new MAC addresses' })),
   },

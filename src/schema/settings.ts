@@ -69,6 +69,11 @@ const table = {
     udp_start_port_range: gns3(20000, 'First port of links between computes (UDP, and TCP with `link_streams`)'),
     udp_end_port_range: gns3(30000, 'Last port of links between computes'),
     link_streams: ours(true, 'Links between two Patchbay computes use TCP; off: UDP datagrams only'),
+    link_encryption: ours(
+      'preferred',
+      'Links between two Patchbay computes that go over TCP are encrypted; `required`: no link to another compute carries frames in the clear; `off`',
+    ),
+    clear_credentials: ours(false, 'Send user and password to computes over plain HTTP also at addresses that are not private'),
     default_nat_interface: gns3('virbr0', 'Interface name that NAT nodes show for their port'),
     allowed_interfaces: gns3('', 'Comma-separated interfaces that cloud nodes may use; empty: all'),
     enable_builtin_templates: gns3(true, 'List the built-in templates'),

@@ -139,9 +139,10 @@ test('a newer file is refused clearly and stays as it is', async () => {
   const { files, ids } = oldProject(9);
   const text = (files['old lab.gns3'] ?? '').replace('"revision":9', '"revision":10').replace(ids.project, randomUUID());
   await writeFile(newer, text);
-  const before = (await client.get<Project[]>('/v2/projects')).length;
   expectFault(await client.send('POST /v2/projects/load', { body: { path: newer } }), 409, /newer program \(revision 10/);
   await server.restart();
   assert.equal(await readFile(newer, 'utf8'), text);
-  assert.equal((await client.get<Project[]>('/v2/projects')).length, before);
+  const listed = (await client.get<Project[]>('/v2/projects')).find(({ filename }) => filename === 'x.gns3');
+  assert.equal(listed?.status, 'closed');
+  expectFault(await client.send(`POST /v2/projects/${listed.project_id}/open`), 409, /newer program \(revision 10/);
 });

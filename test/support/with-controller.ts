@@ -18,6 +18,7 @@ import { InMemoryCompute } from './in-memory-compute.ts';
 
 export interface ProjectAnswer {
   readonly project_id: string;
+  readonly name: string;
   readonly path: string;
   readonly filename: string;
   readonly status: string;

@@ -9,6 +9,7 @@ import { keepCopy, readOwnJson } from '../../lib/set-aside.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
+import { refuseClearCredentials } from './clear-credentials.ts';
 import { Compute, type ComputeRecord, localComputeId } from './compute.ts';
 import { ImageTransfers } from './image-transfers.ts';
 
@@ -17,6 +18,8 @@ export interface ComputesOptions {
   readonly version: string;
   readonly log: Log;
   readonly local: { readonly record: ComputeRecord; readonly transport: Transport; readonly consoleHost: string };
+  /** User and password may go over plain HTTP to any address. */
+  readonly clearCredentials: boolean;
   readonly makeTransport: (record: ComputeRecord) => Transport;
   /** `compute.created`, `compute.updated`, `compute.deleted` for listeners of the controller. */
   readonly announce: (action: string, compute: Compute) => void;
@@ -99,6 +102,7 @@ export class Computes {
       }
       const record = recordOf(given);
       this.#refuseTakenName(record.name);
+      if (!this.#options.clearCredentials) await refuseClearCredentials(record);
       const compute = new Compute(record, this.#options.makeTransport(record));
       await this.#connectFirst(compute);
       await this.#save([...this.#stored(), record]).catch(async (error: unknown) => {
@@ -119,6 +123,7 @@ export class Computes {
       if (fields.name !== undefined && fields.name !== compute.record.name) this.#refuseTakenName(fields.name);
       if (compute.isLocal) return this.#renameLocal(fields.name ?? compute.record.name);
       const record: ComputeRecord = canonical({ ...compute.record, ...fields });
+      if (!this.#options.clearCredentials) await refuseClearCredentials(record);
       await this.#save(this.#stored().map((stored) => (stored.compute_id === computeId ? record : stored)));
       const before = compute.transport;
       compute.replace(record, this.#options.makeTransport(record));

@@ -106,7 +106,9 @@ export class LiveProject implements ProjectHost {
     const file = join(options.folder, options.filename);
     const onSnapshotFailed = (error: unknown) =>
       options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
-    const { log, state } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    const { log, state, cutBytes } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    if (cutBytes > 0)
+      options.log.warn({ file }, `the last record of ${file}.log was incomplete and was cut off (${cutBytes} bytes)`);
     // Other programs may still want to read the file as it was.
     if (state.upgradedFrom !== undefined) {
       await copyFile(file, `${file}.backup${state.upgradedFrom}`);

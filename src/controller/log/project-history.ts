@@ -3,8 +3,9 @@
  * The file lies beside the project file. It is read when somebody asks for it or the log hands records over, not when the project is
  * opened; nothing that a project *is* depends on it, so a damaged one is put aside.
  */
-import { rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { Journal, JournalDamaged } from '../../lib/journal.ts';
+import { setAside } from '../../lib/set-aside.ts';
 import { checkRecords } from './read-records.ts';
 import type { LogLine, LogRecord } from './records.ts';
 
@@ -56,7 +57,7 @@ export class ProjectHistory {
 
   /** Of a project whose log is gone, or that is made anew. */
   static async forget(projectFile: string): Promise<void> {
-    await rm(historyPath(projectFile), { force: true });
+    await rm(historyPath(projectFile), { recursive: true, force: true });
   }
 
   #open(): Promise<Journal<LogLine>> {
@@ -70,7 +71,7 @@ export class ProjectHistory {
   async #read(): Promise<Journal<LogLine>> {
     const { journal, records } = await openChecked(this.#path).catch(async (error: unknown) => {
       if (!(error instanceof JournalDamaged)) throw error;
-      await rename(this.#path, `${this.#path}.damaged`);
+      await setAside(this.#path);
       return openChecked(this.#path);
     });
     this.#records = records;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { appendFile, copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { Journal } from '../../lib/journal.ts';
@@ -133,7 +133,8 @@ describe('project log', () => {
       (await log.records()).map(({ action }) => action),
       ['node.created'],
     );
-    assert.match(await readFile(`${historyPath(file)}.damaged`, 'utf8'), /node\.painted/);
+    const aside = (await readdir(dirname(file))).find((name) => name.startsWith(`${basename(file)}.history.damaged-`)) ?? '';
+    assert.match(await readFile(join(dirname(file), aside), 'utf8'), /node\.painted/);
     await log.close();
   });
 

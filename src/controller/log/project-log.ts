@@ -44,6 +44,8 @@ export interface LogOptions {
 export interface OpenedLog {
   readonly log: ProjectLog;
   readonly state: ProjectState;
+  /** Length of a last record that was incomplete and was cut off. */
+  readonly cutBytes: number;
 }
 
 export class ProjectLog {
@@ -84,7 +86,7 @@ export class ProjectLog {
   static async open(file: string, options: LogOptions): Promise<OpenedLog> {
     const { topology, upgradedFrom } = await readTopology(file);
     const state = stateOf(topology, upgradedFrom);
-    const { journal, records } = await openJournal(file);
+    const { journal, records, cutBytes } = await openJournal(file);
     try {
       replay(state, records);
       if (records.length === 0) {
@@ -99,7 +101,7 @@ export class ProjectLog {
     const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const log = new ProjectLog(file, journal, { seq: state.seq, base }, options);
     log.#kept = records.filter((record) => record.action !== 'project.snapshot');
-    return { log, state };
+    return { log, state, cutBytes };
   }
 
   /** Writes the first file of a project; a log that lies there is of another one and goes. */
@@ -254,11 +256,11 @@ export class ProjectLog {
   }
 }
 
-async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[] }> {
+async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number }> {
   try {
-    const { journal, records: lines } = await Journal.open<LogLine>(logPath(file));
+    const { journal, records: lines, cutBytes } = await Journal.open<LogLine>(logPath(file));
     try {
-      return { journal, records: await checkRecords(lines) };
+      return { journal, records: await checkRecords(lines), cutBytes };
     } catch (error) {
       await journal.close();
       throw error;

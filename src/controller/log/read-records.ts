@@ -1,7 +1,7 @@
 /** Records as they come from disk: each is checked before it is used. */
 import { problemsOf } from '../../api/validate.ts';
 import { JournalDamaged } from '../../lib/journal.ts';
-import { nullable, strict } from '../../schema/common.ts';
+import { asStored, nullable, strict } from '../../schema/common.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import { actionRules, isAction } from './actions/actions.ts';
 import { UdpPortPair } from './actions/marker-rules.ts';
@@ -20,7 +20,7 @@ function schemaOf(action: string, { event, was }: { event: TSchema; was: TSchema
     inverts: Type.Optional(seq),
     udp_ports: Type.Optional(UdpPortPair),
   };
-  return Type.Object({ ...fields, action: Type.Literal(action), event, was }, strict);
+  return asStored(Type.Object({ ...fields, action: Type.Literal(action), event, was }, strict));
 }
 
 /**

@@ -2,11 +2,11 @@
  * The project file (`.gns3`, revision 9): what stands in it, and reading it. Nothing here writes: a file that cannot be understood is
  * left as it is. Source: the established format.
  */
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { problemsOf } from '../../api/validate.ts';
-import { isUuid, Name, nullable, oneOf, strict } from '../../schema/common.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { asStored, isUuid, Name, nullable, oneOf, strict } from '../../schema/common.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
 import type { Filters } from '../../schema/filter.ts';
 import { type LinkEnd, LinkInput } from '../../schema/link.ts';
@@ -77,35 +77,37 @@ export const projectDefaults: Omit<ProjectEntry, 'name' | 'project_id'> = Object
   zoom: 100,
 });
 
-const TopologyFile = Type.Object(
-  {
-    ...storedProjectFields,
-    revision: Type.Integer(),
-    type: Type.Literal('topology'),
-    version: Type.String(),
-    topology: Type.Object(
-      {
-        nodes: Type.Array(NodeCreate),
-        links: Type.Array(LinkInput),
-        drawings: Type.Array(DrawingInput),
-        computes: Type.Array(
-          Type.Object(
-            {
-              compute_id: Name(),
-              host: Type.String(),
-              name: Type.String(),
-              port: Type.Integer(),
-              protocol: oneOf(['http', 'https']),
-              user: Type.Optional(nullable(Type.String())),
-            },
-            strict,
+const TopologyFile = asStored(
+  Type.Object(
+    {
+      ...storedProjectFields,
+      revision: Type.Integer(),
+      type: Type.Literal('topology'),
+      version: Type.String(),
+      topology: Type.Object(
+        {
+          nodes: Type.Array(NodeCreate),
+          links: Type.Array(LinkInput),
+          drawings: Type.Array(DrawingInput),
+          computes: Type.Array(
+            Type.Object(
+              {
+                compute_id: Name(),
+                host: Type.String(),
+                name: Type.String(),
+                port: Type.Integer(),
+                protocol: oneOf(['http', 'https']),
+                user: Type.Optional(nullable(Type.String())),
+              },
+              strict,
+            ),
           ),
-        ),
-      },
-      strict,
-    ),
-  },
-  strict,
+        },
+        strict,
+      ),
+    },
+    strict,
+  ),
 );
 export type TopologyFile = Static<typeof TopologyFile>;
 
@@ -148,7 +150,7 @@ export async function parseTopology(text: string, name: string): Promise<ReadTop
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return (await readRegularFile(path)).toString('utf8');
   } catch (error) {
     throw fault('project_damaged', { name: basename(path), reason: (error as Error).message }, { cause: error });
   }

@@ -101,7 +101,9 @@ function isOwnFile(name: string): boolean {
 
 /** A project file, its log, or something that comes and goes beside them. */
 export function isProjectFile(name: string): boolean {
-  return /\.gns3(?:\.(?:(?:log|history)(?:\.tmp)?|history\.damaged|tmp|backup\d*))?$/.test(name);
+  return /\.gns3(?:\.(?:(?:log|history)(?:\.tmp)?|(?:(?:log|history)\.)?damaged(?:-\w+)?|history\.damaged|tmp|backup\d*))?$/.test(
+    name,
+  );
 }
 
 /** Gives the folders of nodes their new ids, whatever kind they are of. */

@@ -2,7 +2,7 @@
 import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
-import type { NodeAction, ProjectNodes } from '../live/nodes/project-nodes.ts';
+import type { NodeVerb, ProjectNodes } from '../live/nodes/project-nodes.ts';
 import { findKind } from '../model/node.ts';
 import type { Project } from './project.ts';
 
@@ -12,10 +12,10 @@ interface NodesOfProject {
 }
 
 /** Listeners are told of each that could not; an answer has room for one. */
-export async function actOnAll(project: NodesOfProject, action: NodeAction): Promise<void> {
+export async function actOnAll(project: NodesOfProject, action: NodeVerb): Promise<void> {
   const { nodes } = project;
-  const actions: readonly NodeAction[] = action === 'reload' ? ['stop', 'start'] : [action];
-  const act = async (nodeId: string, each: NodeAction) => {
+  const actions: readonly NodeVerb[] = action === 'reload' ? ['stop', 'start'] : [action];
+  const act = async (nodeId: string, each: NodeVerb) => {
     try {
       await nodes.act(nodeId, each);
     } catch (error) {

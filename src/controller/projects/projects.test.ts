@@ -1,7 +1,7 @@
 /** Projects: making, opening, deleting, and what becomes of damaged ones. */
 import assert from 'node:assert/strict';
-import { lstat, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { Journal } from '../../lib/journal.ts';
@@ -36,12 +36,40 @@ describe('projects', () => {
     await bench.inProject('POST /close');
     const content = await readFile(file);
     await bench.restart(() => writeFile(file, '{ not a project'));
-    await assert.rejects(bench.inProject('GET '), refusal('project_damaged'));
+    const { name, path } = bench.project;
+    const listed = await bench.ask<ProjectAnswer[]>('GET /projects');
+    assert.ok(listed.some((one) => one.project_id === bench.project.project_id && one.name === name && one.status === 'closed'));
+    for (const request of ['POST /open', 'GET /nodes']) await assert.rejects(bench.inProject(request), refusal('project_damaged'));
     assert.equal(await readFile(file, 'utf8'), '{ not a project');
-    const same = { name: 'another', project_id: bench.project.project_id };
-    await assert.rejects(bench.ask('POST /projects', same), refusal('project_path_taken'));
+    await assert.rejects(bench.ask('POST /projects', { name }), refusal('project_name_taken'));
+    assert.equal(
+      (await bench.ask<ProjectAnswer>('POST /projects', { name: 'x', project_id: bench.project.project_id })).path,
+      path,
+    );
     await writeFile(file, content);
-    await bench.inProject('POST /open');
+    assert.equal((await bench.inProject<ProjectAnswer>('POST /open')).status, 'opened');
+  });
+
+  it('that are damaged can be deleted', async () => {
+    const { path, filename } = bench.project;
+    await bench.inProject('POST /close');
+    await bench.restart(() => writeFile(join(path, filename), ''));
+    await bench.inProject('DELETE ');
+    await assert.rejects(lstat(path), { code: 'ENOENT' });
+    assert.deepEqual(await bench.ask('GET /projects'), []);
+  });
+
+  it('that nobody registered and that are damaged are listed under an id that stays', async () => {
+    const folder = join(dirname(bench.project.path), 'copied');
+    await bench.restart(async () => {
+      await mkdir(folder);
+      await writeFile(join(folder, 'lab.gns3'), '{');
+    });
+    const find = async () => (await bench.ask<ProjectAnswer[]>('GET /projects')).find(({ name }) => name === 'lab')?.project_id;
+    const id = await find();
+    await bench.restart();
+    assert.equal(await find(), id);
+    await assert.rejects(bench.ask(`POST /projects/${id}/open`), refusal('project_damaged'));
   });
 
   it('are closed on computes that have no node of them any more', async () => {

@@ -1,7 +1,7 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { fault, isFault } from '../../api/faults.ts';
+import { fault } from '../../api/faults.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
@@ -36,8 +36,8 @@ export class Projects {
   /** Names of projects that are being made. */
   readonly #pending = new Set<string>();
   readonly #making = new KeyedMutex();
-  /** Known projects whose files cannot be read, and why. */
-  #unreadable = new Map<string, unknown>();
+  /** Ids of projects whose files could not be read when they were looked for: listed with what is known of them. */
+  readonly #damaged = new Set<string>();
   #list: readonly Readonly<ProjectObject>[] | undefined;
 
   constructor(options: ProjectsOptions) {
@@ -50,19 +50,23 @@ export class Projects {
 
   /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
   async load(): Promise<void> {
-    const { found, unreadable } = await this.#options.registry.discover({ isStart: true });
+    const { found, damaged } = await this.#options.registry.discover({ isStart: true });
     for (const { project, ...place } of found.values()) this.add(project, place);
-    this.#unreadable = unreadable;
+    for (const { project, ...place } of damaged.values()) this.#addDamaged(project, place);
     this.#openByThemselves();
   }
 
   /** Looks again what is there: projects that came are known, those whose folder has gone are forgotten, `auto_open` is heeded. */
   async reload(): Promise<void> {
-    const { found, unreadable } = await this.#options.registry.discover({ isStart: false });
-    this.#unreadable = unreadable;
+    const { found, damaged } = await this.#options.registry.discover({ isStart: false });
+    const wasDamaged = new Set(this.#damaged);
+    for (const id of wasDamaged) if (!this.#projects.get(id)?.isOpen && !damaged.has(id)) this.#drop(id);
     for (const [projectId, { project, ...place }] of found) {
       if (this.#projects.has(projectId)) continue;
-      this.#environment.announce('project.created', this.add(project, place));
+      this.#environment.announce(wasDamaged.has(projectId) ? 'project.updated' : 'project.created', this.add(project, place));
+    }
+    for (const [projectId, { project, ...place }] of damaged) {
+      if (!this.#projects.has(projectId)) this.#environment.announce('project.created', this.#addDamaged(project, place));
     }
     for (const project of [...this.#projects.values()]) if (!(await isThere(project.path))) await this.#forget(project);
     this.#openByThemselves();
@@ -81,9 +85,7 @@ export class Projects {
   #forget(project: Project): Promise<void> {
     return project.delete(async () => {
       await this.#options.registry.delete(project.id);
-      this.#projects.delete(project.id);
-      this.#unreadable.delete(project.id);
-      this.#list = undefined;
+      this.#drop(project.id);
     });
   }
 
@@ -93,6 +95,17 @@ export class Projects {
     this.#projects.set(project.id, project);
     this.#list = undefined;
     return project;
+  }
+
+  #addDamaged(entry: ProjectEntry, place: ProjectPlace): Project {
+    this.#damaged.add(entry.project_id);
+    return this.add(entry, place);
+  }
+
+  #drop(projectId: string): void {
+    this.#projects.delete(projectId);
+    this.#damaged.delete(projectId);
+    this.#list = undefined;
   }
 
   /** As `add`, durable, and listeners are told: for copies and imports. */
@@ -120,22 +133,25 @@ export class Projects {
     return this.#projects.get(projectId);
   }
 
-  /** @throws `project_not_found`, or what is wrong with its files */
+  /** @throws `project_not_found` */
   get(projectId: string): Project {
     const project = this.#projects.get(projectId);
-    const damage = this.#unreadable.get(projectId);
-    if (!project && isFault(damage)) throw damage;
     if (!project) throw fault('project_not_found', { project_id: projectId });
     return project;
   }
 
   /** As `get`, for opening: a project that could not be read is read again, as somebody may have mended it. */
   async getMended(projectId: string): Promise<Project> {
-    const place = this.#options.registry.get(projectId);
-    if (!place || this.#projects.has(projectId) || !this.#unreadable.has(projectId)) return this.get(projectId);
-    const project = await readListed(join(place.path, place.filename));
-    this.#unreadable.delete(projectId);
-    return this.#projects.get(projectId) ?? this.add(project, place);
+    const known = this.get(projectId);
+    if (!this.#damaged.has(projectId)) return known;
+    const entry = await readListed(known.file);
+    const { project_id } = entry;
+    const other = project_id === projectId ? undefined : this.#projects.get(project_id);
+    if (other) throw fault('project_id_taken', { project_id });
+    // Another request may have done the same meanwhile.
+    if (!this.#damaged.has(projectId)) return this.get(project_id);
+    this.#drop(projectId);
+    return this.add(entry, known);
   }
 
   isNameTaken(name: string): boolean {
@@ -224,6 +240,7 @@ export class Projects {
       throw failed(`its folder ${project.path} is not inside the projects folder`);
     await project.delete(async () => {
       await forgetElsewhere(project, this.#options.computes);
+      if (this.#damaged.has(projectId)) await this.#closeOnLocal(projectId);
       const gone = join(projectsPath, `${passingPrefix}deleted-${projectId}`);
       const before = registry.get(projectId);
       try {
@@ -236,12 +253,17 @@ export class Projects {
           throw failed((error as Error).message);
         }
       }
-      this.#projects.delete(projectId);
-      this.#list = undefined;
+      this.#drop(projectId);
       await rm(gone, { recursive: true, force: true }).catch((error: unknown) => {
         this.#options.log.warn({ err: error }, `${gone} could not be removed; the next start tries again`);
       });
     });
+  }
+
+  /** It could not be opened, so its nodes may run since an earlier start. */
+  async #closeOnLocal(project_id: string): Promise<void> {
+    const { transport } = this.#options.computes.local;
+    await transport.call('POST /v2/compute/projects/{project_id}/close', { path: { project_id } }).catch(() => undefined);
   }
 
   /**

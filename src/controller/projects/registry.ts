@@ -1,13 +1,14 @@
 /**
  * Which projects there are: those that were made or loaded here (durable, with whether they were open when the server ended), and
- * those that lie in the projects folder. Files that cannot be read are reported and left alone.
+ * those that lie in the projects folder. Files that cannot be read are reported and left alone; their projects are listed all the same.
  */
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
 import { type ProjectState, readListed } from '../log/project-state.ts';
+import { damagedEntry } from './damaged-project.ts';
 
 export interface RegistryEntry {
   readonly path: string;
@@ -20,10 +21,10 @@ export interface FoundProject extends RegistryEntry {
   readonly project: ProjectState['project'];
 }
 
-/** What lies on the disk: the projects, and by id what is wrong with the known ones that cannot be read. */
+/** What lies on the disk, by id: the projects that can be read, and those whose file or log is damaged. */
 export interface Discovered {
   readonly found: Map<string, FoundProject>;
-  readonly unreadable: Map<string, unknown>;
+  readonly damaged: Map<string, FoundProject>;
 }
 
 /** Folders of the projects folder that are being made or removed; not projects. */
@@ -81,32 +82,47 @@ export class Registry {
    */
   async discover({ isStart }: { isStart: boolean }): Promise<Discovered> {
     const places = new Map<string, RegistryEntry>();
-    for (const [, entry] of this.#map.entries()) places.set(join(entry.path, entry.filename), entry);
+    for (const [, entry] of this.#map.entries()) places.set(fileOf(entry), { ...entry, filename: entry.filename.toWellFormed() });
     for (const file of await this.#filesOfFolder(isStart)) {
       if (!places.has(file)) places.set(file, { path: dirname(file), filename: basename(file), opened: false });
     }
-    const discovered: Discovered = { found: new Map(), unreadable: new Map() };
+    const discovered: Discovered = { found: new Map(), damaged: new Map() };
+    const unreadable: [string, RegistryEntry][] = [];
     const waiting = [...places];
     const read = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) await this.#read(next[0], next[1], discovered);
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        if (!(await this.#read(next[0], next[1], discovered))) unreadable.push(next);
+      }
     };
     await Promise.all(Array.from({ length: readers }, read));
+    for (const [file, entry] of unreadable) await this.#listDamaged(file, entry, discovered);
     return discovered;
   }
 
-  async #read(file: string, entry: RegistryEntry, { found, unreadable }: Discovered): Promise<void> {
+  /** False when file or log cannot be read. */
+  async #read(file: string, entry: RegistryEntry, { found }: Discovered): Promise<boolean> {
     try {
       const project = await readListed(file);
       const known = this.#map.get(project.project_id);
-      if (known && join(known.path, known.filename) !== file)
-        throw new Error(`its id ${project.project_id} is that of ${known.path}`);
+      if (known && fileOf(known) !== file) throw new Error(`its id ${project.project_id} is that of ${known.path}`);
       const other = found.get(project.project_id);
       if (other) throw new Error(`its id ${project.project_id} is that of ${other.path}`);
       found.set(project.project_id, { ...entry, project });
     } catch (error) {
-      for (const [id, known] of this.#map.entries()) if (join(known.path, known.filename) === file) unreadable.set(id, error);
-      this.#log.warn({ err: error, file }, `project ${file} was left out: ${(error as Error).message}`);
+      const isDamaged = isFault(error) && (await isThere(entry.path));
+      const what = isDamaged ? 'cannot be opened' : 'was left out';
+      this.#log.warn({ err: error, file }, `project ${file} ${what}: ${(error as Error).message}`);
+      return !isDamaged;
     }
+    return true;
+  }
+
+  /** After the others: an id that one of them has is not given to it. */
+  async #listDamaged(file: string, entry: RegistryEntry, { found, damaged }: Discovered): Promise<void> {
+    const known = [...this.#map.entries()].find(([, place]) => fileOf(place) === file)?.[0];
+    const isTaken = (id: string) => found.has(id) || damaged.has(id) || this.#map.has(id);
+    const project = await damagedEntry(file, known, isTaken);
+    damaged.set(project.project_id, { ...entry, project });
   }
 
   async #filesOfFolder(isStart: boolean): Promise<string[]> {
@@ -122,4 +138,16 @@ export class Registry {
     }
     return files;
   }
+}
+
+/** In a name on the disk stands no lone surrogate: earlier versions took such names for projects. */
+function fileOf({ path, filename }: RegistryEntry): string {
+  return join(path, filename.toWellFormed());
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }

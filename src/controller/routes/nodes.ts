@@ -3,11 +3,11 @@ import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import type { NodeAction } from '../live/nodes/project-nodes.ts';
+import type { NodeVerb } from '../live/nodes/project-nodes.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';
 
-const actions: readonly { action: NodeAction; summary: string }[] = [
+const actions: readonly { action: NodeVerb; summary: string }[] = [
   { action: 'start', summary: 'Start' },
   { action: 'stop', summary: 'Stop' },
   { action: 'suspend', summary: 'Suspend' },

@@ -6,7 +6,7 @@ import { Capture } from './capture.ts';
 /** Who asks for a change waits so long for files to be complete; a disk that hangs must not keep all requests. */
 const settleLimitMs = 2000;
 
-export class CaptureFiles {
+export class CaptureFileLocks {
   readonly #closing = new Map<string, Promise<void>>();
 
   /** Begins when the one that wrote this file before has completed it. */
@@ -44,11 +44,11 @@ export interface Taps {
 }
 
 export class OpenCaptures {
-  readonly #files: CaptureFiles;
+  readonly #files: CaptureFileLocks;
   readonly #taps: Taps;
   readonly #open = new Map<string, Capture>();
 
-  constructor(files: CaptureFiles, taps: Taps) {
+  constructor(files: CaptureFileLocks, taps: Taps) {
     this.#files = files;
     this.#taps = taps;
   }

@@ -1,6 +1,6 @@
 /** All links of the process. What is asked of it is said in `protocol.ts`; requests come one after the other. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { CaptureFiles } from '../captures/link-captures.ts';
+import { CaptureFileLocks } from '../captures/link-captures.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { FabricLink, type Programs, translatePrograms } from '../links/link.ts';
@@ -24,7 +24,7 @@ export class Fabric {
   readonly #tools = {
     schedule: new DelaySchedule(),
     blocks: new BlockPool(),
-    captureFiles: new CaptureFiles(),
+    captureFiles: new CaptureFileLocks(),
     switches: this.switches,
     times: new SampleTimes(performance.now()),
   };

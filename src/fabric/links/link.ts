@@ -1,7 +1,7 @@
 /** Two ports and what happens to the frames between them. Changing a link leaves alone whatever stays the same. */
 import { randomInt } from 'node:crypto';
 import type { LinkDirection } from '../../schema/filter.ts';
-import { type CaptureFiles, OpenCaptures } from '../captures/link-captures.ts';
+import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
 import { type BpfProgram, translateBpf } from '../filters/bpf.ts';
 import { buildChains, type ChainSpec, type Chains, noChains } from '../filters/filter-chains.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
@@ -20,7 +20,7 @@ interface Plugged {
 }
 
 export interface LinkTools extends DirectionTools {
-  readonly captureFiles: CaptureFiles;
+  readonly captureFiles: CaptureFileLocks;
   readonly switches: Switches;
 }
 
@@ -147,5 +147,5 @@ function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;
-  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null]);
+  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null, stream?.encryption ?? null]);
 }

@@ -118,12 +118,15 @@ export class PeerStream {
       oldest.destroy();
     }
     strangers.add(socket);
-    const isKnown = await shakeHands(socket, this.#spec.stream);
+    const admitted = await shakeHands(socket, this.#spec.stream);
     strangers.delete(socket);
-    const isGood = isKnown && !socket.destroyed && !this.#closed;
-    if (isGood) this.#use(socket);
-    else socket.destroy();
-    return isGood;
+    if (admitted && !socket.destroyed && !admitted.destroyed && !this.#closed) {
+      this.#use(admitted);
+      return true;
+    }
+    admitted?.destroy();
+    socket.destroy();
+    return false;
   }
 
   #use(socket: Socket): void {

@@ -124,10 +124,11 @@ export class ProjectCaptures {
   async reconcile(compute: Compute): Promise<void> {
     const before = new Map(this.#lists);
     const captured = new Set<StoredCapture | undefined>();
-    for (const entry of await capturesOnCompute(compute, this.#host.projectId)) {
+    const entries = await capturesOnCompute(compute, this.#host.projectId);
+    await forEachBounded(entries, concurrency, async (entry) => {
       const place = this.#locate(entry);
       if (place) captured.add(await this.#adopt(place, entry, before));
-    }
+    });
     for (const [linkId, list] of before) {
       for (const capture of list) {
         if (!('end' in capture) || captured.has(capture)) continue;
@@ -255,12 +256,16 @@ export class ProjectCaptures {
     this.#show(linkId, capture);
   }
 
-  /** Under the link's lock, if the capture is unchanged then. */
+  /** Under the link's lock, if the link is not deleted and the capture is unchanged then. */
   async #later(linkId: string, capture: StoredCapture, fn: (link: OpenLink) => Promise<void>): Promise<void> {
-    if (!this.#links.find(linkId)) return;
-    await this.#links.exclusively(linkId, async (link) => {
+    const run = async (link: OpenLink) => {
       if (find(this.#lists, linkId, capture.capture_id) === capture) await fn(link);
-    });
+    };
+    try {
+      await this.#links.exclusively(linkId, run);
+    } catch (error) {
+      if (this.#links.find(linkId)) throw error;
+    }
   }
 
   /** @throws `storage_failed` */

@@ -34,7 +34,7 @@ export interface PreparedNode extends Prepared<NodeObject> {
   readonly node: OpenNode;
 }
 
-export type NodeAction = 'start' | 'stop' | 'suspend' | 'reload';
+export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
 
 export class ProjectNodes extends NodeSet {
   readonly #host: ProjectHost;
@@ -135,7 +135,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Starts, stops, … a node and returns it as it is then. */
-  act(nodeId: string, action: NodeAction, body: unknown = {}): Promise<NodeObject> {
+  act(nodeId: string, action: NodeVerb, body: unknown = {}): Promise<NodeObject> {
     return this.#withNode(nodeId, async (node) => {
       if (action === 'reload' && !kindOf(node.entry.node_type).can.reload) {
         throw fault('compute_route_missing', { request: `POST …/nodes/${nodeId}/reload` });

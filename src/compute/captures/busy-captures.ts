@@ -2,10 +2,10 @@
 import { fault } from '../../api/faults.ts';
 import type { CaptureRecord } from '../store.ts';
 
-export class CaptureFiles {
+export class BusyCaptures {
   /** Paths of files. */
   readonly #starting = new Set<string>();
-  /** CaptureFiles whose files are being completed. */
+  /** BusyCaptures whose files are being completed. */
   readonly #ending = new Set<CaptureRecord>();
   readonly #closed = new AbortController();
 
