@@ -59,7 +59,7 @@ export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEm
   try {
     const preparation = await prepare(node, { program, version }, ports, facilities);
     const runDirectory = facilities.host.settings.runtimeDirectory;
-    const table = runAs && (await giveFiles(runAs, node, preparation, facilities));
+    const table = runAs && (await giveFiles(runAs, node, { ...preparation, program }, facilities));
     const identity = { runDirectory, runAs, table };
     if (preparation.swtpm !== undefined) tpm = await startTpm(preparation.swtpm, node, identity);
     const { child, record } = await facilities.spawning.run(() => spawn(node, program, preparation, identity));
@@ -213,13 +213,15 @@ async function bringUp(
 async function giveFiles(
   runAs: RunAs,
   node: NodeView,
-  { plan, disks }: Preparation,
+  { plan, disks, program, swtpm }: Preparation & { readonly program: string },
   { host }: QemuFacilities,
 ): Promise<string | undefined> {
   const { directory, projectDirectory, runtimeDirectory } = node;
   const { images_path, additional_images_path } = host.settings.Server;
   await giveFolders(runAs, node, host.settings.runtimeDirectory);
-  const read = [plan.cdrom, plan.bios, plan.kernel, plan.initrd, plan.uefi?.code].filter((path) => path !== undefined);
+  const read = [program, swtpm, plan.cdrom, plan.bios, plan.kernel, plan.initrd, plan.uefi?.code].filter(
+    (path) => path !== undefined,
+  );
   const written = disks.map(({ file }) => file);
   const imageFolders = [images_path, ...additional_images_path.split(';').filter(isAbsolute)];
   await giveDisks(runAs, written, [...imageFolders, projectDirectory]);
