@@ -6,10 +6,11 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
+import { processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
-import { startServer } from '../support/server.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
-import { createNode, createProject, type NodeBody, tinyVm } from '../support/with-server.ts';
+import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
 
 const account = { auth: true, user: 'teacher', password: 'secret' };
 const Authorization = `Basic ${Buffer.from('teacher:secret').toString('base64')}`;
@@ -19,10 +20,18 @@ const outside = Object.values(networkInterfaces())
   .find((entry) => entry?.family === 'IPv4' && !entry.internal)?.address;
 const needsRoot = process.getuid?.() !== 0 && 'only root can be another user';
 
+interface Lab {
+  readonly server: RunningServer;
+  readonly client: RawClient;
+  readonly project: ProjectHandle;
+  readonly pc: NodeBody;
+  readonly screen: NodeBody;
+}
+
 /** A server that the network reaches, and a PC and a machine with a screen that run on it. */
-async function startLab(t: TestContext, more: Record<string, string | boolean> = {}): Promise<{ pc: NodeBody; screen: NodeBody }> {
+async function startLab(t: TestContext, more: Record<string, string | boolean> = {}, host = '0.0.0.0'): Promise<Lab> {
   const Server = { ...account, ...more };
-  const server = await startServer({ args: ['--host', '0.0.0.0'], config: { Server, Qemu: { acceleration: 'off' } } });
+  const server = await startServer({ args: ['--host', host], config: { Server, Qemu: { acceleration: 'off' } } });
   const client = new RawClient(server.url, { Authorization });
   t.after(async () => {
     client.close();
@@ -32,7 +41,7 @@ async function startLab(t: TestContext, more: Record<string, string | boolean> =
   const pc = await createNode(client, project);
   const screen = await createNode(client, project, 'qemu', { console_type: 'vnc', properties: tinyVm });
   await client.post(`${project.path}/nodes/start`, {}, 204);
-  return { pc, screen };
+  return { server, client, project, pc, screen };
 }
 
 function reaches(host: string, port: number | null): Promise<boolean> {
@@ -97,12 +106,25 @@ test('a server that opens its consoles opens them on its address, for everybody'
   if (outside !== undefined) assert.equal(await reaches(outside, pc.console), true);
 });
 
-test('no emulator and no helper listens on another address than the loopback', { timeout: 60_000 }, async (t) => {
-  const { pc, screen } = await startLab(t);
-  const consoles = new Set([pc.console, screen.console]);
-  const { stdout } = await runTool('ss', ['-Hlntu'], { timeoutMs: 5000 });
-  const rows = stdout.split('\n').map((row) => row.trim().split(/\s+/)[4] ?? '');
-  const found = rows.filter((address) => consoles.has(Number(address.split(':').at(-1))));
-  assert.equal(found.length, 2);
-  for (const address of found) assert.match(address, /^127\.0\.0\.1:/);
-});
+for (const host of ['127.0.0.1', '0.0.0.0']) {
+  test(`no emulator, helper or fabric listens on another address than the loopback, with --host ${host}`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const { server, client, project } = await startLab(t, {}, host);
+    const nat = await createNode(client, project, 'nat');
+    const nodes = await client.get<NodeBody[]>(`${project.path}/nodes`);
+    const [pc, screen] = ['vpcs', 'qemu'].map((type) => nodes.find(({ node_type }) => node_type === type));
+    assert.ok(pc && screen);
+    await client.post(`${project.path}/links`, { nodes: [end(pc), end(nat)] });
+    const pids = new Set(processesOf(server.dataDir, server.runtimeDirectory).map(({ pid }) => pid));
+    const { stdout } = await runTool('ss', ['-Hlntup'], { timeoutMs: 5000 });
+    const rows = stdout.split('\n').filter((row) => [...row.matchAll(/pid=(\d+)/g)].some(([, pid]) => pids.has(Number(pid))));
+    const addresses = rows.map((row) => row.trim().split(/\s+/)[4] ?? '').filter((address) => !address.endsWith(`:${server.port}`));
+    for (const node of [pc, screen])
+      assert.ok(
+        addresses.some((address) => address.endsWith(`:${node.console}`)),
+        `the console of ${node.name}`,
+      );
+    for (const address of addresses) assert.match(address, /^127\.0\.0\.1:/);
+  });
+}

@@ -4,9 +4,11 @@ import { mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promis
 import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { type Config, startServer } from '../support/server.ts';
 import { command, openTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, type NodeBody, withServer } from '../support/with-server.ts';
@@ -139,4 +141,46 @@ test('frames that another process of this host sends to the port of its link do 
   assert.ok(sockets.length > 0, 'its socket takes datagrams of one sender only');
   await client.post(`${pc.path}/stop`, {}, 200);
   await waitFor(() => vpcsPids().length === 0, { what: 'the end of vpcs' });
+});
+
+describe('where namespaces are not permitted', {
+  skip: process.getuid?.() !== 0 && 'only root has a capability to give up',
+}, () => {
+  async function startWithout(t: TestContext, config: Config) {
+    const launcher = ['setpriv', '--bounding-set=-sys_admin', '--'];
+    const bare = await startServer({ launcher, config });
+    const asker = new RawClient(bare.url);
+    t.after(async () => {
+      asker.close();
+      await bare.stop();
+    });
+    const project = await createProject(asker);
+    const pc = await createNode(asker, project, 'vpcs', { properties: { startup_script: 'set pcname bare\n' } });
+    return { bare, asker, pc, path: `${project.path}/nodes/${pc.node_id}` };
+  }
+
+  test('a VPCS is not started, and the message says what to do', async (t) => {
+    const { bare, asker, path } = await startWithout(t, {});
+    const { status, text } = await asker.send(`POST ${path}/start`, { body: {} });
+    assert.equal(status, 409);
+    assert.match(text, /cannot be confined.*Operation not permitted.*confine = False/);
+    const left = processesOf(bare.dataDir, bare.runtimeDirectory).filter(({ commandLine }) =>
+      /vpcs|socat|launch/.test(commandLine),
+    );
+    assert.deepEqual(left, []);
+    assert.equal((await asker.get<NodeBody>(path)).status, 'stopped');
+  });
+
+  test('it is when the configuration allows it, without the lines of its script that run commands', async (t) => {
+    const { asker, pc, path } = await startWithout(t, { VPCS: { confine: false } });
+    const { node_directory } = await asker.get<{ node_directory: string }>(path);
+    const canary = join(canaries, 'bare');
+    await writeFile(join(node_directory, 'startup.vpc'), `!touch ${canary}\nset pcname bare\n`);
+    await asker.post(`${path}/start`, {}, 200);
+    const console = await openTelnet(pc.console as number);
+    await console.expect(/bare> $/);
+    console.close();
+    assert.equal(await exists(canary), false);
+    await asker.post(`${path}/stop`, {}, 200);
+  });
 });
