@@ -161,9 +161,9 @@ describe('where namespaces are not permitted', {
 
   test('a VPCS is not started, and the message says what to do', async (t) => {
     const { bare, asker, path } = await startWithout(t, {});
-    const { status, text } = await asker.send(`POST ${path}/start`, { body: {} });
-    assert.equal(status, 409);
-    assert.match(text, /cannot be confined.*Operation not permitted.*confine = False/);
+    const reply = await asker.send(`POST ${path}/start`, { body: {} });
+    assert.equal(reply.status, 409);
+    assert.match(reply.text(), /cannot be confined.*Operation not permitted.*confine = False/);
     const left = processesOf(bare.dataDir, bare.runtimeDirectory).filter(({ commandLine }) =>
       /vpcs|socat|launch/.test(commandLine),
     );
