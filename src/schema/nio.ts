@@ -17,7 +17,7 @@ const NioStream = Type.Object(
 );
 export type NioStream = Static<typeof NioStream>;
 
-/** What joins a node's port to a link: the established shape. Frames travel as UDP payload, one frame per datagram. */
+/** What joins a node's port to a link: GNS3's shape. Frames travel as UDP payload, one frame per datagram. */
 export const NioUdp = Type.Object(
   {
     type: Type.Literal('nio_udp'),

@@ -15,7 +15,7 @@ export interface ComputeRecord extends ComputeEntry {
 /** The compute of this process. */
 export const localComputeId = 'local';
 
-export class Compute {
+export class RegisteredCompute {
   #record: ComputeRecord;
   #transport: Transport;
   #usage: Usage | null = null;

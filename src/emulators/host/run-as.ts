@@ -1,5 +1,5 @@
 /**
- * Emulators of a server that is root, and programs beside them that need no privilege, run as another user: who breaks out of a machine is
+ * Emulators of a server that is root, and programs beside them that need no privilege, run as another user: a guest that breaks out is
  * then that user, and no more. `setpriv` (util-linux) changes it rather than the program itself, as QEMU's sandbox forbids that, and rather
  * than Node, which would leave out the user's groups, and so `/dev/kvm`.
  */

@@ -87,7 +87,7 @@ export class PeerStream {
     else void this.#call();
   }
 
-  /** Whoever has the port keeps it; frames go as datagrams meanwhile. */
+  /** The process that has the port keeps it; frames go as datagrams meanwhile. */
   #listen(): void {
     const { lport, rhost, bind } = this.#spec;
     const server = createServer({ noDelay: true }, (socket) => void this.#greet(socket));

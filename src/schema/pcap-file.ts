@@ -1,16 +1,5 @@
-/**
- * The capture file format that everything reads: classic pcap, version 2.4, little-endian. Source: the pcap chapter of the IETF
- * draft "PCAP Capture File Format" (draft-ietf-opsawg-pcap).
- */
-
-export const fileHeaderBytes = 24;
-export const recordHeaderBytes = 16;
-/** Longest part of a frame that is kept. */
-export const snapLength = 65_535;
-
-/** Says in which unit the fractions of seconds are; also the byte order. */
-const microsecondMagic = 0xa1b2c3d4;
-const nanosecondMagic = 0xa1b23c4d;
+/** The capture file format that everything reads: classic pcap, little-endian. Source: `pcap.ts`. */
+import { fileHeaderBytes, formatVersion, microsecondMagic, nanosecondMagic, recordHeaderBytes, snapLength } from './pcap.ts';
 
 export interface PcapKind {
   /** As numbered by tcpdump.org. */
@@ -22,8 +11,8 @@ export interface PcapKind {
 export function fileHeader({ linkType, nanoseconds }: PcapKind): Buffer {
   const header = Buffer.alloc(fileHeaderBytes);
   header.writeUInt32LE(nanoseconds ? nanosecondMagic : microsecondMagic, 0);
-  header.writeUInt16LE(2, 4);
-  header.writeUInt16LE(4, 6);
+  header.writeUInt16LE(formatVersion.major, 4);
+  header.writeUInt16LE(formatVersion.minor, 6);
   header.writeUInt32LE(snapLength, 16);
   header.writeUInt32LE(linkType, 20);
   return header;
