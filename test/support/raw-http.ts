@@ -29,15 +29,19 @@ export class RawClient {
   readonly base: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(base: string) {
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** `headers` go out with every request, such as credentials. */
+  constructor(base: string, headers: Readonly<Record<string, string>> = {}) {
     this.base = new URL(base);
+    this.#headers = headers;
   }
 
   /** `line` is method and path, such as `GET /v2/version`; the path goes out byte for byte. */
   send(line: string, ask: Ask = {}): Promise<Reply> {
     const [method = 'GET', path = '/'] = split(line);
     const payload = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
-    const headers: Record<string, string> = { ...ask.headers };
+    const headers: Record<string, string> = { ...this.#headers, ...ask.headers };
     if (payload !== undefined) headers['content-length'] ??= String(Buffer.byteLength(payload));
     const { hostname, port } = this.base;
     return new Promise((resolve, reject) => {
