@@ -227,7 +227,7 @@ const table = {
   tool_missing: { status: 409, says: '{tool} was not found on this compute: install it (package {package})' },
   run_as_failed: {
     status: 409,
-    says: 'Emulators cannot run as another user: {reason}. Correct run_as in [Server], or leave it out',
+    says: 'Emulators cannot run without the rights of root: {reason}. Correct run_as in [Server]; run_as = root runs them as root',
     exception: 'NodeError',
   },
   docker_failed: { status: 409, says: '{reason}', exception: 'DockerError' },
@@ -258,6 +258,11 @@ const table = {
   node_numbers_exhausted: {
     status: 409,
     says: 'No number is left for another {node_type} node, which go up to {last}: delete one',
+    exception: 'NodeError',
+  },
+  confinement_failed: {
+    status: 409,
+    says: '{program} cannot be confined on this compute: {reason}. Permit namespaces, or set confine = False in [VPCS], which lets everyone with the console of a VPCS run commands on this host',
     exception: 'NodeError',
   },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },

@@ -12,6 +12,7 @@ import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
 import type { CaptureEntry } from '../schema/capture.ts';
 import type { Capabilities } from '../schema/compute.ts';
+import { consoleHostOf, consolesAreRestricted } from '../schema/console-access.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { Static } from '../schema/type.ts';
@@ -304,5 +305,9 @@ async function localCompute({ settings, compute }: ControllerOptions) {
     protocol: 'http' as const,
     user: user === '' ? null : user,
   });
-  return { record, transport: make(canonical(body)), consoleHost: host };
+  return {
+    record,
+    transport: make(canonical(body)),
+    consoleHost: consolesAreRestricted(settings.Server) ? consoleHostOf(settings.Server) : host,
+  };
 }

@@ -26,15 +26,14 @@ export interface Ask {
 
 /** A client of one server; keeps connections open. `close` ends them. */
 export class RawClient {
+  readonly #headers: Record<string, string>;
   readonly base: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  readonly #headers: Readonly<Record<string, string>>;
-
-  /** `headers` go out with every request, such as credentials. */
-  constructor(base: string, headers: Readonly<Record<string, string>> = {}) {
-    this.base = new URL(base);
+  /** `headers`: sent with every request. */
+  constructor(base: string, headers: Record<string, string> = {}) {
     this.#headers = headers;
+    this.base = new URL(base);
   }
 
   /** `line` is method and path, such as `GET /v2/version`; the path goes out byte for byte. */

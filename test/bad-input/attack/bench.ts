@@ -125,6 +125,9 @@ export class AttackBench implements AsyncDisposable {
     const world = new World(makeChance(1), this.document.components.schemas, this.server.dataDir);
     await setUp(this, world);
     await this.client.send(`POST /v2/projects/${crypto.randomUUID()}/import`, { raw: world.archive });
+    // A thread sums images from the first one on.
+    await this.client.send('POST /v2/compute/qemu/images/warm.img', { raw: 'x' });
+    await this.client.get('/v2/compute/qemu/images');
     await tearDown(this);
     assert.ok(this.#children.count > 0, 'this kernel does not list child processes');
     this.client.close();
