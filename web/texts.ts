@@ -222,6 +222,8 @@ export const texts = {
   portsOf: (name: string) => `Ports of ${name}`,
   freePort: 'free',
   linkedTo: (name: string) => `to ${name}`,
+  renamed: (wanted: string, name: string) => `The server changed the name “${wanted}” to “${name}”.`,
+  deletedMeanwhile: (kind: string) => `The ${kind.toLowerCase()} was deleted by another user.`,
   noFreePort: (name: string) => `${name} has no free port. Delete one of its links, or add adapters in its settings.`,
   wireFrom: 'Click the first node of the link, or select it (N) and press L',
   wireTo: (name: string, port: string) => `${name} ${port} → click the second node, or select it (N) and press L`,
@@ -274,6 +276,7 @@ export const texts = {
 
   consoles: 'Consoles',
   consoleHeight: 'Console height',
+  allConsoles: 'All consoles of this pane',
   closeConsole: (name: string) => `Close the console of ${name}`,
   splitConsole: 'Move to a new pane',
   notStarted: (name: string) => `${name} is stopped.`,
@@ -341,6 +344,8 @@ export const texts = {
     project: 'Project',
     page: 'Page',
   },
+  letterKeys: 'Single keys run commands',
+  letterKeysHint: 'Off: only keys with Ctrl, Alt or Command, and arrow, Enter, Delete and function keys do.',
   pointer: 'Pointer',
   pointerHelp: [
     ['Zoom', 'Wheel, or pinch'],

@@ -57,7 +57,9 @@ function fieldsOf(
 ): [string, FilterField][] {
   return Object.entries(names).map(([name, keys]) => {
     const values = ({ layers }: Decoding) =>
-      layers.flatMap((one) => (one.name === layer ? one.fields.flatMap(([key, value]) => (keys.includes(key) ? [value] : [])) : []));
+      layers.flatMap((one) =>
+        one.name === layer ? one.fields.flatMap(([key, value]) => (keys.includes(key) ? [value] : [])) : [],
+      );
     return [`${prefix}.${name}`, { type, values }];
   });
 }
