@@ -21,7 +21,7 @@ const machineFields: Record<string, Sort> = {
   on_close: word,
   usage: text,
 };
-/** Kinds whose nodes are kept and not run: how one is made, and some of its fields. */
+/** Storage-only kinds: a valid body, and some of its fields. */
 const absent: Readonly<Record<string, { good: object; fields: Record<string, Sort> }>> = {
   dynamips: {
     good: { platform: 'c7200', image: 'none.bin', ram: 256 },

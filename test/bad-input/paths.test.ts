@@ -98,7 +98,7 @@ describe('paths in addresses', () => {
     }
   }
 
-  test('a way out is 403 where it is one', async () => {
+  test('a path outside of the folder is answered with 403', async () => {
     for (const way of ['%2e%2e/%2e%2e/canary.txt', '..%2f..%2fcanary.txt', 'out/canary.txt', 'canary.link']) {
       expectFault(await bench.client.send(`GET ${fixture.project.computePath}/files/${way}`), 403);
       expectFault(await bench.client.send(`POST ${fixture.project.computePath}/files/${way}`, { raw: 'x' }), 403);
@@ -180,7 +180,7 @@ describe('paths in bodies', () => {
     'a\u0000b',
     '',
   ];
-  test('load: what is no project file is refused, and nothing is listed', async () => {
+  test('load: a file that is not a project file is refused, and nothing is listed', async () => {
     const before = await worldOf(bench, fixture);
     for (const path of load) {
       const reply = await bench.client.send('POST /v2/projects/load', { body: { path }, limitMs: 10_000 });
@@ -200,7 +200,7 @@ describe('paths in bodies', () => {
     assert.deepEqual(await worldOf(bench, fixture), before);
   });
 
-  test('images of a node: a way out of the folders is 409, and is not read', async () => {
+  test('images of a node: a path outside of the folders is answered with 409, and is not read', async () => {
     const before = await worldOf(bench, fixture);
     for (const image of [
       '../../canary.txt',

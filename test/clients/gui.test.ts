@@ -1,4 +1,4 @@
-/** The desktop program: what it asks for in its order, with its headers; it draws what it is told by WebSocket, not what is answered. */
+/** GNS3's desktop client: its requests in their order, with its headers. It renders WebSocket notifications, not responses. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
@@ -27,7 +27,7 @@ describe('connecting', () => {
     for (const _ of [1, 2]) assert.deepEqual(await json('GET /v2/version', 200), { local: true, version: ownVersion });
   });
 
-  test('the first frame is there at once, and usage of the computes comes by itself', async () => {
+  test('the first frame arrives at once, and usage of the computes without a request', async () => {
     const listener = await listen(`${server.url}/v2/notifications/ws`);
     const { event } = await listener.find(({ action }) => action === 'compute.updated', 'usage of a compute');
     hasKeys(event, computeKeys);
@@ -44,7 +44,7 @@ describe('connecting', () => {
     await listener.close();
   });
 
-  test('lists of templates, computes, appliances and projects have what it reads', async () => {
+  test('lists of templates, computes, appliances and projects have the keys that the client reads', async () => {
     const templates = await json<Template[]>('GET /v2/templates', 200);
     for (const template of templates)
       hasKeys(
@@ -115,7 +115,7 @@ describe('a project', () => {
     await controller?.close();
   });
 
-  test('a node appears when it is told, with ports and all that it draws', async () => {
+  test('a node appears with its notification, with ports and all that the client renders', async () => {
     const node = await drop(-100, 20);
     hasKeys(node, 'compute_id console console_host console_type first_port_name label locked name node_directory node_type');
     hasKeys(node, 'port_name_format port_segment_size ports properties status symbol template_id width height x y z');
@@ -123,7 +123,7 @@ describe('a project', () => {
     assert.deepEqual([node.x, node.y], [-100, 20]);
   });
 
-  test('a change has its three ids and no properties, and is told', async () => {
+  test('a change has its three ids and no properties, and is notified', async () => {
     const { node_id, label } = await drop(0, 0);
     const ids = { properties: {}, node_type: 'vpcs', node_id, compute_id: 'local' };
     await speak(`PUT ${path}/nodes/${node_id}`, 200, {
@@ -190,7 +190,7 @@ describe('a project', () => {
     await told('link.deleted', (event) => event.link_id === link_id);
   });
 
-  test('a copy of a node is drawn where it was asked for', async () => {
+  test('a copy of a node has the requested position', async () => {
     const { node_id } = await drop(30, 30);
     await speak(`POST ${path}/nodes/${node_id}/duplicate`, 201, { body: { x: 80, y: 80, z: 1 } });
     await told('node.created', ({ x, node_type }) => x === 80 && node_type === 'vpcs');
@@ -208,7 +208,7 @@ describe('a project', () => {
     await told('drawing.deleted', ({ drawing_id }) => drawing_id === drawing.drawing_id);
   });
 
-  test('snapshots: made, restored and told, deleted', async () => {
+  test('snapshots are created, restored with a notification, and deleted', async () => {
     const { snapshot_id } = await json(`POST ${path}/snapshots`, 201, { name: 'before' });
     await speak(`POST ${path}/snapshots/${snapshot_id}/restore`, 201);
     await told('snapshot.restored', (event) => event.snapshot_id === snapshot_id);
@@ -219,7 +219,7 @@ describe('a project', () => {
     await speak(`DELETE ${path}/snapshots/${snapshot_id}`, 204);
   });
 
-  test('settings of the scene are told to the server-wide listener', async () => {
+  test('changed settings of the scene notify the server-wide listener', async () => {
     const project = await json(`GET ${path}`, 200);
     await speak(`PUT ${path}`, 200, {
       body: { name: project.name, auto_close: false, scene_width: 3000, zoom: 90, show_layers: true },
@@ -227,7 +227,7 @@ describe('a project', () => {
     await controller.find(({ action, event }) => action === 'project.updated' && event.scene_width === 3000, 'the new size');
   });
 
-  test('a command for all nodes has no answer; closing is told; its file opens it again', async () => {
+  test('a command for all nodes has no body; closing is notified; loading the file opens the project again', async () => {
     await speak(`POST ${path}/nodes/stop`, 204);
     const { path: folder, filename } = await json(`GET ${path}`, 200);
     await speak(`POST ${path}/close`, 204, { body: {} });
@@ -257,7 +257,7 @@ describe('its forms for templates', () => {
     assert.deepEqual(images.map(({ filename }) => filename).sort(), ['one.img', 'two.img']);
   });
 
-  test('a symbol is uploaded, and a template with it is made, changed and deleted, each told', async () => {
+  test('a symbol is uploaded, and a template with it is created, changed and deleted, each with a notification', async () => {
     const controller = await listen(`${server.url}/v2/notifications/ws`);
     await speak('POST /v2/symbols/own.svg/raw', 204, { raw: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>' });
     const template_id = randomUUID();

@@ -1,4 +1,4 @@
-/** A controller of the established kind that uses this server as a compute: what it asks for, how, and what it reads of it. */
+/** A stock GNS3 controller that uses this server as a compute: its requests, and the keys that it reads. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -32,7 +32,7 @@ describe('a link of two nodes', () => {
   const project_id = randomUUID();
   const project = `/v2/compute/projects/${project_id}`;
 
-  test('is a project, two nodes, two datagram ports and two NIOs; starts are told', async () => {
+  test('creates a project, two nodes, two datagram ports and two NIOs; starts are notified', async () => {
     const socket = await openWebSocket(`${server.url}/v2/compute/notifications/ws`);
     const said = () => socket.messages.map((message) => JSON.parse(String(message)) as Said);
     await speak('POST /v2/compute/projects', 201, { body: { name: 'peer', project_id, variables: null } });

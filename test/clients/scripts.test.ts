@@ -1,4 +1,4 @@
-/** Libraries and command lines: gns3fy, Ansible, Terraform, curl, a proxy, and those that read the text instead of JSON. */
+/** Libraries and command lines: gns3fy, Ansible, Terraform, curl, a proxy, and clients that parse the text instead of JSON. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -55,13 +55,13 @@ describe('gns3fy and the Ansible collection', () => {
     const link = await json(`POST ${path}/links`, 201, { nodes: [port(pc, 'Ethernet0'), port(hub, 'Ethernet1')] });
     assert.equal(link.link_type, 'ethernet');
     const of = await json<Body[]>(`GET ${path}/nodes/${pc.node_id}/links`, 200);
-    // In a list labels have a style, also those that were made without one.
+    // In a list every label has a style, also one created without it.
     const ends = (one: unknown) =>
       (one as Link).nodes.map(({ label, ...end }) => ({ ...end, label: { ...label, style: typeof label?.style } }));
     assert.deepEqual(of.map(ends), [ends(link).map((end) => ({ ...end, label: { ...end.label, style: 'string' } }))]);
     assert.deepEqual({ ...of[0], nodes: null }, { ...link, nodes: null });
     const became = async (verb: string) => (await json<NodeBody>(`POST ${path}/nodes/${pc.node_id}/${verb}`, 200)).status;
-    // A PC that was to be suspended runs on, as on the established server.
+    // A VPCS cannot be suspended and keeps running, as in GNS3.
     for (const verb of ['start', 'suspend', 'reload']) assert.equal(await became(verb), 'started', verb);
     assert.equal(await became('stop'), 'stopped');
     for (const verb of ['start', 'stop', 'reload', 'suspend', 'stop']) await speak(`POST ${path}/nodes/${verb}`, 204);
@@ -165,7 +165,7 @@ describe('the Terraform provider', () => {
   });
 });
 
-describe('bodies that do not say what they are', () => {
+describe('bodies without a Content-Type', () => {
   const forms: [string, Record<string, string>][] = [
     ['curl -d', { 'user-agent': 'curl/7.88.1', accept: '*/*', 'content-type': 'application/x-www-form-urlencoded' }],
     ['requests.post(data=text)', { 'user-agent': 'python-requests/2.31.0' }],

@@ -1,4 +1,4 @@
-/** Who may use the server: TLS, credentials and tickets, pages of other origins. */
+/** Access to the server: TLS, credentials and tickets, pages of other origins. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -119,7 +119,7 @@ describe('TLS', () => {
   }
 });
 
-test('pages of other origins: those that are allowed, and no others', async () => {
+test('pages of other origins: only allowed ones are served', async () => {
   const server = await startServer({
     config: { Server: { allowed_origins: 'https://lab.example' }, Qemu: { acceleration: 'off' } },
   });

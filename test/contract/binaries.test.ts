@@ -17,7 +17,7 @@ interface Binary {
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'pb-bin-')));
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** An emulator that only knows its version, and writes a line for each time it was asked. */
+/** An emulator that only prints its version, and logs each call. */
 async function fake(name: string, version: string): Promise<void> {
   const text = `#!/bin/sh\necho asked >> ${folder}/asked-${name}\necho "QEMU emulator version ${version} (Debian 1:${version})"\n`;
   await writeFile(join(folder, name), text);

@@ -37,7 +37,7 @@ async function world(project: ProjectHandle): Promise<unknown> {
 }
 
 describe('POST bulk', () => {
-  it('makes all in the order of the request, tells each, and undoes it as one step', async () => {
+  it('creates all in the order of the request, notifies of each, and undoes them as one step', async () => {
     const project = await createProject(client);
     const before = await world(project);
     const listener = await listen(`${server.url}${project.path}/notifications/ws`);
@@ -139,7 +139,7 @@ describe('POST bulk', () => {
     assert.equal((await client.get<unknown[]>(`${project.path}/nodes`)).length, 2);
   });
 
-  it('is there whole or not at all when the server was killed', async () => {
+  it('is complete or absent after the server was killed', async () => {
     const project = await createProject(client);
     for (let round = 0; round < 6; round++) {
       const sending = client.send(`POST ${project.path}/bulk`, { body: pairs(30) }).then(

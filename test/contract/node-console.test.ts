@@ -1,4 +1,4 @@
-/** The console of a node as a WebSocket of the controller, for a node on the local compute and for one elsewhere. */
+/** The console of a node as a WebSocket of the controller, for a node on the local and on a remote compute. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -87,7 +87,7 @@ for (const [where, computeId] of [
   });
 }
 
-test('nodes and projects that are not there, and projects that are closed', async () => {
+test('unknown nodes and projects, and closed projects', async () => {
   const project = await createProject(bench.client);
   const node = await createNode(bench.client, project);
   const ask = (path: string) => bench.client.send(`GET ${path}`, { headers: upgrade });

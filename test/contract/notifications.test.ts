@@ -1,4 +1,4 @@
-/** What listeners of a project and of the server are told through a whole lab: each event once, in order; and what becomes of slow ones. */
+/** Notifications to listeners of a project and of the server through a whole lab: each event once, in order; and slow listeners. */
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -19,7 +19,7 @@ after(() => client.close());
 const listenTo = (path: string) => listen(`${server.url}${path}/notifications/ws`);
 const ofServer = () => listenTo('/v2');
 
-/** Action, and what it is about; usage comes when it likes. */
+/** Action and subject; usage arrives at any time. */
 const told = (listener: Listener) =>
   listener
     .notices()
@@ -33,7 +33,7 @@ const isOf = (id: unknown, action: string) => (notice: Notice) =>
   notice.action === action && Object.values(notice.event).includes(id);
 
 describe('a whole lab', () => {
-  it('is told on both streams, each event once and in order', async () => {
+  it('is notified on both streams, each event once and in order', async () => {
     const controller = await ofServer();
     const project = await createProject(client, { name: 'lab' });
     const listener = await listenTo(project.path);
@@ -94,7 +94,7 @@ describe('a whole lab', () => {
     await Promise.all([listener.close(), controller.close()]);
   });
 
-  it('tells how busy the computes are every few seconds', async () => {
+  it('reports the load of the computes every few seconds', async () => {
     const controller = await ofServer();
     const updates = () => controller.notices().filter(({ action }) => action === 'compute.updated');
     await waitFor(() => updates().length >= 2, { what: 'two events of the compute', limitMs: 12_000 });
@@ -103,7 +103,7 @@ describe('a whole lab', () => {
   });
 });
 
-it('opening a project tells of every node, link and drawing', async () => {
+it('opening a project notifies of every node, link and drawing', async () => {
   const project = await createProject(client);
   const ends = await Promise.all(['A', 'B'].map((name) => createNode(client, project, 'vpcs', { name })));
   const link = await client.post(`${project.path}/links`, { nodes: ends.map((node) => end(node)), suspend: true });
@@ -185,7 +185,7 @@ describe('auto_close', () => {
     await controller.close();
   });
 
-  it('does not close while somebody listens, or what is not to be closed', async () => {
+  it('does not close while a client listens, or without auto_close', async () => {
     const controller = await ofServer();
     const [watched, kept, idle] = await Promise.all([true, false, true].map((auto_close) => createProject(client, { auto_close })));
     if (!watched || !kept || !idle) throw new Error('projects are missing');

@@ -1,4 +1,4 @@
-/** What must not leave the server: passwords, and files that a client has no business with. */
+/** The server never reveals secrets: passwords, and files that are not part of a project. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

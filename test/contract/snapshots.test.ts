@@ -1,4 +1,4 @@
-/** Snapshots: what is kept comes back, of machines that run too; names, ids and states as established. */
+/** Snapshots: they restore a project, even of running machines; names, ids and states as in GNS3. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -87,7 +87,7 @@ describe('a snapshot', () => {
     assert.deepEqual(await read(), before);
   });
 
-  test('is told of, part by part and as a whole', async () => {
+  test('is notified, part by part and as a whole', async () => {
     const { project, one, two } = await withContent();
     const kept = await take(project, 'kept');
     await client.delete(`${project.path}/nodes/${two.node_id}`);

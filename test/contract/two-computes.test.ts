@@ -83,7 +83,7 @@ describe('a link from one server to the other', () => {
 });
 
 describe('a compute that goes and comes back', () => {
-  test('its nodes are shown as not usable, the rest works, and all goes on by itself', async () => {
+  test('its nodes are shown as unavailable, the other nodes work, and its nodes recover automatically', async () => {
     const { project, here, there } = await twoPcs();
     const listener = await listen(`${bench.server.url}${project.path}/notifications/ws`);
     await away.terminate();
@@ -152,7 +152,7 @@ describe('a compute that goes and comes back', () => {
     const { project, here, there } = await twoPcs();
     here.close();
     there.close();
-    // It dies; what it runs lives on.
+    // The compute dies; its emulators keep running.
     await away.kill9();
     await isConnected(false);
     await client.post(`${project.path}/close`, {}, 204);
@@ -167,7 +167,7 @@ describe('a compute that goes and comes back', () => {
     await client.delete(project.path);
   });
 
-  test('other credentials are heard of at once, and the right ones end it', async () => {
+  test('wrong credentials are reported at once, and correcting them recovers the compute', async () => {
     const path = `/v2/computes/${computeId}`;
     await client.put(path, { password: 'wrong' });
     const reason = async () => (await client.get<ComputeBody>(path)).last_error ?? '';
@@ -182,7 +182,7 @@ describe('a compute that goes and comes back', () => {
 });
 
 describe('computes that a project file names', () => {
-  test('are not registered by opening it; registered by somebody, their nodes can be used', async () => {
+  test('are not registered by opening the project; after a client registers them, their nodes can be used', async () => {
     const otherId = randomUUID();
     const project = await createProject(client);
     const node = await createNode(client, project);
@@ -219,7 +219,7 @@ describe('an image that only the controller has', () => {
     return { name, content, md5sum: createHash('md5').update(content).digest('hex') };
   };
 
-  test('is sent once to where nodes need it, and listeners hear how far it is', async () => {
+  test('is sent once to each compute that needs it, and listeners receive its progress', async () => {
     const project = await createProject(client);
     const listener = await listen(`${bench.server.url}${project.path}/notifications/ws`);
     const { name, content, md5sum } = await imageOf(3_000_000);

@@ -74,7 +74,7 @@ async function setUp(client: RawClient): Promise<Running> {
   return { project, history, vm, vmPid: process.pid, pinger };
 }
 
-/** What must hold whenever the server answers. */
+/** Invariants of every running server. */
 async function verify(client: RawClient, running: Running, facts: Facts, history: HistoryHammer): Promise<string[]> {
   const { project, vm, vmPid } = running;
   const shown = await readFacts(client, project.path);

@@ -1,4 +1,4 @@
-/** Images that a node needs and the engine lacks: pulled from a real registry, with progress; and what is said when that fails. */
+/** Images that a node needs and the engine lacks: pulled from a real registry, with progress; and errors when that fails. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -62,7 +62,7 @@ describe('images of a registry', { skip }, () => {
     await client.delete(project.path);
   });
 
-  test('that cannot be had: an unknown tag, no such name, a name that is none, a registry that is down', async (t) => {
+  test('that cannot be pulled: an unknown tag, an unknown name, an invalid name, a registry that is down', async (t) => {
     assert.ok(engine);
     const registry = await Registry.start();
     t.after(() => registry.stop());

@@ -1,4 +1,4 @@
-/** Captures of a link: what is in the file, when it is there, and what happens to the link meanwhile. */
+/** Captures of a link: the content of the file, when it is written, and the effect on the link. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
@@ -44,7 +44,7 @@ describe('a capture', () => {
     assert.deepEqual((await stats()).captures, [{ path, frames: 3, bytes: 24 + 3 * 16 + 1660, missed: 0 }]);
   });
 
-  it('shows one side of the filters or the other, in nanoseconds when asked', async (context) => {
+  it('shows either side of the filters, with nanoseconds on request', async (context) => {
     const { a, b, change, folder } = await startLink(context);
     const [before, after] = [`${folder}/before.pcap`, `${folder}/after.pcap`];
     await change({
@@ -79,7 +79,7 @@ describe('a capture', () => {
     assert.equal((await read(path)).frames.length, 2000);
   });
 
-  it('goes on in its file after the fabric was killed, behind the last whole record', async (context) => {
+  it('is appended to after the fabric was killed, after its last complete record', async (context) => {
     const { client, a, b, change, folder } = await startLink(context);
     const path = `${folder}/x.pcap`;
     await change({ captures: [{ path, linkType: 1 }] });
@@ -99,7 +99,7 @@ describe('a capture', () => {
     assert.equal(textOf((await read(path)).frames), '123');
   });
 
-  it('goes on in its file when another link has it', async (context) => {
+  it('is appended to in its file by a capture of another link', async (context) => {
     const { client, a, b, change, folder } = await startLink(context);
     const path = `${folder}/x.pcap`;
     await change({ captures: [{ path, linkType: 1 }] });
@@ -160,11 +160,11 @@ describe('a capture', () => {
   });
 });
 
-describe('what is missed', () => {
-  it('is counted when the file cannot be written for now, and the link goes on', async (context) => {
+describe('missed frames', () => {
+  it('are counted while the file cannot be written, and the link keeps working', async (context) => {
     const { client, folder } = await startFabric(context);
     const [a, b] = [await streamEnd(context, `${folder}/a`), await streamEnd(context, `${folder}/b`)];
-    // Nobody reads the pipe: opening it for reading and writing succeeds, writing stops when it is full.
+    // The pipe has no reader: opening it for reading and writing succeeds, and writes stop when it is full.
     const path = `${folder}/pipe`;
     await promisify(execFile)('mkfifo', [path]);
     await client.apply([linkOf(a.port, b.port, { captures: [{ path, linkType: 1 }] })]);

@@ -23,7 +23,7 @@ function isRunning(pid: number): boolean {
 }
 
 describe('the fabric’s client', () => {
-  it('lets go of a fabric that goes on, and finds it again', async (context) => {
+  it('releases a running fabric, and adopts it again', async (context) => {
     const { client, socketPath, logPath, a, b } = await startLink(context, { filters: { latency: [1] } });
     a.send(frame('1'));
     await b.heard(1);
@@ -34,7 +34,7 @@ describe('the fabric’s client', () => {
     const next = await FabricClient.connectOrSpawn({ socketPath, logPath });
     assert.equal(next.pid, client.pid);
     assert.equal((await next.stats())[0]?.ab.sent, 2);
-    // It says again what is: nothing changes. Then that there is nothing.
+    // Repeats the current state: nothing changes. Then sends an empty state.
     assert.deepEqual(await next.sync([linkOf(a.port, b.port, { filters: { latency: [1] } })]), []);
     assert.equal((await next.stats())[0]?.ab.sent, 2);
     assert.equal(a.connections, 1);
@@ -133,7 +133,7 @@ describe('the fabric’s client', () => {
 });
 
 describe('the control socket', () => {
-  it('answers broken lines with an error and goes on', async (context) => {
+  it('answers invalid lines with an error and keeps running', async (context) => {
     const { socketPath, logPath, client } = await startFabric(context);
     const socket = connect(socketPath);
     const answers: { id: number; error?: string; result?: unknown }[] = [];

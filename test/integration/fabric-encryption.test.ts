@@ -1,4 +1,4 @@
-/** The encrypted stream between two fabrics: what the network sees of it, who gets in, and what goes when there is none. */
+/** The encrypted stream between two fabrics: its bytes on the network, who may connect, and the fallback without it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -142,7 +142,7 @@ describe('the encrypted stream of a link', () => {
 });
 
 describe('at the port of an encrypted stream', () => {
-  it('nobody gets in without the secret, by TLS or without, and who is in stays', async (context) => {
+  it('refuses a peer without the secret, by TLS or without, and keeps the connected one', async (context) => {
     const { accepts, connects, port } = await tapped(context, 'required');
     const before = (await accepts.stats()).ba.sent;
     const suite = { ciphers: 'TLS_AES_128_GCM_SHA256', minVersion: 'TLSv1.3', rejectUnauthorized: false } as const;

@@ -1,4 +1,4 @@
-/** What a link does to its frames, and how that changes while they flow. */
+/** The filters of a link, and changes of them while frames flow. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileBpf } from '../../src/fabric/bpf-compile.ts';
@@ -28,7 +28,7 @@ async function settled({ stats }: LinkBed, received: number): Promise<void> {
   await waitFor(done, { what: `${received} frames to be through` });
 }
 
-/** Of `count` frames from a, the numbers of those that b heard. */
+/** The numbers of those of `count` frames from a that b received. */
 async function throughOf(bed: LinkBed, count: number): Promise<number[]> {
   bed.a.send(...numbered(count));
   await settled(bed, count);
@@ -87,7 +87,7 @@ describe('filters of a link', () => {
     assert.ok(bed.b.frames.every((frame) => frame.subarray(24, 39).every((byte) => byte !== 0)));
   });
 
-  it('delay is told as it was kept', async (context) => {
+  it('delay is reported as it was measured', async (context) => {
     const bed = await startLink(context, { filters: { delay: [30] } });
     bed.a.send(...numbered(100));
     await bed.b.heard(100);
@@ -96,13 +96,13 @@ describe('filters of a link', () => {
     assert.equal(ba.delay, undefined);
   });
 
-  it('delay holds both ways, does not throttle, and keeps the order', async (context) => {
+  it('delay acts in both directions, does not throttle, and keeps the order', async (context) => {
     const bed = await startLink(context, { filters: { delay: [60, 20], seed: [seed] } });
     const { a, b } = bed;
     const sentAt = performance.now();
     a.send(...numbered(3000));
     b.send(...numbered(3000));
-    // One after the other they would take three minutes, for which nobody waits.
+    // In sequence they would take three minutes.
     assert.deepEqual(numbersOf(await b.heard(3000)), upTo(3000));
     assert.deepEqual(numbersOf(await a.heard(3000)), upTo(3000));
     for (const { times } of [a, b]) {
@@ -112,7 +112,7 @@ describe('filters of a link', () => {
   });
 });
 
-describe('what a link does beyond losing and holding', () => {
+describe('filters other than loss and delay', () => {
   it('duplicate sends every frame twice, the copies side by side', async (context) => {
     const bed = await startLink(context, { filters: { duplicate: [100] } });
     bed.a.send(...numbered(500));
@@ -124,7 +124,7 @@ describe('what a link does beyond losing and holding', () => {
     assert.deepEqual([ab.received, ab.sent, ab.dropped], [500, 1000, {}]);
   });
 
-  it('reorder loses none, and the last goes on without frames that overtake it', async (context) => {
+  it('reorder loses none, and a held frame continues when no other overtakes it', async (context) => {
     const count = 2000;
     const bed = await startLink(context, { filters: { reorder: [10, 3], seed: [seed] } });
     bed.a.send(...numbered(count));
@@ -142,7 +142,7 @@ describe('what a link does beyond losing and holding', () => {
     assert.deepEqual(numbersOf(await bed.b.heard(count + 2)).slice(count), [count, count + 1]);
   });
 
-  it('bandwidth takes as many as its queue holds, sends them, and counts the others', async (context) => {
+  it('bandwidth accepts as many frames as its queue holds, sends them, and counts the others', async (context) => {
     // 400 frames of 60 bytes fit; at 480 kbit/s they take 400 ms.
     const bed = await startLink(context, { filters: { bandwidth: [480, 24_000] } });
     const began = performance.now();
@@ -158,7 +158,7 @@ describe('what a link does beyond losing and holding', () => {
     assert.deepEqual(numbersOf(await bed.b.heard(ab.sent)).slice(0, 400), upTo(400));
   });
 
-  it('jitter lets frames overtake when asked to, and loses none', async (context) => {
+  it('jitter lets frames overtake on request, and loses none', async (context) => {
     const bed = await startLink(context, { filters: { delay: [30, 20], jitter: ['uniform', 1], seed: [seed] } });
     bed.a.send(...numbered(1000));
     const numbers = numbersOf(await bed.b.heard(1000));

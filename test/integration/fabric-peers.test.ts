@@ -1,4 +1,4 @@
-/** Two fabrics, as on two computes, and the stream between them: who gets in, what it carries, and how it comes back. */
+/** Two fabrics, as on two computes, and the stream between them: authentication, traffic, and reconnection. */
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -81,7 +81,7 @@ async function joined(context: TestContext): Promise<[accepts: Side, connects: S
   return sides;
 }
 
-/** Somebody who connects to the port of a stream; everything that was sent to him is kept. */
+/** A foreign client of a stream's port; it keeps all received bytes. */
 async function stranger(context: TestContext, port: number) {
   const socket = connect(port, '127.0.0.1');
   context.after(() => socket.destroy());
@@ -141,7 +141,7 @@ describe('the stream of a link between two fabrics', () => {
     assert.deepEqual((await a.stats()).ab.dropped, {});
   });
 
-  it('stays as it is when both are told another secret, which counts from the next connection on', async (context) => {
+  it('persists when both ends get another secret, which applies from the next connection on', async (context) => {
     const [a, b] = await joined(context);
     const other = 'b'.repeat(64);
     await a.apply(other);
@@ -157,8 +157,8 @@ describe('the stream of a link between two fabrics', () => {
   });
 });
 
-describe('who has not the secret', () => {
-  it('gets nothing and is cut off at once; the two ends go on with datagrams', async (context) => {
+describe('a peer without the secret', () => {
+  it('gets nothing and is disconnected at once; the two ends fall back to datagrams', async (context) => {
     const [a, b] = await twoSides(context);
     await Promise.all([a.apply(secret), b.apply('b'.repeat(64))]);
     const refused = await stranger(context, a.number);
@@ -179,7 +179,7 @@ describe('who has not the secret', () => {
     assert.equal((await a.stats()).ba.received, 1);
   });
 
-  it('cannot keep the other end out by waiting, nor take its place by repeating what it said', async (context) => {
+  it('can neither block the other end by waiting, nor replace it by replaying its handshake', async (context) => {
     const [a, b] = await twoSides(context);
     await a.apply();
     const idle = await Promise.all(Array.from({ length: 30 }, () => stranger(context, a.number)));
@@ -266,7 +266,7 @@ describe('a stream that is lost', () => {
     });
   }
 
-  it('is given up when nothing is heard of it, and made again', async (context) => {
+  it('is given up after silence, and connected again', async (context) => {
     const [a, b] = await joined(context);
     process.kill(b.bed.client.pid, 'SIGSTOP');
     await a.carried('udp');
@@ -300,7 +300,7 @@ describe('a stream that is lost', () => {
     assert.ok(a.end.frames.every(({ length }) => length === 1500 || length === 60_000));
   });
 
-  it('goes on behind frames that came as datagrams while its own were held up', async (context) => {
+  it('continues after frames that arrived as datagrams while its own were delayed', async (context) => {
     const [a, b] = await joined(context);
     a.end.socket?.pause();
     const batch = prefixed(frameOf('1', 60_000));

@@ -53,7 +53,7 @@ describe('stream ports', () => {
     assert.ok(frames.every((frame, index) => heard[index]?.equals(frame)));
   });
 
-  it('leave out empty frames and start anew after a length that cannot be one', async (context) => {
+  it('skip empty frames and resynchronise after an invalid length', async (context) => {
     const { a, b } = await startLink(context);
     a.sendRaw(
       Buffer.concat([Buffer.alloc(8), prefixed(frameOf('1')), Buffer.alloc(4), prefixed(frameOf('2')), Buffer.alloc(4, 0xff)]),
@@ -105,7 +105,7 @@ describe('stream ports', () => {
     await waitFor(async () => (await stats()).connected.a, { what: 'the port to be connected' });
   });
 
-  it('wait for an end that comes late, and count what nobody took', async (context) => {
+  it('wait for a late end, and count frames that could not be delivered', async (context) => {
     const { client, folder } = await startFabric(context);
     const a = await streamEnd(context, `${folder}/a`);
     await client.apply([linkOf(a.port, { type: 'stream', path: `${folder}/b` })]);
@@ -132,7 +132,7 @@ describe('stream ports', () => {
     assert.deepEqual((await stats()).ab.dropped, {});
   });
 
-  it('go on after an end that held everything up is gone', async (context) => {
+  it('resume after a stalled end disconnects', async (context) => {
     const { a, b, stats } = await startLink(context);
     b.socket?.pause();
     const batch = prefixed(frameOf('1', 60_000));
@@ -145,7 +145,7 @@ describe('stream ports', () => {
     assert.ok(textOf(b.frames).match(/^1*2$/));
   });
 
-  it('go on when the end that was held up is replaced', async (context) => {
+  it('resume when a stalled end is replaced', async (context) => {
     const { client, folder, a, b, stats } = await startLink(context);
     const other = await streamEnd(context, `${folder}/other`);
     b.socket?.pause();
@@ -195,7 +195,7 @@ describe('datagram ports', () => {
     });
   }
 
-  it('spare a network device what is no frame for it', async (context) => {
+  it('do not send invalid frames to a network device', async (context) => {
     const { client, stream, udp, lport } = await bed(context, false);
     const port = { type: 'udp', lport, rhost: '127.0.0.1', rport: udp.number, mtu: 1500 } as const;
     assert.deepEqual(await client.apply([linkOf(stream.port, port)]), []);
@@ -214,7 +214,7 @@ describe('datagram ports', () => {
     assert.equal((await client.stats())[0]?.ab.dropped.oversized, 3);
   });
 
-  it('go on when the peer refuses', async (context) => {
+  it('keep working when the peer refuses', async (context) => {
     const { stream, udp, lport } = await bed(context, true);
     const number = udp.number;
     const port = { port: number, address: '127.0.0.1' };

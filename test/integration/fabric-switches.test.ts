@@ -1,4 +1,4 @@
-/** Switches in a fabric process of their own, told through its client: what is said again, changed, wrong, and lost. */
+/** Switches in a separate fabric process, configured through its client: repeated, changed, invalid and lost configuration. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { FabricClient } from '../../src/fabric/client.ts';
@@ -18,7 +18,7 @@ async function stations(context: TestContext, bed: FabricBed, count: number) {
 }
 
 describe('a switch', () => {
-  it('is as it was when it is said again, by the same client or the next', async (context) => {
+  it('is unchanged by the same configuration, from the same client or the next', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 3);
     const [a, b, c] = ends as [(typeof ends)[0], (typeof ends)[0], (typeof ends)[0]];
@@ -53,7 +53,7 @@ describe('a switch', () => {
     assert.deepEqual([await next.switchStats(), await next.addresses('s')], [[], []]);
   });
 
-  it('has other settings at once, and nobody is unplugged', async (context) => {
+  it('applies new settings at once, and unplugs no port', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 2);
     const [a, b] = ends as [(typeof ends)[0], (typeof ends)[0]];
@@ -69,7 +69,7 @@ describe('a switch', () => {
     assert.equal(b.connections, 1);
   });
 
-  it('is there again with a fabric that was killed', async (context) => {
+  it('is restored after its fabric was killed', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 2);
     const [a, b] = ends as [(typeof ends)[0], (typeof ends)[0]];
@@ -82,7 +82,7 @@ describe('a switch', () => {
     assert.deepEqual(await b.heard(1), [frame(broadcast, 0xa)]);
   });
 
-  it('has one port of a number: the last that was said', async (context) => {
+  it('has one port per number: the last one configured', async (context) => {
     const bed = await startFabric(context);
     const { ends } = await stations(context, bed, 3);
     const [a, b, c] = ends as [(typeof ends)[0], (typeof ends)[0], (typeof ends)[0]];
@@ -98,7 +98,7 @@ describe('a switch', () => {
     assert.deepEqual([a.frames.length, c.frames.length], [0, 0]);
   });
 
-  it('that is not said rightly is refused, and the rest is done', async (context) => {
+  it('with an invalid configuration is refused, and the rest is applied', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 1);
     const good = links(hub)[0] as LinkSpec;

@@ -1,6 +1,6 @@
 /**
  * A link from a PC of one server to a machine of another, over TCP: through walls that let only one protocol pass, after kills of all
- * that can be killed, and with a server on which streams are switched off. Nobody does anything to bring it back.
+ * that can be killed, and with a server on which streams are switched off. The stream recovers without a request.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -34,7 +34,7 @@ const fabricOf = ({ dataDir, runtimeDirectory }: RunningServer) => {
   return found.pid;
 };
 
-/** TCP ports of links on which somebody listens at the second server. */
+/** TCP ports on which the second server listens for links. */
 async function listeners(): Promise<number[]> {
   assert.ok(typeof network !== 'string');
   const lines = (await network.run(1, 'ss', '-ltnH')).trim().split('\n');
@@ -58,11 +58,11 @@ test('frames go over TCP where only that passes, and as datagrams where only the
   assert.ok(stats.directions.every(({ frames }) => frames > 0));
 });
 
-test('somebody else in the network gets nothing, and changes nothing', { skip }, async () => {
+test('a foreign host in the network gets nothing, and changes nothing', { skip }, async () => {
   assert.ok(typeof network !== 'string');
   const ports = await listeners();
   assert.equal(ports.length, 1);
-  // Says what is no proof, and a frame; tells what it was sent until it was cut off.
+  // Sends an invalid proof, and a frame; returns all received bytes until it is disconnected.
   const visit = `
     let heard = '';
     const socket = require('node:net').connect(${ports[0]}, '${network.ends[1]}');
@@ -95,7 +95,7 @@ for (const [index, which] of (['first', 'second'] as const).entries()) {
   });
 }
 
-test('a server on which it is switched off gets datagrams, and listens to nobody', { skip }, async () => {
+test('a server with streams switched off gets datagrams, and listens on no port', { skip }, async () => {
   const [, away] = hosts.servers;
   settings.link_streams = false;
   await away.restart();

@@ -1,4 +1,4 @@
-/** A server that is root, whose emulators run as another user: links, consoles and a restart of the server work all the same. */
+/** A server that runs as root, with emulators that run as another user: links, consoles and a restart of the server work all the same. */
 import assert from 'node:assert/strict';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ const pings: Said = [
 ];
 const leases: Said = [['ip dhcp', /IP 192\.168\.122\.100/]];
 
-/** What a PC says to what answers behind the NAT node; and it can write to its folder. */
+/** A PC exchanges frames with a host behind the NAT node, and can write to its folder. */
 async function goesOut({ client, project }: Place, pc: NodeBody, lines: Said): Promise<void> {
   const telnet = await openTelnet(pc.console as number);
   for (const [line, shows] of [...lines, ['save', /done/] as const]) {
@@ -78,7 +78,7 @@ async function goesOut({ client, project }: Place, pc: NodeBody, lines: Said): P
   assert.equal(String((await stat(join(String(node_directory), 'startup.vpc'))).uid), uid);
 }
 
-test('machines, their TPMs, PCs and the way out are linked, talked to and taken over', { skip, timeout: 120_000 }, async (t) => {
+test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and are adopted', { skip, timeout: 120_000 }, async (t) => {
   const place = await startAs('qemu', t);
   const { server, client, project } = place;
   const options = '-machine accel=tcg,graphics=off';
@@ -113,7 +113,7 @@ test('machines, their TPMs, PCs and the way out are linked, talked to and taken 
   await assertUsers(server, []);
 });
 
-test('the way out by passt, too', { skip, timeout: 60_000 }, async (t) => {
+test('so does the uplink by passt', { skip, timeout: 60_000 }, async (t) => {
   const place = await startAs('passt', t);
   const { server, client, project } = place;
   const [pc, nat] = [await createNode(client, project, 'vpcs'), await createNode(client, project, 'nat')];

@@ -18,7 +18,7 @@ export interface Namespaces {
   /** The second host takes nothing of the protocol at ports of links any more; or does again. Needs iptables. */
   block(protocol: 'tcp' | 'udp'): Promise<void>;
   unblock(protocol: 'tcp' | 'udp'): Promise<void>;
-  /** Runs a program in the first or second namespace; answers what it wrote. */
+  /** Runs a program in the first or second namespace; returns its output. */
   run(where: 0 | 1, program: string, ...args: string[]): Promise<string>;
   remove(): Promise<void>;
 }

@@ -6,7 +6,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
-  /** What was asked, for messages of failures. */
+  /** Method and path of the request, for failure messages. */
   readonly asked: string;
   text(): string;
   json<T = Record<string, unknown>>(): T;
@@ -15,7 +15,7 @@ export interface Reply {
 export interface Ask {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
   /** Default 30,000 ms. */
@@ -68,7 +68,7 @@ export class RawClient {
     return expectStatus(await this.send(`GET ${path}`), 200).json<T>();
   }
 
-  /** `POST`s, expecting 201 unless told otherwise. */
+  /** `POST`s, expecting 201 unless another status is given. */
   async post<T = Record<string, unknown>>(path: string, body: unknown = {}, status = 201): Promise<T> {
     const reply = expectStatus(await this.send(`POST ${path}`, { body, limitMs: 60_000 }), status);
     return (reply.bytes.length > 0 ? reply.json<T>() : {}) as T;
@@ -108,7 +108,7 @@ export function expectStatus(reply: Reply, status: number): Reply {
   return reply;
 }
 
-/** What a message must never show: frames of a stack, or files of the program. */
+/** Never part of a message: frames of a stack, or files of the program. */
 const innards = /\n\s+at |node:internal|node_modules|\/src\/[\w/-]+\.ts/;
 
 /** The answer is a refusal in the promised form. @returns its body */

@@ -1,4 +1,4 @@
-/** Switches of the test's own, with what is plugged into them: frames go in at one plug and come out at others. */
+/** Switches under test, with plugs: frames go in at one plug and come out at others. */
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { frameLength, headerBytes } from '../../src/fabric/frames.ts';
@@ -44,7 +44,7 @@ export class Plug {
     assert.ok(this.port.send(run, 0, run.length));
   }
 
-  /** What came since the last time it was asked. */
+  /** Frames received since the last call. */
   async took(): Promise<string[]> {
     await turn();
     await turn();

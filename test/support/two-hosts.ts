@@ -23,7 +23,7 @@ export class TwoHosts {
   readonly servers: readonly [RunningServer, RunningServer];
   readonly client: RawClient;
   readonly computeId = crypto.randomUUID();
-  /** What it started, in that order. */
+  /** Started processes, in order. */
   #started = new AsyncDisposableStack();
   #console: WebSocketClient | undefined;
   #project: ProjectHandle | undefined;
@@ -35,7 +35,7 @@ export class TwoHosts {
     this.client = new RawClient(url);
   }
 
-  /** When it fails half-way, what it started is stopped. */
+  /** When it fails half-way, it stops all that it started. */
   static async start(network: Namespaces, options: TwoHostsOptions = {}): Promise<TwoHosts> {
     await using started = new AsyncDisposableStack();
     const launch = async (options: ServerOptions) => {

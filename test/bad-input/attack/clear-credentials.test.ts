@@ -8,7 +8,7 @@ import { Neighbour, noNamespaces } from '../../support/network-namespace.ts';
 import { expectFault, expectStatus, RawClient } from '../../support/raw-http.ts';
 import { startServer } from '../../support/server.ts';
 
-/** RFC 5737: nobody's. */
+/** RFC 5737: reserved for documentation. */
 const open = '203.0.113.7';
 const account = { user: 'teacher', password: 'right' };
 
