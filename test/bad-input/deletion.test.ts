@@ -39,12 +39,12 @@ async function deleteMeanwhile(path: string, lines: readonly [string, unknown?][
       if (reply.status >= 300) expectFault(reply, [403, 404, 409]);
     } while (!isOver);
   };
-  const asked = Promise.all(lines.map(again));
+  const pending = Promise.all(lines.map(again));
   const deletion = client.send(`DELETE ${path}`).finally(() => {
     isOver = true;
   });
   expectStatus(await deletion, 204);
-  await asked;
+  await pending;
 }
 
 describe('a project is deleted', () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { computeRoutes } from './compute-routes.ts';
 import type { Ids, JsonRoute } from './json-route.ts';
 import { customAdapters } from './kind-routes.ts';
-import { customFields, flag, integer, list, name, object, orNull, port, prefixed, text, uuid, word } from './sorts.ts';
+import { customFields, flag, integer, list, name, object, orNull, port, prefixed, text, uuid, word } from './value-types.ts';
 import type { Sort } from './wrong-values.ts';
 
 const projectSettings: Record<string, Sort> = {

@@ -40,9 +40,9 @@ async function surroundings(): Promise<unknown> {
 }
 
 function unharmed(reply: Reply): void {
-  assert.ok(reply.status < 500, `${reply.asked.slice(0, 120)}: ${reply.status} ${reply.text().slice(0, 300)}`);
-  assert.ok(!reply.text().includes(secret), `${reply.asked} shows what is outside`);
-  assert.ok(!reply.text().includes('root:x:0'), `${reply.asked} shows /etc/passwd`);
+  assert.ok(reply.status < 500, `${reply.request.slice(0, 120)}: ${reply.status} ${reply.text().slice(0, 300)}`);
+  assert.ok(!reply.text().includes(secret), `${reply.request} shows what is outside`);
+  assert.ok(!reply.text().includes('root:x:0'), `${reply.request} shows /etc/passwd`);
 }
 
 /** Relative to a folder: ways out of it, percent-encoded as a path needs it. */

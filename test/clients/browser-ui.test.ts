@@ -7,12 +7,12 @@ import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { freshName, type NodeBody, withServer } from '../support/with-server.ts';
-import { hasKeys, persona } from './persona.ts';
+import { clientProgram, hasKeys } from './client-program.ts';
 
 const { server, client } = await withServer();
 const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36', accept: 'application/json, text/plain, */*' };
 const own = { origin: server.url, referer: `${server.url}/static/web-ui/server/1/projects` };
-const speak = persona(client, { ...agent, ...own, 'content-type': 'application/json' });
+const speak = clientProgram(client, { ...agent, ...own, 'content-type': 'application/json' });
 const json = async <T = Record<string, unknown>>(line: string, status: number, body?: unknown): Promise<T> =>
   (await speak(line, status, body === undefined ? {} : { body })).json<T>();
 

@@ -73,7 +73,7 @@ describe('POST, GET, PUT and DELETE of computes', () => {
   });
 
   test('no server listens there: 201, not connected, with the reason', async () => {
-    const reply = await silent('POST /v2/computes', { ...address(), name: 'nobody', port: 1 });
+    const reply = await silent('POST /v2/computes', { ...address(), name: 'silent', port: 1 });
     const compute = expectStatus(reply, 201).json<ComputeBody>();
     assert.equal(compute.connected, false);
     assert.deepEqual(compute.capabilities, { ...(compute.capabilities as object), node_types: [], version: null });

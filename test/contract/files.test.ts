@@ -114,7 +114,7 @@ describe('files of a project', () => {
 describe('files of a node', () => {
   for (const [where, compute, server] of [
     ['here', () => 'local', () => bench.server],
-    ['elsewhere', () => awayId, () => remote],
+    ['on a remote compute', () => awayId, () => remote],
   ] as const) {
     test(`${where}: read and written in its folder on its compute`, async () => {
       const project = await createProject(bench.client);

@@ -139,11 +139,11 @@ describe('listeners', () => {
     await asking.next(isStats);
     await startAll(lab);
     await ping(lab, 2);
-    const told = await asking.next((message) => {
+    const notice = await asking.next((message) => {
       const { action, event } = JSON.parse(String(message)) as { action: string; event: LinkStats };
       return action === 'link.stats' && event.directions.every(({ frames }) => frames >= 2);
     });
-    const { event } = JSON.parse(String(told)) as { event: LinkStats };
+    const { event } = JSON.parse(String(notice)) as { event: LinkStats };
     assert.deepEqual([event.project_id, event.link_id], [lab.project.id, lab.path.split('/').at(-1)]);
     assert.deepEqual(Object.keys(event).sort(), Object.keys(await read(lab)));
     asking.close();

@@ -60,8 +60,8 @@ describe('a copy', () => {
     assert.equal(mac_address, `0c:${copy.node_id.match(/../g)?.slice(1, 4).join(':')}:00:00`);
     assert.deepEqual(await bench.client.get(`${project.path}/nodes/${copy.node_id}/links`), []);
     assert.deepEqual(await bench.client.get(`${project.path}/nodes/${copy.node_id}`), copy);
-    const told = await listener.next((message) => message.toString().includes('"node.created"'), 30_000);
-    assert.deepEqual(JSON.parse(told.toString()).event, copy);
+    const notice = await listener.next((message) => message.toString().includes('"node.created"'), 30_000);
+    assert.deepEqual(JSON.parse(notice.toString()).event, copy);
     listener.close();
   });
 
@@ -91,7 +91,7 @@ describe('a copy', () => {
 
   for (const [where, compute] of [
     ['here', () => 'local'],
-    ['elsewhere', () => awayId],
+    ['on a remote compute', () => awayId],
   ] as const) {
     test(`of a VPCS ${where} has its script, under its own name`, async () => {
       const project = await createProject(bench.client);

@@ -20,7 +20,7 @@ const listenTo = (path: string) => listen(`${server.url}${path}/notifications/ws
 const ofServer = () => listenTo('/v2');
 
 /** Action and subject; usage arrives at any time. */
-const told = (listener: Listener) =>
+const eventsOf = (listener: Listener) =>
   listener
     .notices()
     .filter(({ action }) => !action.startsWith('compute.'))
@@ -73,10 +73,10 @@ describe('a whole lab', () => {
       // Opened again.
       'node.created B stopped',
     ];
-    await waitFor(() => told(listener).length >= expected.length, { what: 'the last event' });
-    assert.deepEqual(told(listener), expected);
+    await waitFor(() => eventsOf(listener).length >= expected.length, { what: 'the last event' });
+    assert.deepEqual(eventsOf(listener), expected);
     assert.deepEqual(
-      told(controller).filter((line) => line.includes('lab')),
+      eventsOf(controller).filter((line) => line.includes('lab')),
       [
         'project.created lab opened',
         'project.updated lab opened',
@@ -222,9 +222,9 @@ describe('opening', () => {
     await rename(`${image}.away`, image);
     await client.post(`${project.path}/nodes/${broken.node_id}/start`, {}, 200);
     assert.deepEqual(await client.get(`${project.path}/problems`), []);
-    const mended = await client.get<NodeBody>(`${project.path}/nodes/${broken.node_id}`);
-    assert.match(String(mended.command_line), /qemu-system/);
-    assert.equal(mended.status, 'started');
+    const repaired = await client.get<NodeBody>(`${project.path}/nodes/${broken.node_id}`);
+    assert.match(String(repaired.command_line), /qemu-system/);
+    assert.equal(repaired.status, 'started');
     await client.put(`${project.path}/links/${link.link_id}`, { filters: { latency: [4] } }, 201);
     await listener.close();
     await client.post(`${project.path}/close`, {}, 204);

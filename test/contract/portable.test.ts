@@ -248,8 +248,8 @@ describe('an import', () => {
     const names = [];
     for (const _ of [1, 2, 3]) names.push((await imported(simple(name))).name);
     assert.deepEqual(names, [name, `${name}-1`, `${name}-2`]);
-    const said = await socket.next((message) => message.includes('"project.created"') && message.includes(`"${name}-2"`));
-    assert.ok(said);
+    const notice = await socket.next((message) => message.includes('"project.created"') && message.includes(`"${name}-2"`));
+    assert.ok(notice);
     assert.ok(socket.messages.some((message) => message.includes('"project.progress"') && message.includes('"import"')));
     socket.close();
   });

@@ -54,12 +54,12 @@ describe('resuming a notification stream', () => {
     assert.ok(seen.seq);
     await work(project);
     const resumed = await listen(streamOf(project, seen.seq));
-    const told = await settled(stayed, project);
+    const notices = await settled(stayed, project);
     await settled(resumed, project);
     const [answer] = resumed.notices();
     assert.equal(answer?.action, 'stream.resumed');
     assert.equal(answer?.event.since, seen.seq);
-    const expected = told.filter(({ seq }) => Number(seq) > Number(seen.seq));
+    const expected = notices.filter(({ seq }) => Number(seq) > Number(seen.seq));
     const missed = numbered(resumed).slice(0, expected.length);
     assert.deepEqual(missed.map(lasting), expected.map(lasting));
     assert.ok(missed.length > 10);
@@ -72,11 +72,11 @@ describe('resuming a notification stream', () => {
     const since = stayed.seq();
     assert.ok(since > 0, 'the ping tells the number');
     await work(project);
-    const told = await settled(stayed, project);
+    const sent = await settled(stayed, project);
     await stayed.close();
     const missed = async () => {
       const resumed = await listen(streamOf(project, since));
-      const last = told.at(-1)?.seq;
+      const last = sent.at(-1)?.seq;
       await resumed.find(({ seq }) => seq === last, 'the last change');
       const notices = numbered(resumed).filter(({ seq = 0 }) => seq <= (last as number));
       await resumed.close();
@@ -91,13 +91,13 @@ describe('resuming a notification stream', () => {
     });
     await client.post(`${project.path}/close`, {}, 204);
     await client.post(`${project.path}/open`);
-    assert.deepEqual((await missed()).map(essence), told.map(essence));
+    assert.deepEqual((await missed()).map(essence), sent.map(essence));
     await createNode(client, project);
     await server.kill9();
     await server.restart();
     await client.post(`${project.path}/open`);
     const again = await missed();
-    assert.deepEqual(again.map(essence), told.map(essence));
+    assert.deepEqual(again.map(essence), sent.map(essence));
     const created = again.find(({ event }) => event.node_type === 'qemu')?.event;
     assert.equal((created?.ports as unknown[] | undefined)?.length, 3);
     const picture = again.find(({ action, event }) => action === 'drawing.created' && String(event.svg).length > 3000);

@@ -30,7 +30,7 @@ describe('a password', () => {
   }
 
   test('of a compute is in one file, which its owner alone may read, and in no project', async () => {
-    const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes', { ...address, name: 'nobody', password });
+    const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes', { ...address, name: 'silent', password });
     const file = join(server.dataDir, 'state', 'computes.json');
     assert.ok((await readFile(file, 'utf8')).includes(password));
     assert.equal((await stat(file)).mode & 0o777, 0o600);

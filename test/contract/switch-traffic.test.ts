@@ -249,9 +249,9 @@ describe('a frame relay switch', () => {
     const [one, two] = [await plug(1), await plug(2)];
     // Q.922: DLCI 101 is 0x18 0x51, DLCI 202 is 0x30 0xa1.
     one.send(Buffer.from('1851030008004500', 'hex'));
-    assert.equal((await two.heard(1))[0]?.toString('hex'), '30a1030008004500');
+    assert.equal((await two.receive(1))[0]?.toString('hex'), '30a1030008004500');
     two.send(Buffer.from('30a103cc', 'hex'));
-    assert.equal((await one.heard(1))[0]?.toString('hex'), '185103cc');
+    assert.equal((await one.receive(1))[0]?.toString('hex'), '185103cc');
     one.send(Buffer.from('186103cc', 'hex'));
     await waitFor(
       async () => (await client.get<Counters[]>(`${nodes}/${node_id}/port_stats`)).some(({ dropped }) => dropped.circuit === 1),
@@ -259,6 +259,6 @@ describe('a frame relay switch', () => {
     );
     await client.put(`${nodes}/${node_id}`, { mappings: { '1:102': '2:202' } });
     one.send(Buffer.from('186103cc', 'hex'));
-    assert.equal((await two.heard(2))[1]?.toString('hex'), '30a103cc');
+    assert.equal((await two.receive(2))[1]?.toString('hex'), '30a103cc');
   });
 });

@@ -217,7 +217,7 @@ describe('a switch of the controller', () => {
 });
 
 test('a switch of a remote compute is queried there', async () => {
-  const [user, password] = ['somebody', 'something'];
+  const [user, password] = ['admin', 'something'];
   const remote = await startServer({ config: { Server: { auth: true, user, password } } });
   try {
     const { port } = remote;

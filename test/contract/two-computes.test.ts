@@ -46,8 +46,8 @@ const isConnected = async (wanted: boolean) => {
   });
 };
 const problems = (project: ProjectHandle) => client.get<{ id: string; message: string }[]>(`${project.path}/problems`);
-const isSound = (project: ProjectHandle) =>
-  waitFor(async () => (await problems(project)).length === 0, { what: 'nodes and links that can be used', limitMs: 20_000 });
+const untilUsable = (project: ProjectHandle) =>
+  waitFor(async () => (await problems(project)).length === 0, { what: 'usable nodes and links', limitMs: 20_000 });
 const getNode = (project: ProjectHandle, { node_id }: { node_id: string }) =>
   client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
 
@@ -99,7 +99,7 @@ describe('a compute that goes and comes back', () => {
     const alone = await createNode(client, project);
 
     await away.restart();
-    await isSound(project);
+    await untilUsable(project);
     await listener.find(
       ({ action, event }) => action === 'node.updated' && event.node_id === there.node.node_id && event.status === 'stopped',
       'the status that it has now',
@@ -119,7 +119,7 @@ describe('a compute that goes and comes back', () => {
     await Promise.all(['state', 'projects'].map((folder) => rm(join(away.dataDir, folder), { recursive: true })));
     await away.restart();
     await isConnected(true);
-    await isSound(project);
+    await untilUsable(project);
     await waitFor(async () => (await getNode(project, there.node)).status === 'stopped', { what: 'the node that was made again' });
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
     await waitFor(() => here.reaches(there), { what: 'frames on the link that was made again', limitMs: 30_000 });
@@ -140,7 +140,7 @@ describe('a compute that goes and comes back', () => {
     );
     expectStatus(await client.send(`POST ${project.path}/nodes/${here.node.node_id}/start`, { body: {} }), 200);
     await away.restart();
-    await isSound(project);
+    await untilUsable(project);
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
     await waitFor(() => here.reaches(there), { what: 'frames on a link that could not be made at the opening', limitMs: 30_000 });
     here.close();
@@ -202,7 +202,7 @@ describe('computes that a project file names', () => {
     expectFault(await client.send(`POST ${project.path}/nodes/${node.node_id}/start`, { body: {} }), 404, new RegExp(otherId));
 
     await client.post('/v2/computes', { compute_id: otherId, name: 'asked-for', ...address() });
-    await isSound(project);
+    await untilUsable(project);
     await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
     await client.delete(project.path);
     await client.delete(`/v2/computes/${otherId}`);

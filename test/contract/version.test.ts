@@ -13,17 +13,17 @@ const desktop = (version: string) => ({ headers: { 'user-agent': `GNS3 QT Client
 
 describe('the version', () => {
   test('is the client’s own for a 2.2 client that sends it, and 2.2.60 for all others', async () => {
-    const told = async (ask = {}) => expectStatus(await client.send('GET /v2/version', ask), 200).json().version;
-    assert.equal(await told(), '2.2.60');
-    assert.equal(await told(desktop('2.2.61')), '2.2.61');
-    assert.equal(await told(desktop('2.2.8')), '2.2.8');
-    assert.equal(await told(desktop('2.2.61.dev1')), '2.2.61');
-    assert.equal(await told(desktop('2.2.61dev1')), '2.2.61');
-    assert.equal(await told(desktop('2.2.0rc2')), '2.2.0');
-    assert.equal(await told(desktop('2.2.61+abc')), '2.2.61');
-    assert.equal(await told(desktop('3.0.1')), '2.2.60');
-    assert.equal(await told(desktop('2.2.12345')), '2.2.60');
-    assert.equal(await told({ headers: { 'user-agent': 'curl/2.2.9' } }), '2.2.60');
+    const versionFor = async (ask = {}) => expectStatus(await client.send('GET /v2/version', ask), 200).json().version;
+    assert.equal(await versionFor(), '2.2.60');
+    assert.equal(await versionFor(desktop('2.2.61')), '2.2.61');
+    assert.equal(await versionFor(desktop('2.2.8')), '2.2.8');
+    assert.equal(await versionFor(desktop('2.2.61.dev1')), '2.2.61');
+    assert.equal(await versionFor(desktop('2.2.61dev1')), '2.2.61');
+    assert.equal(await versionFor(desktop('2.2.0rc2')), '2.2.0');
+    assert.equal(await versionFor(desktop('2.2.61+abc')), '2.2.61');
+    assert.equal(await versionFor(desktop('3.0.1')), '2.2.60');
+    assert.equal(await versionFor(desktop('2.2.12345')), '2.2.60');
+    assert.equal(await versionFor({ headers: { 'user-agent': 'curl/2.2.9' } }), '2.2.60');
     assert.equal(expectStatus(await client.send('GET /v1/version'), 200).json().version, '2.2.60');
   });
 

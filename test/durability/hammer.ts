@@ -66,7 +66,7 @@ export async function change(situation: Situation, ask: () => Promise<Reply>, wa
   if (reply.status < 300) facts.done(wanted);
   else {
     facts.refused(before);
-    refusals.push(`${reply.asked}: ${reply.status} ${reply.text().slice(0, 300)}`);
+    refusals.push(`${reply.request}: ${reply.status} ${reply.text().slice(0, 300)}`);
   }
   return true;
 }

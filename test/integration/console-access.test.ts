@@ -59,17 +59,17 @@ function reaches(host: string, port: number | null): Promise<boolean> {
 async function saysToNobody(port: number | null): Promise<string> {
   const args = ['--reuid=65534', '--regid=65534', '--clear-groups', 'socat', '-', `TCP4:127.0.0.1:${port}`];
   const child = spawn('setpriv', args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('latin1').on('data', (text: string) => {
-    said += text;
-    if (/VPCS> /.test(said)) child.kill();
+    output += text;
+    if (/VPCS> /.test(output)) child.kill();
   });
   child.stdin.write('\r');
   await once(child, 'exit');
-  return said;
+  return output;
 }
 
-test('they listen on the loopback only, and clients are told so', {
+test('they listen on the loopback only, and the API reports this', {
   skip: outside === undefined && 'no other address',
 }, async (t) => {
   const { pc, screen } = await startLab(t);

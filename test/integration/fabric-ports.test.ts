@@ -16,8 +16,8 @@ describe('stream ports', () => {
     const { a, b, stats } = await startLink(context);
     a.send(frameOf('x', 100), frameOf('y', 1500));
     b.send(frameOf('z', 64));
-    assert.deepEqual(await b.heard(2), [frameOf('x', 100), frameOf('y', 1500)]);
-    assert.deepEqual(await a.heard(1), [frameOf('z', 64)]);
+    assert.deepEqual(await b.receive(2), [frameOf('x', 100), frameOf('y', 1500)]);
+    assert.deepEqual(await a.receive(1), [frameOf('z', 64)]);
     const nothing = { dropped: {}, queued: 0, queuedBytes: 0 };
     const { since: _since, ab, ba, ...link } = await stats();
     const counts = ({ rates: _rates, ...counters }: typeof ab) => counters;
@@ -42,15 +42,15 @@ describe('stream ports', () => {
       // Each piece is a read of its own on the other side.
       await new Promise(setImmediate);
     }
-    assert.deepEqual(await b.heard(12), frames);
+    assert.deepEqual(await b.receive(12), frames);
   });
 
   it('carry the longest frames, and many times the buffer', async (context) => {
     const { a, b } = await startLink(context);
     const frames = Array.from({ length: 60 }, (_, index) => Buffer.alloc(69_632 - index, index));
     a.send(...frames);
-    const heard = await b.heard(60);
-    assert.ok(frames.every((frame, index) => heard[index]?.equals(frame)));
+    const received = await b.receive(60);
+    assert.ok(frames.every((frame, index) => received[index]?.equals(frame)));
   });
 
   it('skip empty frames and resynchronise after an invalid length', async (context) => {
@@ -60,7 +60,7 @@ describe('stream ports', () => {
     );
     await a.connected(2);
     a.send(frameOf('3'));
-    assert.equal(textOf(await b.heard(3)), '123');
+    assert.equal(textOf(await b.receive(3)), '123');
     assert.equal(b.connections, 1);
   });
 
@@ -78,8 +78,8 @@ describe('stream ports', () => {
     await change(admitting(ones));
     a.send(frameOf('1', 62), frameOf('2', 62), frameOf('1', 61), frameOf('1', 63));
     b.send(frameOf('3'));
-    assert.deepEqual(await b.heard(2), [frameOf('1', 62), frameOf('1', 63)]);
-    assert.equal(textOf(await a.heard(1)), '3');
+    assert.deepEqual(await b.receive(2), [frameOf('1', 62), frameOf('1', 63)]);
+    assert.equal(textOf(await a.receive(1)), '3');
     assert.equal((await stats()).ab.dropped.not_admitted, 2);
     // Damages the middle of each frame.
     const middle = ones.map((line) => (line[0] === 0x30 ? ([0x30, 0, 0, 31] as const) : line)) as BpfInstruction[];
@@ -91,17 +91,17 @@ describe('stream ports', () => {
     assert.match((await client.apply([linkOf(a.port, { ...b.port, admits: 'all' } as never)]))[0]?.error ?? '', /admits of port b/);
     await change({});
     a.send(frameOf('4'));
-    assert.equal(textOf(await b.heard((await stats()).ab.sent)).at(-1), '4');
+    assert.equal(textOf(await b.receive((await stats()).ab.sent)).at(-1), '4');
   });
 
   it('connect again, and forget a torn frame', async (context) => {
     const { a, b, stats } = await startLink(context);
     a.sendRaw(Buffer.concat([prefixed(frameOf('1')), Buffer.from([0, 0, 5, 0, 1, 2, 3])]));
-    await b.heard(1);
+    await b.receive(1);
     a.socket?.destroy();
     await a.connected(2);
     a.send(frameOf('2'));
-    assert.equal(textOf(await b.heard(2)), '12');
+    assert.equal(textOf(await b.receive(2)), '12');
     await waitFor(async () => (await stats()).connected.a, { what: 'the port to be connected' });
   });
 
@@ -115,7 +115,7 @@ describe('stream ports', () => {
     const b = await streamEnd(context, `${folder}/b`);
     await b.connected();
     a.send(frameOf('2'));
-    assert.equal(textOf(await b.heard(1)), '2');
+    assert.equal(textOf(await b.receive(1)), '2');
   });
 
   it('pass back-pressure on and lose nothing', async (context) => {
@@ -127,7 +127,7 @@ describe('stream ports', () => {
     assert.ok(a.socket && a.socket.writableLength > 0, 'the sender is not held up');
     b.socket?.resume();
     const count = (written + 1) * 40;
-    await b.heard(count);
+    await b.receive(count);
     assert.equal(b.frames.length, count);
     assert.deepEqual((await stats()).ab.dropped, {});
   });
@@ -181,15 +181,15 @@ describe('datagram ports', () => {
       stranger.send(frameOf('!'));
       stream.send(frameOf('1', 60), frameOf('2', 1500), frameOf('3', 66_000), frameOf('4', 65_507));
       for (let index = 0; index < 50; index += 1) udp.send(frameOf(String(index % 10), 60 + index));
-      assert.equal(textOf(await udp.heard(3)), '124');
+      assert.equal(textOf(await udp.receive(3)), '124');
       assert.deepEqual(
-        (await udp.heard(3)).map(({ length }) => length),
+        (await udp.receive(3)).map(({ length }) => length),
         [60, 1500, 65_507],
       );
-      const heard = await stream.heard(strict ? 50 : 51);
+      const received = await stream.receive(strict ? 50 : 51);
       await stranger.close();
-      assert.equal(textOf(heard).replace('!', '').length, 50);
-      assert.equal(textOf(heard).includes('!'), !strict);
+      assert.equal(textOf(received).replace('!', '').length, 50);
+      assert.equal(textOf(received).includes('!'), !strict);
       const stats: FabricLinkStats | undefined = (await client.stats())[0];
       assert.deepEqual([stats?.ab.sent, stats?.ab.dropped.oversized], [3, 1]);
     });
@@ -210,7 +210,7 @@ describe('datagram ports', () => {
       Buffer.concat([tagged, Buffer.alloc(1)]),
       frameOf('5'),
     );
-    assert.equal(textOf(await udp.heard(3)), '235');
+    assert.equal(textOf(await udp.receive(3)), '235');
     assert.equal((await client.stats())[0]?.ab.dropped.oversized, 3);
   });
 
@@ -222,12 +222,12 @@ describe('datagram ports', () => {
     for (let count = 0; count < 3; count += 1) stream.send(frameOf('1'));
     const again = createSocket('udp4').bind(port);
     await once(again, 'listening');
-    const heard = once(again, 'message');
+    const received = once(again, 'message');
     const sending = setInterval(() => stream.send(frameOf('2')), 10);
-    await heard;
+    await received;
     clearInterval(sending);
     again.send(frameOf('3'), lport, '127.0.0.1');
-    assert.equal(textOf(await stream.heard(1)), '3');
+    assert.equal(textOf(await stream.receive(1)), '3');
     again.close();
   });
 

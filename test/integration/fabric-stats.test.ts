@@ -10,7 +10,7 @@ describe('the counters of a link', () => {
   it('report the rate of sent frames for the last second and the last minute', async (context) => {
     const { a, b, stats } = await startLink(context, { filters: { frequency_drop: [2] } });
     a.send(...Array.from({ length: 40 }, () => frame));
-    await b.heard(20);
+    await b.receive(20);
     const busy = await waitFor(
       async () => {
         const link = await stats();
@@ -31,7 +31,7 @@ describe('the counters of a link', () => {
     const { client, folder } = await startFabric(context);
     const ids = Array.from({ length: 1000 }, (_, index) => `link ${index}`);
     const port = (name: string) => ({ type: 'stream' as const, path: `${folder}/${name}` });
-    await client.apply(ids.map((id) => linkOf(port('nobody'), port('nowhere'), { id })));
+    await client.apply(ids.map((id) => linkOf(port('unused-a'), port('unused-b'), { id })));
     assert.deepEqual(
       (await client.stats()).map(({ id }) => id),
       ids,

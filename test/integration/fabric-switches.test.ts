@@ -25,7 +25,7 @@ describe('a switch', () => {
     assert.deepEqual(await bed.client.apply(links(access(1))), []);
     await Promise.all(ends.map((end) => end.connected()));
     a.send(frame(broadcast, 0xa));
-    await Promise.all([b.heard(1), c.heard(1)]);
+    await Promise.all([b.receive(1), c.receive(1)]);
     assert.deepEqual(await bed.client.sync(links(access(1))), []);
     bed.client.close();
     const next = await FabricClient.connectOrSpawn(bed);
@@ -36,7 +36,7 @@ describe('a switch', () => {
       [['00:00:00:00:00:0a', 0]],
     );
     b.send(frame(0xa, 0xb));
-    await a.heard(1);
+    await a.receive(1);
     assert.deepEqual([c.frames.length, a.connections], [1, 1]);
     const [stats] = await next.switchStats(['s']);
     assert.deepEqual(
@@ -60,11 +60,11 @@ describe('a switch', () => {
     await bed.client.apply(links(access(5)));
     await Promise.all(ends.map((end) => end.connected()));
     a.send(frame(broadcast, 0xa));
-    await b.heard(1);
+    await b.receive(1);
     const [first, second] = [links(access(5)), links(trunk(1))];
     assert.deepEqual(await bed.client.apply([first[0] as LinkSpec, second[1] as LinkSpec]), []);
     a.send(frame(broadcast, 0xa));
-    const tagged = (await b.heard(2))[1] as Buffer;
+    const tagged = (await b.receive(2))[1] as Buffer;
     assert.equal(tagged.toString('hex', 12, 16), '81000005');
     assert.equal(b.connections, 1);
   });
@@ -79,7 +79,7 @@ describe('a switch', () => {
     await Promise.all(ends.map((end) => end.connected(2)));
     await waitFor(async () => (await bed.client.switchStats())[0]?.ports.length === 2, { what: 'both ports' });
     a.send(frame(broadcast, 0xa));
-    assert.deepEqual(await b.heard(1), [frame(broadcast, 0xa)]);
+    assert.deepEqual(await b.receive(1), [frame(broadcast, 0xa)]);
   });
 
   it('has one port per number: the last one configured', async (context) => {
@@ -90,7 +90,7 @@ describe('a switch', () => {
     assert.deepEqual(await bed.client.apply(links), []);
     await Promise.all(ends.map((end) => end.connected()));
     c.send(frame(broadcast, 0xc));
-    await b.heard(1);
+    await b.receive(1);
     a.send(frame(broadcast, 0xa));
     await waitFor(async () => (await bed.client.stats(['link 0']))[0]?.ab.dropped.no_peer === 1, {
       what: 'a frame without a port',

@@ -64,11 +64,11 @@ test('a foreign host in the network gets nothing, and changes nothing', { skip }
   assert.equal(ports.length, 1);
   // Sends an invalid proof, and a frame; returns all received bytes until it is disconnected.
   const visit = `
-    let heard = '';
+    let received = '';
     const socket = require('node:net').connect(${ports[0]}, '${network.ends[1]}');
-    socket.on('data', (chunk) => { heard += chunk.toString('hex'); });
+    socket.on('data', (chunk) => { received += chunk.toString('hex'); });
     socket.on('error', () => undefined);
-    socket.on('close', () => console.log(heard));
+    socket.on('close', () => console.log(received));
     socket.write(Buffer.concat([Buffer.alloc(48, 1), Buffer.from([0, 0, 0, 60]), Buffer.alloc(60)]));
   `;
   // The end of a stream that is not encrypted greets first.
@@ -88,7 +88,7 @@ for (const [index, which] of (['first', 'second'] as const).entries()) {
     await server.restart();
     hosts.leave();
     await hosts.isConnected(true);
-    await hosts.isSound();
+    await hosts.untilUsable();
     await hosts.reached();
     await hosts.isCarried('stream');
     assert.equal(fabricOf(server), pid);
@@ -101,7 +101,7 @@ test('a server with streams switched off gets datagrams, and listens on no port'
   await away.restart();
   assert.deepEqual(await listeners(), []);
   await hosts.isConnected(true);
-  await hosts.isSound();
+  await hosts.untilUsable();
   await hosts.isCarried('udp');
   await hosts.reached();
   settings.link_streams = true;

@@ -59,15 +59,15 @@ async function assertUsers(server: RunningServer, programs: readonly string[]): 
   assert.deepEqual(byName(found), byName(expected));
 }
 
-type Said = readonly (readonly [string, RegExp])[];
-const pings: Said = [
+type Dialogue = readonly (readonly [string, RegExp])[];
+const pings: Dialogue = [
   ['ip 192.168.122.50/24 192.168.122.1', /192\.168\.122\.50 255.*VPCS>/s],
   ['ping 192.168.122.1 -c 1', /icmp_seq=1 ttl=/],
 ];
-const leases: Said = [['ip dhcp', /IP 192\.168\.122\.100/]];
+const leases: Dialogue = [['ip dhcp', /IP 192\.168\.122\.100/]];
 
 /** A PC exchanges frames with a host behind the NAT node, and can write to its folder. */
-async function goesOut({ client, project }: Place, pc: NodeBody, lines: Said): Promise<void> {
+async function hasUplink({ client, project }: Place, pc: NodeBody, lines: Dialogue): Promise<void> {
   const telnet = await openTelnet(pc.console as number);
   for (const [line, shows] of [...lines, ['save', /done/] as const]) {
     telnet.send(`${line}\r`);
@@ -78,7 +78,10 @@ async function goesOut({ client, project }: Place, pc: NodeBody, lines: Said): P
   assert.equal(String((await stat(join(String(node_directory), 'startup.vpc'))).uid), uid);
 }
 
-test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and are adopted', { skip, timeout: 120_000 }, async (t) => {
+test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and are adopted', {
+  skip,
+  timeout: 120_000,
+}, async (t) => {
   const place = await startAs('qemu', t);
   const { server, client, project } = place;
   const options = '-machine accel=tcg,graphics=off';
@@ -94,7 +97,7 @@ test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and 
   await client.post(`${project.path}/nodes/start`, {}, 204);
   const programs = ['qemu-system-x86_64', 'swtpm', ...vpcsPrograms];
   await assertUsers(server, programs);
-  await goesOut(place, pc, pings);
+  await hasUplink(place, pc, pings);
 
   await server.kill9();
   await server.restart();
@@ -105,7 +108,7 @@ test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and 
   const { running } = await client.get<{ running: boolean }>(`${project.path}/links/${link_id}/stats`);
   assert.equal(running, true);
   (await atPrompt(one)).close();
-  await goesOut(place, pc, pings);
+  await hasUplink(place, pc, pings);
   const { node_directory } = await client.get<{ node_directory: string }>(`${project.path}/nodes/${one.node_id}`);
   assert.match(await readFile(`${node_directory}/qemu.log`, 'utf8'), /-sandbox on/);
   assert.equal(String((await stat(`${node_directory}/tpm/tpm2-00.permall`)).uid), uid);
@@ -120,6 +123,6 @@ test('so does the uplink by passt', { skip, timeout: 60_000 }, async (t) => {
   await client.post(`${project.path}/links`, { nodes: [end(pc), end(nat)] });
   await client.post(`${project.path}/nodes/start`, {}, 204);
   await assertUsers(server, [(await usersOf(server)).has('passt.avx2') ? 'passt.avx2' : 'passt', ...vpcsPrograms]);
-  await goesOut(place, pc, leases);
+  await hasUplink(place, pc, leases);
   await client.delete(project.path);
 });

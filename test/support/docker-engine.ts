@@ -113,8 +113,8 @@ export class DockerEngine {
 
   /** Into the registry that the image's name begins with. */
   async push(image: string): Promise<void> {
-    const said = await this.ask('POST', `/images/${image}/push`);
-    if (!said.includes('digest:')) throw new Error(`the image was not pushed: ${said}`);
+    const output = await this.ask('POST', `/images/${image}/push`);
+    if (!output.includes('digest:')) throw new Error(`the image was not pushed: ${output}`);
   }
 
   async removeImage(image: string): Promise<void> {
@@ -143,8 +143,8 @@ export class DockerEngine {
     await writeFile(join(folder, 'Dockerfile'), ['FROM scratch', 'COPY root/ /', ...lines].join('\n'));
     const tar = `${folder}.tar`;
     await run('tar', ['-C', folder, '-cf', tar, '.']);
-    const said = await this.ask('POST', `/build?t=${encodeURIComponent(tag)}`, await readFile(tar));
-    if (!said.includes('Successfully built')) throw new Error(`the image was refused: ${said}`);
+    const output = await this.ask('POST', `/build?t=${encodeURIComponent(tag)}`, await readFile(tar));
+    if (!output.includes('Successfully built')) throw new Error(`the image was refused: ${output}`);
   }
 }
 

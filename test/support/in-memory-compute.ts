@@ -108,7 +108,8 @@ export class InMemoryCompute {
       this.calls.push(short);
       // Answers of the real one take a moment, too.
       await new Promise(setImmediate);
-      for (const end of this.refused) if (short.endsWith(end)) throw fault('node_failed', { name: 'x', reason: 'it was told to' });
+      for (const end of this.refused)
+        if (short.endsWith(end)) throw fault('node_failed', { name: 'x', reason: 'refused on purpose' });
       return handle(path as Path, (body ?? {}) as Fields);
     });
   }

@@ -7,7 +7,7 @@ export interface Reply {
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   /** Method and path of the request, for failure messages. */
-  readonly asked: string;
+  readonly request: string;
   text(): string;
   json<T = Record<string, unknown>>(): T;
 }
@@ -92,9 +92,9 @@ function split(line: string): [string, string] {
   return [line.slice(0, space), line.slice(space + 1)];
 }
 
-function replyOf(asked: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Reply {
+function replyOf(request: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Reply {
   return {
-    asked,
+    request,
     status,
     headers,
     bytes,
@@ -104,7 +104,7 @@ function replyOf(asked: string, status: number, headers: IncomingHttpHeaders, by
 }
 
 export function expectStatus(reply: Reply, status: number): Reply {
-  assert.equal(reply.status, status, `${reply.asked}: ${reply.status} instead of ${status}: ${reply.text().slice(0, 600)}`);
+  assert.equal(reply.status, status, `${reply.request}: ${reply.status} instead of ${status}: ${reply.text().slice(0, 600)}`);
   return reply;
 }
 
@@ -114,7 +114,7 @@ const innards = /\n\s+at |node:internal|node_modules|\/src\/[\w/-]+\.ts/;
 /** The answer is a refusal in the promised form. @returns its body */
 export function expectFault(reply: Reply, status: number | readonly number[], says?: RegExp): Record<string, unknown> {
   const expected = typeof status === 'number' ? [status] : status;
-  const place = `${reply.asked.slice(0, 200)}: ${reply.text().slice(0, 400)}`;
+  const place = `${reply.request.slice(0, 200)}: ${reply.text().slice(0, 400)}`;
   assert.ok(expected.includes(reply.status), `${reply.status} instead of ${expected.join(' or ')}: ${place}`);
   assert.equal(reply.headers['content-type'], 'application/json', place);
   const body = reply.json();

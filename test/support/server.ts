@@ -138,15 +138,15 @@ class TestServer implements RunningServer {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-256 * 1024);
     });
-    const said = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
+    const url = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
       what: 'the line "Patchbay … listening on …"',
       limitMs: startLimitMs,
     }).catch((error: Error) => {
       throw new Error(`${error.message}; it wrote ${output}${this.#errors.slice(-4000)}`, { cause: error });
     });
-    if (said === 'ended')
+    if (url === 'ended')
       throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}: ${this.#errors.slice(-4000)}${output}`);
-    this.#url = said;
+    this.#url = url;
     this.#keepAwake(false);
   }
 

@@ -24,7 +24,7 @@ export const hub: SwitchPortSettings = { medium: 'hub' };
 
 /** A port of a switch, and what comes out of it. */
 export class Plug {
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly port: SwitchPort;
   /** Whether what comes out is held, as by a socket that is full. */
   holds = false;
@@ -32,7 +32,7 @@ export class Plug {
   constructor(switches: Switches, spec: SwitchPortSpec) {
     const received = (buffer: Buffer, start: number, end: number) => {
       for (let at = start; at < end; at += headerBytes + frameLength(buffer, at)) {
-        this.heard.push(buffer.subarray(at + headerBytes, at + headerBytes + frameLength(buffer, at)).toString('hex'));
+        this.received.push(buffer.subarray(at + headerBytes, at + headerBytes + frameLength(buffer, at)).toString('hex'));
       }
       return !this.holds;
     };
@@ -48,7 +48,7 @@ export class Plug {
   async took(): Promise<string[]> {
     await turn();
     await turn();
-    return this.heard.splice(0);
+    return this.received.splice(0);
   }
 
   get dropped(): Record<string, number> {

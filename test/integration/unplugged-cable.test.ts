@@ -48,7 +48,7 @@ test('frames go from one namespace to the other, and filters and captures act on
 test('an unplugged cable breaks nothing, and no request waits long for the other side', { skip }, async () => {
   assert.ok(typeof network !== 'string');
   const { client, project, nodes } = hosts;
-  await network.cut();
+  await network.unplug();
   const ask = (line: string) => client.send(line, { ...(line.startsWith('POST') && { body: {} }), limitMs: patienceMs });
   const [here, there] = nodes.map(({ node_id }) => `${project.path}/nodes/${node_id}`);
   // Before it is known, too.
@@ -59,7 +59,7 @@ test('an unplugged cable breaks nothing, and no request waits long for the other
     ),
   ]);
   expectFault(early, 409, /away/);
-  for (const reply of others) assert.equal(reply.status, 200, reply.asked);
+  for (const reply of others) assert.equal(reply.status, 200, reply.request);
   await hosts.isConnected(false);
   const problems = await client.get<{ id: string }[]>(`${project.path}/problems`);
   assert.deepEqual(
@@ -76,9 +76,9 @@ test('an unplugged cable breaks nothing, and no request waits long for the other
 test('a replugged cable restores everything automatically', { skip }, async () => {
   assert.ok(typeof network !== 'string');
   const { client, project } = hosts;
-  await network.mend();
+  await network.replug();
   await hosts.isConnected(true);
-  await hosts.isSound();
+  await hosts.untilUsable();
   const statuses = await client.get<NodeBody[]>(`${project.path}/nodes`);
   assert.deepEqual(
     statuses.map(({ status }) => status),

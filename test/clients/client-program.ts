@@ -9,7 +9,7 @@ export type Speak = (line: string, status: number, ask?: Ask) => Promise<Reply>;
  * Answers with a body must be `application/json` to the letter: the desktop program compares the header, and takes any other for a
  * server that is none.
  */
-export function persona(client: RawClient, headers: Record<string, string>): Speak {
+export function clientProgram(client: RawClient, headers: Record<string, string>): Speak {
   return async (line, status, ask = {}) => {
     const reply = expectStatus(
       await client.send(line, { limitMs: 60_000, ...ask, headers: { ...headers, ...ask.headers } }),
