@@ -1,5 +1,6 @@
 /** One round of attacks on four servers at a time: requests and files, with credentials and without. */
 import { type Chance, makeChance } from '../../durability/random.ts';
+import { harmlessPrograms } from '../fuzz/lab.ts';
 import { AttackBench } from './bench.ts';
 import { type CaseKind, cases, requestsPerCase, type Tally } from './cases.ts';
 
@@ -20,8 +21,6 @@ interface Planned {
   readonly seed: number;
 }
 
-/** Of these programs a server that is asked at random finds no others: nothing takes the memory, the disk or the network of this host. */
-const harmlessPrograms = ['vpcs', 'cp'];
 const fileKinds: readonly CaseKind[] = ['image', 'image', 'clone', 'archive', 'archive', 'project', 'project'];
 
 export async function playRound(chance: Chance, plan: Plan): Promise<Outcome> {
