@@ -23,7 +23,8 @@ interface Planned {
 
 const fileKinds: readonly CaseKind[] = ['image', 'image', 'clone', 'archive', 'archive', 'project', 'project'];
 
-export async function playRound(chance: Chance, plan: Plan): Promise<Outcome> {
+/** `onProblem` is called at once, for a round takes minutes. */
+export async function playRound(chance: Chance, plan: Plan, onProblem: (problem: string) => void): Promise<Outcome> {
   const started = performance.now();
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };
   const plans = [true, false].flatMap((auth) => [
@@ -34,7 +35,7 @@ export async function playRound(chance: Chance, plan: Plan): Promise<Outcome> {
       planned: [...planOf(chance, fileKinds, plan.files / 2), ...planOf(chance, ['options'], plan.options / 2)],
     },
   ]);
-  const results = await Promise.all(plans.map((each) => playOn(each, tally)));
+  const results = await Promise.all(plans.map((each) => playOn(each, tally, onProblem)));
   return {
     ...tally,
     seconds: Math.round((performance.now() - started) / 1_000),
@@ -62,16 +63,22 @@ function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Plan
 async function playOn(
   { auth, isRequests, planned }: { auth: boolean; isRequests: boolean; planned: readonly Planned[] },
   tally: Tally,
+  onProblem: (problem: string) => void = () => undefined,
 ): Promise<{ problems: string[]; longestMs: number }> {
   await using bench = await AttackBench.start({ auth, ...(isRequests && { programs: harmlessPrograms }) });
   const problems: string[] = [];
+  const note = (where: string, found: readonly string[]) => {
+    for (const problem of found.map((each) => `${where}: ${each}`)) {
+      problems.push(problem);
+      onProblem(problem);
+    }
+  };
   for (const { kind, seed } of planned) {
     const name = `${kind}:${seed}:${auth ? 'auth' : 'open'}`;
     const found = await cases[kind]({ bench, chance: makeChance(seed), tally }).catch((error: Error) => [`ended: ${error.stack}`]);
-    problems.push(...[...found, ...(await bench.problems())].map((problem) => `${name}: ${problem}`));
+    note(name, [...found, ...(await bench.problems())]);
     if (!bench.server.running) break;
   }
-  const leaks = await bench.leaks();
-  problems.push(...leaks.map((leak) => `all of ${isRequests ? 'requests' : 'files'}, ${auth ? 'auth' : 'open'}: ${leak}`));
+  note(`all of ${isRequests ? 'requests' : 'files'}, ${auth ? 'auth' : 'open'}`, await bench.leaks());
   return { problems, longestMs: bench.longestMs };
 }
