@@ -111,8 +111,8 @@ const table = {
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_id_taken: { status: 409, says: 'There is a link with the id {link_id} already' },
-  link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },
-  link_itself: { status: 409, says: 'Node {name} cannot connect to itself' },
+  link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", but {count} were given. Name two ports of two nodes' },
+  link_itself: { status: 409, says: 'Node {name} cannot be linked to itself. Choose a port of another node' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
   link_no_common_network: { status: 409, says: 'The computes {one} and {other} have no network in common' },
   port_not_found: { status: 404, says: 'Port {adapter_number}/{port_number} for {name} not found' },
@@ -164,7 +164,7 @@ const table = {
 
   // History
   nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
-  undo_conflict: { status: 409, says: 'This cannot be reverted: {reason}. Nothing was changed' },
+  undo_conflict: { status: 409, says: 'The step cannot be reverted: {reason}. Nothing was changed' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
