@@ -4,7 +4,7 @@
  * `PATCHBAY_TEST_SEED` sets one, `PATCHBAY_TEST_FUZZ_ROUNDS` makes it longer.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -27,6 +27,8 @@ const residentLimitMiB = 700;
 const chance = makeChance();
 console.log(`seed ${chance.seed}`);
 const programs = await mkdtemp(join(tmpdir(), 'pb-programs-'));
+// VPCS is another user.
+await chmod(programs, 0o755);
 for (const name of harmlessPrograms) await symlink((await findProgram(name)) ?? '', join(programs, name));
 const server = await startServer({
   stopNodes: false,

@@ -21,6 +21,14 @@ interface Planned {
   readonly seed: number;
 }
 
+/** What is played on one server. */
+interface Site {
+  readonly auth: boolean;
+  readonly isRequests: boolean;
+  readonly isAlone?: boolean;
+  readonly planned: readonly Planned[];
+}
+
 const fileKinds: readonly CaseKind[] = ['image', 'image', 'clone', 'archive', 'archive', 'project', 'project'];
 
 /** `onProblem` is called at once, for a round takes minutes. */
@@ -50,7 +58,7 @@ export async function playOne(name: string): Promise<readonly string[]> {
   if (!(kind in cases)) throw new Error(`no kind of attack: ${kind}`);
   const planned = [{ kind: kind as CaseKind, seed: Number(seed) }];
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };
-  return (await playOn({ auth: access === 'auth', isRequests: kind === 'requests', planned }, tally)).problems;
+  return (await playOn({ auth: access === 'auth', isRequests: kind === 'requests', isAlone: true, planned }, tally)).problems;
 }
 
 function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Planned[] {
@@ -61,7 +69,7 @@ function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Plan
 }
 
 async function playOn(
-  { auth, isRequests, planned }: { auth: boolean; isRequests: boolean; planned: readonly Planned[] },
+  { auth, isRequests, isAlone = false, planned }: Site,
   tally: Tally,
   onProblem: (problem: string) => void = () => undefined,
 ): Promise<{ problems: string[]; longestMs: number }> {
@@ -75,7 +83,9 @@ async function playOn(
   };
   for (const { kind, seed } of planned) {
     const name = `${kind}:${seed}:${auth ? 'auth' : 'open'}`;
-    const found = await cases[kind]({ bench, chance: makeChance(seed), tally }).catch((error: Error) => [`ended: ${error.stack}`]);
+    const found = await cases[kind]({ bench, chance: makeChance(seed), tally, isAlone }).catch((error: Error) => [
+      `ended: ${error.stack}`,
+    ]);
     note(name, [...found, ...(await bench.problems())]);
     if (!bench.server.running) break;
   }
