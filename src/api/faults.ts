@@ -176,6 +176,10 @@ const table = {
     says: "The user and password of compute '{name}' would cross the network in the clear to {address}: use https, or set clear_credentials = True in [Server]",
   },
   compute_refused: { status: 409, says: "Compute '{name}' cannot be used: {reason}" },
+  compute_reply_invalid: {
+    status: 409,
+    says: "Compute '{name}' answered {request} with a reply that cannot be used: {reason}. Run the same version on both servers",
+  },
   compute_error: { status: 409, says: '{message}' },
   compute_bad_request: { status: 400, says: 'Bad request {request}: {message}' },
   compute_unauthorized: { status: 401, says: "Compute '{name}' does not accept the user and password it was registered with" },

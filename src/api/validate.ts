@@ -22,6 +22,19 @@ export async function checkValue(schema: TSchema, value: unknown): Promise<void>
   if (reason !== undefined) throw fault('invalid_request', { reason });
 }
 
+const loosened = new WeakMap<TSchema, TSchema>();
+
+/** The same for a reply of another program, which may have more keys than the schema: newer versions and GNS3 add some. */
+export async function problemsOfReply(schema: TSchema, value: unknown): Promise<string | undefined> {
+  const loose = loosened.get(schema) ?? withMoreKeys(schema);
+  loosened.set(schema, loose);
+  return problemsOf(loose, value);
+}
+
+function withMoreKeys(schema: TSchema): TSchema {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === 'additionalProperties' ? undefined : value));
+}
+
 /** What is wrong with a value, in words; undefined when nothing is. */
 export async function problemsOf(schema: TSchema, value: unknown): Promise<string | undefined> {
   let validator = validators.get(schema);

@@ -4,9 +4,10 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LocalTransport } from '../api/local-transport.ts';
+import { LocalTransport, replySchemas } from '../api/local-transport.ts';
 import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
+import type { ComputeApi } from '../compute/api.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -130,6 +131,7 @@ export class Controller {
     const { settings, log, version } = options;
     const { clear_credentials: clearCredentials } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
+    const replies = replySchemas(options.compute.routes());
     const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
     const [passing, captures, restores, kept, local] = await Promise.all([
@@ -147,7 +149,7 @@ export class Controller {
       log,
       local,
       clearCredentials,
-      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, version),
+      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, { version, replies }),
       announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => controller?.heard(compute, event),
       onState: (compute) => controller?.watch.changed(compute),
@@ -276,9 +278,9 @@ export class Controller {
 async function localCompute({ settings, compute }: ControllerOptions) {
   const { host, port, user } = settings.Server;
   const make = (capabilities: Static<typeof Capabilities>) =>
-    new LocalTransport({ routes: compute.routes(), events: compute.events, capabilities });
+    new LocalTransport<ComputeApi>({ routes: compute.routes(), events: compute.events, capabilities });
   const unknown: Static<typeof Capabilities> = { version: null, node_types: [] };
-  const { body } = await make(unknown).call<Static<typeof Capabilities>>('GET /v2/compute/capabilities');
+  const capabilities = await make(unknown).call('GET /v2/compute/capabilities');
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host;
   const record: ComputeRecord = canonical({
     compute_id: localComputeId,
@@ -289,5 +291,5 @@ async function localCompute({ settings, compute }: ControllerOptions) {
     protocol: 'http' as const,
     user: user === '' ? null : user,
   });
-  return { record, transport: make(canonical(body)), consoleHost: host };
+  return { record, transport: make(canonical(capabilities)), consoleHost: host };
 }

@@ -34,6 +34,8 @@ export const CaptureStartWithId = Type.Object(
   named('CaptureStartWithId'),
 );
 
+export type CaptureStartWithId = Static<typeof CaptureStartWithId>;
+
 /** Of a link. */
 export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, named('LinkCaptureStart'));
 export type LinkCaptureStart = Static<typeof LinkCaptureStart>;

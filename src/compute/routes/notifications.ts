@@ -3,7 +3,7 @@
  * text frames, over HTTP those of one, a line each. A listener that does not read is cut off: it connects again and asks for the state.
  */
 import { Readable } from 'node:stream';
-import { type Route, route, type Socket, Stream, socketRoute } from '../../api/route.ts';
+import { route, type Socket, Stream, socketRoute } from '../../api/route.ts';
 import { Notification } from '../../schema/notification.ts';
 import type { ComputeNotice } from '../context.ts';
 import type { ComputeRouteContext } from './route-context.ts';
@@ -13,7 +13,7 @@ const bufferLimitBytes = 16 * 1024 * 1024;
 /** RFC 6455 §7.4.1: the endpoint cannot continue. */
 const overloadCode = 1013;
 
-export function notificationRoutes({ events, figures, projects }: ComputeRouteContext): Route[] {
+export function notificationRoutes({ events, figures, projects }: ComputeRouteContext) {
   const texts = new WeakMap<ComputeNotice, string>();
   /** An event is written once, however many listen. */
   const textOf = (event: ComputeNotice): string => {

@@ -44,13 +44,13 @@ export async function copyRemote({ source, compute, nodes, live }: RemotePart, l
   }
   return {
     async fetch(folder) {
-      await transport.call('POST /v2/compute/projects', { body: { project_id: copyId, name: source.name } });
+      await transport.send('POST /v2/compute/projects', { body: { project_id: copyId, name: source.name } });
       await fetchFolders({ compute, projectId: copyId, nodes }, folder);
     },
     async discard() {
       const path = { project_id: copyId };
-      await transport.call('POST /v2/compute/projects', { body: { ...path, name: source.name } });
-      await transport.call('DELETE /v2/compute/projects/{project_id}', { path });
+      await transport.send('POST /v2/compute/projects', { body: { ...path, name: source.name } });
+      await transport.send('DELETE /v2/compute/projects/{project_id}', { path });
     },
   };
 }
@@ -69,8 +69,8 @@ interface Fetching {
 async function fetchFolders({ compute, projectId, nodes }: Fetching, folder: string): Promise<void> {
   const { transport } = compute;
   const path = { project_id: projectId };
-  const { body } = await transport.call<{ path: string }[]>('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
-  for (const file of body) {
+  const files = await transport.call('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
+  for (const file of files) {
     const [top, , node] = file.path.split('/');
     const target = normalize(join(folder, file.path));
     if (top !== 'project-files' || !nodes.includes(node ?? '') || !isBelow(folder, target)) continue;

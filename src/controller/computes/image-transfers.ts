@@ -21,11 +21,7 @@ export interface WantedImage {
 /** For listeners: `log.info` before and after, `image.progress` in between. */
 export type TellProgress = (action: string, event: object) => void;
 
-interface ListedImage {
-  readonly filename: string;
-  readonly md5sum: string | null;
-  readonly filesize: number;
-}
+type ImagesPath = `/v2/compute/${NodeType}/images`;
 
 const progressMs = 500;
 /** The sum of a large image is worked out by the compute in its own time; it is waited for at most so long. */
@@ -52,9 +48,9 @@ export class ImageTransfers {
   }
 
   async #send({ compute, nodeType, md5sum }: WantedImage, name: string, tell: TellProgress): Promise<boolean> {
-    const images = `/v2/compute/${nodeType}/images` as const;
+    const images: ImagesPath = `/v2/compute/${nodeType}/images`;
     const local = this.#local().transport;
-    const listed = (await local.call<ListedImage[]>(`GET ${images}`)).body.find(({ filename }) => filename === name);
+    const listed = (await local.call(`GET ${images}`)).find(({ filename }) => filename === name);
     if (md5sum !== undefined && listed?.md5sum && listed.md5sum !== md5sum) {
       tell('log.error', {
         message: `The image ${name} on this server is not the one that the project means: its MD5 sum is another`,
@@ -81,20 +77,10 @@ export class ImageTransfers {
   }
 
   /** A compute that cannot tell the sum in time is taken at its word. */
-  async #check({
-    compute,
-    images,
-    name,
-    sum,
-  }: {
-    compute: Compute;
-    images: `/${string}`;
-    name: string;
-    sum: string;
-  }): Promise<void> {
+  async #check({ compute, images, name, sum }: { compute: Compute; images: ImagesPath; name: string; sum: string }): Promise<void> {
     for (const end = performance.now() + sumLimitMs; performance.now() < end; await wait(sumEveryMs)) {
-      const { body } = await compute.transport.call<ListedImage[]>(`GET ${images}`, { timeoutMs: sumLimitMs });
-      const arrived = body.find(({ filename }) => filename === name);
+      const listed = await compute.transport.call(`GET ${images}`, { timeoutMs: sumLimitMs });
+      const arrived = listed.find(({ filename }) => filename === name);
       // Files of other kinds than it would list are not listed.
       if (!arrived || arrived.md5sum === sum) return;
       if (arrived.md5sum !== null) throw fault('image_damaged', { image: name, name: compute.record.name });

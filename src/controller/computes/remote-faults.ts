@@ -24,6 +24,16 @@ export function faultOfAnswer({ name, request, status, text }: Refusal): Fault {
   return fault('compute_failed', { name, request, message });
 }
 
+/** The JSON of an answer. @throws `compute_reply_invalid` */
+export function parseReply(name: string, request: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const reason = text === '' ? 'it is empty' : 'it is not JSON';
+    throw fault('compute_reply_invalid', { name, request, reason }, { cause });
+  }
+}
+
 function understood(text: string): { message: string; exception?: unknown; image?: string } {
   try {
     const { message, exception, image } = JSON.parse(text) as Record<string, unknown>;

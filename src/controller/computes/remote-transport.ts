@@ -7,14 +7,18 @@
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher, WebSocket } from 'undici';
+import type { CallArguments, KeyOf, ReplyOfKey } from '../../api/client.ts';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { fill, requestOf } from '../../api/local-transport.ts';
 import type { Method, RouteKey } from '../../api/route.ts';
-import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
+import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
+import { problemsOfReply } from '../../api/validate.ts';
+import type { ComputeApi } from '../../compute/api.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
+import type { TSchema } from '../../schema/type.ts';
 import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
-import { faultOfAnswer } from './remote-faults.ts';
+import { faultOfAnswer, parseReply } from './remote-faults.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
 import { watchSilence } from './silence.ts';
 
@@ -32,10 +36,18 @@ const silenceMs = 60_000;
 /** An attempt that took longer failed for want of an answer: another one at once would keep whoever asks waiting as long. */
 const promptMs = 1_000;
 
-export class RemoteTransport implements Transport {
+export interface RemoteTransportOptions {
+  /** Of the GNS3 API that is spoken; the compute must have the same. */
+  readonly version: string;
+  /** Schemas of the replies, by the routes' keys without regular expressions. */
+  readonly replies: ReadonlyMap<string, TSchema>;
+}
+
+export class RemoteTransport implements Transport<ComputeApi> {
   #state: TransportState = Object.freeze({ connected: false, capabilities: { version: null, node_types: [] }, lastError: null });
   readonly #address: RemoteAddress;
   readonly #version: string;
+  readonly #replies: RemoteTransportOptions['replies'];
   readonly #connections: RemoteConnections;
   readonly #events = new EventStream<ComputeEvent>();
   readonly #states = new EventStream<TransportState>();
@@ -46,9 +58,10 @@ export class RemoteTransport implements Transport {
   #hopeless: Error | undefined;
   #closed = false;
 
-  constructor(address: RemoteAddress, version: string) {
+  constructor(address: RemoteAddress, { version, replies }: RemoteTransportOptions) {
     this.#address = address;
     this.#version = version;
+    this.#replies = replies;
     this.#connections = new RemoteConnections(address);
   }
 
@@ -69,19 +82,37 @@ export class RemoteTransport implements Transport {
     return this.#connecting;
   }
 
-  async call<T>(key: RouteKey, { path = {}, body, timeoutMs = defaultTimeoutMs }: ComputeCall = {}): Promise<ComputeAnswer<T>> {
+  async call<K extends KeyOf<ComputeApi>>(key: K, ...[call]: CallArguments<ComputeApi, K>): Promise<ReplyOfKey<ComputeApi, K>> {
+    const schema = this.#replies.get(key);
+    const answer = await this.#call(key, call);
+    const text = await answer.body.text();
+    // Of a route without a reply nothing is read.
+    const reply = schema && (await this.#checked(schema, text, requestOf(key, call?.path ?? {})));
+    return reply as ReplyOfKey<ComputeApi, K>;
+  }
+
+  async send<K extends KeyOf<ComputeApi>>(key: K, ...[call]: CallArguments<ComputeApi, K>): Promise<void> {
+    await (await this.#call(key, call)).body.dump();
+  }
+
+  async #call(
+    key: RouteKey,
+    { path = {}, body, timeoutMs = defaultTimeoutMs }: ComputeCall = {},
+  ): Promise<Dispatcher.ResponseData> {
     await this.connect();
     const [method] = key.split(' ') as [Method];
     const isEmpty = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
     const text = isEmpty ? null : JSON.stringify(body);
-    const answer = await this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
-    const content = await answer.body.text();
-    if (content === '') return { status: answer.statusCode, body: undefined as T };
-    try {
-      return { status: answer.statusCode, body: JSON.parse(content) as T };
-    } catch {
-      throw fault('compute_refused', { name: this.#address.name, reason: `its answer to ${requestOf(key, path)} is not JSON` });
-    }
+    return this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
+  }
+
+  /** Nothing that another program sends is taken for what it should be. @throws `compute_reply_invalid` */
+  async #checked(schema: TSchema, text: string, request: string): Promise<unknown> {
+    const { name } = this.#address;
+    const reply = parseReply(name, request, text);
+    const reason = await problemsOfReply(schema, reply);
+    if (reason !== undefined) throw fault('compute_reply_invalid', { name, request, reason });
+    return reply;
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {

@@ -34,13 +34,13 @@ export function computeRoutes(controller: Controller): Route[] {
       controller.forgetCompute(path.compute_id),
     ),
     route('GET /v2/computes/{compute_id}/ports', { summary: 'Ports in use on a compute', reply: TakenPorts }, async ({ path }) => {
-      const { body } = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
+      const body = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
       return body;
     }),
     route(
       'GET /v2/computes/{compute_id}/doctor',
       { summary: 'What a compute can use and what it lacks, as its doctor says', reply: Type.Array(Finding), own: true },
-      async ({ path }) => (await computes.get(path.compute_id).transport.call('GET /v2/compute/doctor')).body,
+      ({ path }) => computes.get(path.compute_id).transport.call('GET /v2/compute/doctor'),
     ),
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',

@@ -68,7 +68,7 @@ export function serverRoutes(controller: Controller): Route[] {
           computes.all().map(async (compute) => ({
             compute_id: compute.id,
             compute_name: compute.record.name,
-            statistics: (await compute.transport.call('GET /v2/compute/statistics')).body,
+            statistics: await compute.transport.call('GET /v2/compute/statistics'),
           })),
         );
         for (const answer of answers)

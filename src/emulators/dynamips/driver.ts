@@ -5,7 +5,9 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { route } from '../../api/route.ts';
-import type { Driver, NodeNumbers, Properties } from '../driver.ts';
+import { named } from '../../schema/common.ts';
+import { Type } from '../../schema/type.ts';
+import type { Driver, NodeAccess, NodeNumbers, Properties } from '../driver.ts';
 import { renameInConfigs, writeConfig } from '../facts/config-files.ts';
 import type { Host } from '../host/host.ts';
 import { type AbsentFacts, absentDriver, acceptIfThere, lowestFree, refuseFor } from '../storage-only/absent-driver.ts';
@@ -16,6 +18,7 @@ import { routerDefaults, withBoards } from './properties.ts';
 const startupConfig = 'configs/startup-config.cfg';
 const privateConfig = 'configs/private-config.cfg';
 const lastId = 4096;
+const IdlePc = Type.Object({ idlepc: Type.String() }, named('IdlePc'));
 
 const facts: AbsentFacts = {
   kind: dynamipsKind,
@@ -50,19 +53,23 @@ export function dynamipsDriver(host: Host): Driver {
       await writeConfig(join(directory, privateConfig), input.private_config_content, name);
     },
     renamed: (directory, _from, to) => renameInConfigs(directory, [startupConfig, privateConfig], to),
-    routes: (nodes) => [
-      route(
-        'GET /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}/idlepc_proposals',
-        { summary: 'Idle-PC values that may suit the image' },
-        refuseFor(facts, nodes, 'find idle-PC values'),
-      ),
-      route(
-        'GET /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}/auto_idlepc',
-        { summary: 'The idle-PC value that suits best' },
-        refuseFor(facts, nodes, 'find an idle-PC value'),
-      ),
-    ],
+    routes: (nodes) => idlePcRoutes(facts, nodes),
   };
+}
+
+export function idlePcRoutes(facts: AbsentFacts, nodes: NodeAccess) {
+  return [
+    route(
+      'GET /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}/idlepc_proposals',
+      { summary: 'Idle-PC values that may suit the image', reply: Type.Array(Type.String()) },
+      refuseFor(facts, nodes, 'find idle-PC values'),
+    ),
+    route(
+      'GET /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}/auto_idlepc',
+      { summary: 'The idle-PC value that suits best', reply: IdlePc },
+      refuseFor(facts, nodes, 'find an idle-PC value'),
+    ),
+  ];
 }
 
 /** Unique in the project. @throws node_numbers_exhausted, node_number_taken */

@@ -53,8 +53,8 @@ async function commonNetwork(one: Compute, other: Compute): Promise<Two<string> 
 
 /** The compute's own address first. */
 async function interfacesOf(compute: Compute): Promise<Interface[]> {
-  const { body } = await compute.transport.call<Interface[]>('GET /v2/compute/network/interfaces');
-  const usable = body.filter(
+  const interfaces = await compute.transport.call('GET /v2/compute/network/interfaces');
+  const usable = interfaces.filter(
     ({ ip_address, netmask }) => ip_address !== '' && netmask !== '' && !ip_address.startsWith('169.254.'),
   );
   const isOwn = ({ ip_address }: Interface) => Number(ip_address !== compute.record.host);
