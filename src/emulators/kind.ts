@@ -73,6 +73,7 @@ export interface Kind {
   readonly type: NodeType;
   /** One word for people. */
   readonly title: string;
+  readonly template: TemplateFacts;
   /** Body schemas of the compute's create and update routes, strict. */
   readonly create: TSchema;
   readonly update: TSchema;

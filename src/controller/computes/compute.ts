@@ -19,7 +19,7 @@ export interface ComputeRecord extends ComputeEntry {
 /** The compute of this process. */
 export const localComputeId = 'local';
 
-export class Compute {
+export class RegisteredCompute {
   #record: ComputeRecord;
   #transport: ComputeTransport;
   #usage: Usage | null = null;

@@ -7,10 +7,10 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import type { NodeType } from '../../schema/node.ts';
-import type { Compute } from './compute.ts';
+import type { RegisteredCompute } from './compute.ts';
 
 export interface WantedImage {
-  readonly compute: Compute;
+  readonly compute: RegisteredCompute;
   readonly nodeType: NodeType;
   /** As the compute named it: a name, or a path. Only its last part counts. */
   readonly image: string;
@@ -29,11 +29,11 @@ const sumLimitMs = 120_000;
 const sumEveryMs = 500;
 
 export class ImageTransfers {
-  readonly #local: () => Compute;
+  readonly #local: () => RegisteredCompute;
   /** By compute, kind and name. */
   readonly #going = new Map<string, Promise<boolean>>();
 
-  constructor(local: () => Compute) {
+  constructor(local: () => RegisteredCompute) {
     this.#local = local;
   }
 
@@ -77,7 +77,17 @@ export class ImageTransfers {
   }
 
   /** A compute that cannot tell the sum in time is taken at its word. */
-  async #check({ compute, images, name, sum }: { compute: Compute; images: ImagesPath; name: string; sum: string }): Promise<void> {
+  async #check({
+    compute,
+    images,
+    name,
+    sum,
+  }: {
+    compute: RegisteredCompute;
+    images: ImagesPath;
+    name: string;
+    sum: string;
+  }): Promise<void> {
     for (const end = performance.now() + sumLimitMs; performance.now() < end; await wait(sumEveryMs)) {
       const listed = await compute.transport.call(`GET ${images}`, { timeoutMs: sumLimitMs });
       const arrived = listed.find(({ filename }) => filename === name);

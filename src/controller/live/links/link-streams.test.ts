@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import { LocalTransport } from '../../../api/local-transport.ts';
 import type { ComputeApi } from '../../../compute/api.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
-import { Compute } from '../../computes/compute.ts';
+import { RegisteredCompute } from '../../computes/compute.ts';
 import { LinkStreams } from './link-streams.ts';
 
-function compute(compute_id: string, link_streams?: boolean, link_encryption?: 'preferred' | 'required'): Compute {
+function compute(compute_id: string, link_streams?: boolean, link_encryption?: 'preferred' | 'required'): RegisteredCompute {
   const streams = { ...(link_streams !== undefined && { link_streams }), ...(link_encryption && { link_encryption }) };
   const capabilities = { version: '2.2.60', node_types: [], ...streams };
   const transport = new LocalTransport<ComputeApi>({ routes: [], events: new EventStream(), capabilities });
@@ -19,7 +19,7 @@ function compute(compute_id: string, link_streams?: boolean, link_encryption?: '
     user: null,
     password: null,
   } as const;
-  return new Compute(record, transport);
+  return new RegisteredCompute(record, transport);
 }
 
 describe('what the ends of a link are told of a stream', () => {
@@ -65,7 +65,8 @@ describe('what the ends of a link are told of a stream', () => {
   it('is encryption when both have it, and no link in the clear when one requires it', () => {
     const streams = new LinkStreams();
     const [soft, hard] = [compute('soft', true, 'preferred'), compute('hard', true, 'required')];
-    const encryptions = (pair: readonly [Compute, Compute]) => streams.of('link', pair)?.map(({ encryption }) => encryption);
+    const encryptions = (pair: readonly [RegisteredCompute, RegisteredCompute]) =>
+      streams.of('link', pair)?.map(({ encryption }) => encryption);
     assert.deepEqual(encryptions([soft, compute('soft too', true, 'preferred')]), ['preferred', 'preferred']);
     assert.deepEqual(encryptions([soft, hard]), ['required', 'required']);
     assert.deepEqual(encryptions([soft, away]), [undefined, undefined]);

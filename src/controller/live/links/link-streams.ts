@@ -6,14 +6,14 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { fault } from '../../../api/faults.ts';
 import type { NioStream } from '../../../schema/nio.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { Two } from './link.ts';
 
 export class LinkStreams {
   readonly #key = randomBytes(32);
 
   /** For each end; undefined when the link stays with datagrams. @throws `link_failed` when they would be in the clear and must not */
-  of(linkId: string, [one, other]: Two<Compute>): Two<NioStream> | undefined {
+  of(linkId: string, [one, other]: Two<RegisteredCompute>): Two<NioStream> | undefined {
     if (one === other) return undefined;
     const encryption = encryptionOf([one, other]);
     if (!one.hasLinkStreams || !other.hasLinkStreams) return undefined;
@@ -26,7 +26,7 @@ export class LinkStreams {
   }
 }
 
-function encryptionOf(pair: Two<Compute>): NioStream['encryption'] {
+function encryptionOf(pair: Two<RegisteredCompute>): NioStream['encryption'] {
   const missing = pair.find(({ hasLinkStreams, linkEncryption }) => !hasLinkStreams || linkEncryption === undefined);
   const strict = pair.find(({ linkEncryption }) => linkEncryption === 'required');
   if (!missing) return strict ? 'required' : 'preferred';

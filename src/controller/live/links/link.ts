@@ -150,12 +150,12 @@ export interface OpenLink {
   readonly problem?: string;
 }
 
-interface LinkParts extends Omit<OpenLink, 'object'> {
+interface LinkObjectParts extends Omit<OpenLink, 'object'> {
   readonly linkType: Port['link_type'];
   readonly projectId: string;
 }
 
-export function linkObject({ entry, capture, linkType, projectId }: LinkParts): LinkObject {
+export function linkObject({ entry, capture, linkType, projectId }: LinkObjectParts): LinkObject {
   return assemble<LinkObject>({
     ...entry,
     ...(capture ?? noCapture),

@@ -5,9 +5,17 @@ import type { Join, RawAnswer } from '../../../api/transport.ts';
 import type { CaptureEntry, CaptureStart, CaptureStartWithId } from '../../../schema/capture.ts';
 import type { Nio } from '../../../schema/nio.ts';
 import type { Port } from '../../../schema/node.ts';
-import type { Compute, ComputeTransport } from '../../computes/compute.ts';
+import type { ComputeTransport, RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
-import { type ComputeNode, merge, mergeLive, type NodeLive, type NodeObject, portsOf, unknownLive } from '../../model/node.ts';
+import {
+  type ComputeNodeObject,
+  merge,
+  mergeLive,
+  type NodeLive,
+  type NodeObject,
+  portsOf,
+  unknownLive,
+} from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 
 /** Booting, and shutting down politely, may take this long. Milliseconds. */
@@ -26,7 +34,7 @@ export interface NodePort {
 export class OpenNode {
   readonly projectId: string;
   /** Undefined while its compute is not registered. */
-  compute: Compute | undefined;
+  compute: RegisteredCompute | undefined;
   #entry: NodeEntry;
   #live: NodeLive;
   #ports: readonly Port[];
@@ -35,7 +43,7 @@ export class OpenNode {
   isPresent = true;
   #problem: string | undefined;
 
-  constructor(projectId: string, compute: Compute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
+  constructor(projectId: string, compute: RegisteredCompute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
     this.projectId = projectId;
     this.compute = compute;
     this.#entry = entry;
@@ -85,7 +93,7 @@ export class OpenNode {
   }
 
   /** @throws `compute_not_found` */
-  requireCompute(): Compute {
+  requireCompute(): RegisteredCompute {
     if (!this.compute) throw fault('compute_not_found', { compute_id: this.#entry.compute_id });
     return this.compute;
   }
@@ -110,27 +118,27 @@ export class OpenNode {
   }
 
   /** What it would be after this answer of its compute. */
-  merged(answer: ComputeNode): { entry: NodeEntry; live: NodeLive } {
+  merged(answer: ComputeNodeObject): { entry: NodeEntry; live: NodeLive } {
     return merge(this.#entry, this.#live, answer);
   }
 
-  mergeLive(answer: ComputeNode): boolean {
+  mergeLive(answer: ComputeNodeObject): boolean {
     return this.setLive(mergeLive(this.#live, answer));
   }
 
   /** Makes it on its compute; a compute that has it already answers as it is. */
-  async createOnCompute(body: Record<string, unknown>): Promise<ComputeNode> {
+  async createOnCompute(body: Record<string, unknown>): Promise<ComputeNodeObject> {
     const path = { project_id: this.projectId };
     const made = await this.#transport().call(`POST ${this.#nodes()}`, { path, body, timeoutMs: createTimeoutMs });
     this.isPresent = true;
     return made;
   }
 
-  read(): Promise<ComputeNode> {
+  read(): Promise<ComputeNodeObject> {
     return this.#transport().call(`GET ${this.#node()}`, this.#request());
   }
 
-  update(body: Record<string, unknown>): Promise<ComputeNode> {
+  update(body: Record<string, unknown>): Promise<ComputeNodeObject> {
     return this.#transport().call(`PUT ${this.#node()}`, { ...this.#request(), body });
   }
 
@@ -148,7 +156,7 @@ export class OpenNode {
   }
 
   /** Starts, stops, suspends, … it; some computes answer with the node. @throws `compute_route_missing` for kinds that cannot */
-  act(verb: 'start' | 'stop' | 'suspend' | 'reload', body: unknown): Promise<ComputeNode | undefined> {
+  act(verb: 'start' | 'stop' | 'suspend' | 'reload', body: unknown): Promise<ComputeNodeObject | undefined> {
     return this.#transport().call(`POST ${this.#node()}/${verb}`, { ...this.#request(), body });
   }
 

@@ -1,26 +1,26 @@
 /** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
 import { isFault } from '../../../api/faults.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { canFilter, endOf, isSwitch, type LinkRoute, niosOf, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
 import { LinkStreams } from './link-streams.ts';
-import type { UdpPortsOfProject } from './udp-ports.ts';
+import { UdpPortsOfProject } from './udp-ports.ts';
 
 const ends = [0, 1] as const;
 
-export class Wiring {
+export class LinkWiring {
   readonly #ports: UdpPortsOfProject;
   readonly #streams = new LinkStreams();
 
-  constructor(ports: UdpPortsOfProject) {
-    this.#ports = ports;
+  constructor(projectId: string) {
+    this.#ports = new UdpPortsOfProject(projectId);
   }
 
   /** Joins the two ports; returns the UDP ports that were taken for it. */
-  async join(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
+  async connect(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
     const reach = await this.#reach(entry, nodes);
     const computes = computesOf(nodes);
     const ports = await this.#ports.takePair(computes);
@@ -36,8 +36,8 @@ export class Wiring {
     throw refused.reason;
   }
 
-  /** As `join`, for a link that may still be there: saying again what is so changes nothing, and frames go on flowing. */
-  async joinAgain(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<UdpPorts> {
+  /** As `connect`, for a link that may still exist: the same NIOs again change nothing, and frames keep flowing. */
+  async reconnect(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<UdpPorts> {
     try {
       const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
       for (const end of ends) {
@@ -48,8 +48,8 @@ export class Wiring {
       }
       return ports;
     } catch {
-      await this.part(entry, nodes).catch(() => undefined);
-      return this.join(entry, nodes);
+      await this.disconnect(entry, nodes).catch(() => undefined);
+      return this.connect(entry, nodes);
     }
   }
 
@@ -76,7 +76,7 @@ export class Wiring {
   }
 
   /** Takes both NIOs away; one that is not there is no error. */
-  async part(entry: LinkEntry, nodes: Two<OpenNode>): Promise<void> {
+  async disconnect(entry: LinkEntry, nodes: Two<OpenNode>): Promise<void> {
     const results = await Promise.allSettled(ends.map((end) => nodes[end].unbindNio(endOf(entry, end))));
     for (const result of results) {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
@@ -89,11 +89,11 @@ export class Wiring {
   }
 }
 
-function computesOf([one, other]: Two<OpenNode>): Two<Compute> {
+function computesOf([one, other]: Two<OpenNode>): Two<RegisteredCompute> {
   return [one.requireCompute(), other.requireCompute()];
 }
 
-/** Computes of another make have no such request for their switches. */
+/** A stock GNS3 compute has no such request for its switches. */
 function isNoRoute(error: unknown): boolean {
   return isFault(error) && error.status === 405;
 }

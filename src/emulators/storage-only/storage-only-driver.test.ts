@@ -1,4 +1,4 @@
-/** Kinds that cannot run here: the contract as far as it goes, then what each keeps of a node. */
+/** Storage-only kinds: the contract as far as it goes, then what each keeps of a node. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,25 +8,26 @@ import { contractHost } from '../../../test/support/contract-bench.ts';
 import { emulatorContract } from '../../../test/support/emulator-contract.ts';
 import { isFault } from '../../api/faults.ts';
 import type { Driver, Properties } from '../driver.ts';
-import { dynamipsDriver } from '../dynamips/driver.ts';
+import { dynamipsStorage } from '../dynamips/storage.ts';
 import type { Host } from '../host/host.ts';
-import { iouDriver } from '../iou/driver.ts';
-import { tracengDriver } from '../traceng/driver.ts';
-import { virtualboxDriver } from '../virtualbox/driver.ts';
-import { vmwareDriver } from '../vmware/driver.ts';
+import { iouStorage } from '../iou/storage.ts';
+import { tracengStorage } from '../traceng/storage.ts';
+import { virtualboxStorage } from '../virtualbox/storage.ts';
+import { vmwareStorage } from '../vmware/storage.ts';
+import { type StorageOnlyFacts, storageOnlyDriver } from './storage-only-driver.ts';
 
-const makers: readonly [make: (host: Host) => Driver, properties: Properties][] = [
-  [dynamipsDriver, { platform: 'c7200', image: 'nowhere.bin', ram: 512 }],
-  [iouDriver, { path: 'nowhere.bin' }],
-  [tracengDriver, {}],
-  [virtualboxDriver, { vmname: 'one' }],
-  [vmwareDriver, { vmx_path: '/nowhere/one.vmx', linked_clone: true }],
+const kinds: readonly [facts: StorageOnlyFacts, properties: Properties][] = [
+  [dynamipsStorage, { platform: 'c7200', image: 'nowhere.bin', ram: 512 }],
+  [iouStorage, { path: 'nowhere.bin' }],
+  [tracengStorage, {}],
+  [virtualboxStorage, { vmname: 'one' }],
+  [vmwareStorage, { vmx_path: '/nowhere/one.vmx', linked_clone: true }],
 ];
 
 let folder: string;
 let host: Host;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'pb-absent-'));
+  folder = await mkdtemp(join(tmpdir(), 'pb-storage-'));
   host = contractHost(folder, 31_600);
 });
 after(async () => {
@@ -36,8 +37,9 @@ after(async () => {
 
 const runs = ['start', 'ports', 'console', 'stop', 'stop now', 'adopt', 'adopt dead', 'killed', 'release'] as const;
 const skip = Object.fromEntries(runs.map((name) => [name, 'nodes of this kind are kept, not run']));
-for (const [makeDriver, properties] of makers) {
-  const { kind } = makeDriver(contractHost('/nowhere', 31_600));
+for (const [facts, properties] of kinds) {
+  const makeDriver = (bench: Host) => storageOnlyDriver(facts, bench);
+  const { kind } = facts;
   emulatorContract({ kind, makeDriver, properties, firstPort: 31_600, broken: {}, skip });
 }
 
@@ -53,7 +55,7 @@ const portNames = (driver: Driver, properties: Properties) =>
   });
 
 test('a router has what its platform gives it, and the ports of its modules', async () => {
-  const driver = dynamipsDriver(host);
+  const driver = storageOnlyDriver(dynamipsStorage, host);
   const given = { platform: 'c3745', image: 'x.bin', ram: 256, slot1: 'NM-4T', wic0: 'WIC-2T', wic2: 'WIC-1ENET' };
   const router = await driver.create(given, place());
   assert.deepEqual(
@@ -77,7 +79,7 @@ test('a router has what its platform gives it, and the ports of its modules', as
 });
 
 test("a chassis brings its boards, and another platform's is refused", async () => {
-  const driver = dynamipsDriver(host);
+  const driver = storageOnlyDriver(dynamipsStorage, host);
   const small = await driver.create({ platform: 'c2600', image: 'x.bin', ram: 64 }, place());
   assert.deepEqual([small.chassis, small.slot0], ['2610', 'C2600-MB-1E']);
   const other = await driver.update(small, { chassis: '2651XM', slot0: '', platform: 'c7200', dynamips_id: 9 }, place());
@@ -89,12 +91,12 @@ test("a chassis brings its boards, and another platform's is refused", async () 
 });
 
 test('numbers: a free one, or the one that was asked for', async () => {
-  const driver = dynamipsDriver(host);
+  const driver = storageOnlyDriver(dynamipsStorage, host);
   const given = { platform: 'c7200', image: 'x.bin', ram: 512 };
   const others = place({ 'project dynamips_id': [1, 2, 4] });
   assert.equal((await driver.create(given, others)).dynamips_id, 3);
   await assert.rejects(driver.create({ ...given, dynamips_id: 4 }, others), (error) => isFault(error, 'node_number_taken'));
-  const iou = iouDriver(host);
+  const iou = storageOnlyDriver(iouStorage, host);
   assert.equal((await iou.create({ path: 'x' }, place({ 'compute application_id': [1] }))).application_id, 2);
   const all = Array.from({ length: 511 }, (_, index) => index + 1);
   const none = iou.create({ path: 'x' }, place({ 'compute application_id': all }));
@@ -102,14 +104,14 @@ test('numbers: a free one, or the one that was asked for', async () => {
 });
 
 test('IOU: four ports on each adapter, serial ones behind', async () => {
-  const driver = iouDriver(host);
+  const driver = storageOnlyDriver(iouStorage, host);
   const iou = await driver.create({ path: 'x', ethernet_adapters: 1, serial_adapters: 2 }, place());
   const names = portNames(driver, iou);
   assert.deepEqual([names.length, names[3], names[4], names[11]], [12, 'Ethernet0/3 0/3', 'Serial1/0 1/0', 'Serial2/3 2/3']);
 });
 
 test('configurations are written once and follow the name', async () => {
-  const driver = dynamipsDriver(host);
+  const driver = storageOnlyDriver(dynamipsStorage, host);
   const directory = join(folder, 'router');
   const content = { startup_config_content: '!\r\nhostname %h\r\nend\r\n', private_config_content: '' };
   await driver.populate?.(directory, content, 'R1');
@@ -121,7 +123,7 @@ test('configurations are written once and follow the name', async () => {
 });
 
 test('TraceNG takes an IPv4 address or none', async () => {
-  const driver = tracengDriver();
+  const driver = storageOnlyDriver(tracengStorage, host);
   assert.deepEqual(driver.present(await driver.create({ ip_address: '10.0.0.1' }, place())), {
     default_destination: '',
     ip_address: '10.0.0.1',

@@ -1,7 +1,7 @@
 /** Nodes and links whose state was announced without a change of the project, and the number of the last change at that time. */
 import type { Link } from '../../../schema/link.ts';
 import type { NodeObject } from '../../model/node.ts';
-import type { Notice } from '../host/project-host.ts';
+import type { Notice } from './project-context.ts';
 
 /** The object of the API with this id; undefined when it does not exist any more. */
 type FindObject = (id: string) => object | undefined;

@@ -1,75 +1,80 @@
 /**
- * Whether a project is open: closed, being opened, or open. Its opener sees to it that it is opened and closed one after the other; who
- * asks meanwhile waits for an opening that is under way.
+ * The phases of a project: closed, being opened, open. The caller opens and closes it one after the other; requests wait for an opening
+ * that is under way.
  */
 import { fault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
-import type { Notice } from '../live/host/project-host.ts';
+import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 
-export interface OpeningParts extends ProjectPlace {
+export interface LifecycleOptions extends ProjectPlace {
   readonly id: string;
   readonly environment: ProjectEnvironment;
   readonly notices: EventStream<Notice>;
-  /** The project's own fields are others now. */
+  /** The project's own fields were changed. */
   readonly onEntry: (entry: ProjectEntry) => void;
-  /** It is open, or closed, and was not. */
+  /** The project entered another phase. */
   readonly onChange: () => void;
 }
 
-export class ProjectOpening {
-  readonly #parts: OpeningParts;
-  #live: LiveProject | undefined;
-  #opening: Promise<LiveProject> | undefined;
+type Phase =
+  | { readonly is: 'closed' }
+  | { readonly is: 'opening'; readonly live: Promise<LiveProject> }
+  | { readonly is: 'open'; readonly live: LiveProject };
 
-  constructor(parts: OpeningParts) {
-    this.#parts = parts;
+export class ProjectLifecycle {
+  readonly #options: LifecycleOptions;
+  #phase: Phase = { is: 'closed' };
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
   }
 
   get isOpen(): boolean {
-    return this.#live !== undefined || this.#opening !== undefined;
+    return this.#phase.is !== 'closed';
   }
 
   /** Undefined also while it is being opened. */
   get now(): LiveProject | undefined {
-    return this.#live;
+    return this.#phase.is === 'open' ? this.#phase.live : undefined;
   }
 
   /** The open project, once an opening that is under way has ended; undefined when it is closed. */
   async find(): Promise<LiveProject | undefined> {
-    return this.#opening ? this.#opening.catch(() => undefined) : this.#live;
+    return this.#phase.is === 'opening' ? this.#phase.live.catch(() => undefined) : this.now;
   }
 
   /** Opens what is in the files. @throws why it cannot be opened; it is closed then */
   async open(): Promise<LiveProject> {
-    this.#opening = this.#open();
-    this.#parts.onChange();
+    const opening = this.#open();
+    this.#enterPhase({ is: 'opening', live: opening });
     try {
-      this.#live = await this.#opening;
-      return this.#live;
-    } finally {
-      this.#opening = undefined;
-      this.#parts.onChange();
+      const live = await opening;
+      this.#enterPhase({ is: 'open', live });
+      return live;
+    } catch (error) {
+      this.#enterPhase({ is: 'closed' });
+      throw error;
     }
   }
 
-  /** Stops the nodes when nobody changes anything any more. Returns whether it was open. */
+  /** Stops the nodes when no change is under way. Returns whether it was open. */
   async shutDown(): Promise<boolean> {
-    const live = this.#live;
+    const live = this.now;
     if (!live) return false;
     await live.gate.hold(async () => {
       await live.shutDown();
-      this.#live = undefined;
+      this.#phase = { is: 'closed' };
     });
-    this.#parts.onChange();
+    this.#options.onChange();
     return true;
   }
 
   /** Remembers it for the next start. */
   note(opened: boolean): Promise<void> {
-    const { id, path, filename, environment } = this.#parts;
+    const { id, path, filename, environment } = this.#options;
     return environment.registry.note(id, { path, filename, opened });
   }
 
@@ -78,14 +83,19 @@ export class ProjectOpening {
     const live = await this.find();
     if (!live) throw fault('project_closed', { name });
     return live.gate[how](async () => {
-      if (this.#live !== live) throw fault('project_closed', { name });
+      if (this.now !== live) throw fault('project_closed', { name });
       return fn(live);
     });
   }
 
+  #enterPhase(phase: Phase): void {
+    this.#phase = phase;
+    this.#options.onChange();
+  }
+
   async #open(): Promise<LiveProject> {
-    const { path: folder, filename, notices, onEntry } = this.#parts;
-    const { registry: _registry, ...environment } = this.#parts.environment;
+    const { path: folder, filename, notices, onEntry } = this.#options;
+    const { registry: _registry, ...environment } = this.#options.environment;
     await environment.restores.settle(folder);
     const live = await environment.openings.run(() => LiveProject.open({ ...environment, folder, filename, notices, onEntry }));
     try {
