@@ -52,9 +52,12 @@ const DrawingPlacement = Type.Object(
 );
 export type DrawingPlacement = Static<typeof DrawingPlacement>;
 
+/** Of each sort: they take effect at one instant, which must not be long. */
+const mostPlaced = { maxItems: 2_000 };
+
 /** Where nodes and drawings are shown: fields that are absent stay as they are. */
 export const BulkUpdate = Type.Object(
-  { nodes: Type.Optional(Type.Array(NodePlacement, most)), drawings: Type.Optional(Type.Array(DrawingPlacement, most)) },
+  { nodes: Type.Optional(Type.Array(NodePlacement, mostPlaced)), drawings: Type.Optional(Type.Array(DrawingPlacement, mostPlaced)) },
   named('BulkUpdate'),
 );
 export type BulkUpdate = Static<typeof BulkUpdate>;

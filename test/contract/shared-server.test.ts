@@ -79,7 +79,10 @@ test('images that name files of the host are refused wherever they arrive', asyn
     const raw = await readFile(target);
     expectFault(await client.send(`POST /v2/compute/qemu/images/${name}.qcow2`, { raw }), 409, words);
     if (name === 'backing') continue;
-    for (const path of [`${project.path}/files/${name}`, `${project.computePath}/files/project-files/qemu/x/hda_disk.qcow2`]) {
+    for (const path of [
+      `${project.path}/files/${name}`,
+      `${project.computePath}/files/project-files/qemu/${crypto.randomUUID()}/hda_disk.qcow2`,
+    ]) {
       expectFault(await client.send(`POST ${path}`, { raw }), 403, words);
     }
   }
