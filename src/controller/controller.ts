@@ -11,7 +11,7 @@ import type { ComputeApi } from '../compute/api.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
-import type { CaptureEntry } from '../schema/capture.ts';
+import type { CaptureStopped } from '../schema/capture.ts';
 import type { Capabilities } from '../schema/compute.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
@@ -265,7 +265,7 @@ export class Controller {
     }
     if (action === 'capture.stopped') {
       const live = this.#projectOf(projectId)?.findLive();
-      void live?.then((project) => project?.captures.ended(event as Partial<CaptureEntry>)).catch(() => undefined);
+      void live?.then((project) => project?.captures.ended(event as CaptureStopped)).catch(() => undefined);
       return;
     }
     const notice: Notice = { action, event };

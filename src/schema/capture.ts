@@ -86,6 +86,18 @@ export const CaptureEntry = Type.Object(
 );
 export type CaptureEntry = Readonly<Static<typeof CaptureEntry>>;
 
+/** The event of a compute's `capture.stopped`; those of older versions have no id. */
+export const CaptureStopped = Type.Object(
+  {
+    capture_id: Type.Optional(nullable(Type.String())),
+    node_id: Uuid,
+    adapter_number: Type.Integer(),
+    port_number: Type.Integer(),
+  },
+  { title: 'CaptureStopped' },
+);
+export type CaptureStopped = Readonly<Static<typeof CaptureStopped>>;
+
 /** The API's name for a link type of pcap files. */
 export function dataLinkTypeOf(linkType: number): DataLinkType {
   return dataLinkTypes.find((name) => linkTypes[name] === linkType) ?? 'DLT_EN10MB';

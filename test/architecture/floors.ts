@@ -44,7 +44,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['kind.ts'],
   ],
   'src/compute': [
-    ['compute.ts'],
+    ['compute.ts', 'api.ts'],
     ['routes'],
     ['projects'],
     ['nodes'],

@@ -5,7 +5,7 @@ import { type Route, route, type Socket, socketRoute } from '../../api/route.ts'
 import type { NodeAccess } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { strict, Uuid } from '../../schema/common.ts';
-import { ComputeNode } from '../../schema/compute-node.ts';
+import { ComputeNode, ComputeNodeDelete } from '../../schema/compute-node.ts';
 import { Nio } from '../../schema/nio.ts';
 import type { ConsoleType } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
@@ -83,11 +83,12 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
     route(
       `DELETE /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
       {
-        summary: `Delete a ${title} node with its files; with "keep_files": true they can be restored for a limited time`,
+        summary: `Delete a ${title} node with its files`,
+        body: ComputeNodeDelete,
         status: 204,
       },
       ({ path, body }) => {
-        const keepFiles = (body as { keep_files?: unknown } | null | undefined)?.keep_files === true;
+        const { keep_files: keepFiles = false } = body;
         return projects.deleteNode(projects.node(path.project_id, type, path.node_id), { keepFiles });
       },
     ),

@@ -12,13 +12,13 @@ import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { fill, requestOf } from '../../api/local-transport.ts';
 import type { Method, RouteKey } from '../../api/route.ts';
 import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
-import { problemsOfReply } from '../../api/validate.ts';
 import type { ComputeApi } from '../../compute/api.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import type { TSchema } from '../../schema/type.ts';
+import { capabilitiesOf, checkReply, faultOfAnswer } from './remote-answers.ts';
 import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
-import { faultOfAnswer, parseReply } from './remote-faults.ts';
+import { makeEventReader } from './remote-events.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
 import { watchSilence } from './silence.ts';
 
@@ -87,7 +87,8 @@ export class RemoteTransport implements Transport<ComputeApi> {
     const answer = await this.#call(key, call);
     const text = await answer.body.text();
     // Of a route without a reply nothing is read.
-    const reply = schema && (await this.#checked(schema, text, requestOf(key, call?.path ?? {})));
+    const reply =
+      schema && (await checkReply(schema, { name: this.#address.name, request: requestOf(key, call?.path ?? {}), text }));
     return reply as ReplyOfKey<ComputeApi, K>;
   }
 
@@ -104,15 +105,6 @@ export class RemoteTransport implements Transport<ComputeApi> {
     const isEmpty = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
     const text = isEmpty ? null : JSON.stringify(body);
     return this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
-  }
-
-  /** Nothing that another program sends is taken for what it should be. @throws `compute_reply_invalid` */
-  async #checked(schema: TSchema, text: string, request: string): Promise<unknown> {
-    const { name } = this.#address;
-    const reply = parseReply(name, request, text);
-    const reason = await problemsOfReply(schema, reply);
-    if (reason !== undefined) throw fault('compute_reply_invalid', { name, request, reason });
-    return reply;
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
@@ -184,20 +176,17 @@ export class RemoteTransport implements Transport<ComputeApi> {
 
   #check(text: string): ComputeObject['capabilities'] {
     const refuse = (reason: string) => fault('compute_refused', { name: this.#address.name, reason });
-    let given: Partial<ComputeObject['capabilities']>;
-    try {
-      given = JSON.parse(text) ?? {};
-    } catch {
-      throw refuse('it is not a server of this API');
-    }
-    if (typeof given.version !== 'string') throw refuse('it does not say its version');
+    const given = capabilitiesOf(text);
+    if (!given) throw refuse('it is not a server of this API');
+    if (given.version === null) throw refuse('it does not say its version');
     if (stable(given.version) !== stable(this.#version))
       throw refuse(`its version is ${given.version}, this server has ${this.#version}`);
-    return Object.freeze({ ...given, version: given.version, node_types: given.node_types ?? [] });
+    return Object.freeze(given);
   }
 
   async #listen(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const read = await makeEventReader();
     const socket = await this.#connections.openSocket('/v2/compute/notifications/ws');
     // Whatever waits for an answer of it waits in vain.
     const cut = () => this.#connections.cut(`nothing was heard of it for ${silenceMs / 1000} s`);
@@ -209,7 +198,8 @@ export class RemoteTransport implements Transport<ComputeApi> {
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
       silence.heard();
-      if (typeof data === 'string') this.#receive(data);
+      const event = typeof data === 'string' ? read(data) : undefined;
+      if (event) this.#events.emit(event);
     });
     socket.addEventListener('error', () => reject(this.#unreachable(events, 'the connection failed')));
     socket.addEventListener('close', () => {
@@ -231,15 +221,6 @@ export class RemoteTransport implements Transport<ComputeApi> {
       throw error;
     } finally {
       clearTimeout(opening);
-    }
-  }
-
-  #receive(text: string): void {
-    try {
-      const { action, event, project_id } = JSON.parse(text) as ComputeEvent;
-      if (typeof action === 'string') this.#events.emit({ action, event, project_id });
-    } catch {
-      // What is not JSON is no event.
     }
   }
 

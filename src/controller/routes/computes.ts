@@ -1,11 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { fault } from '../../api/faults.ts';
 import { type Call, type Method, type Route, route, Stream } from '../../api/route.ts';
+import type { RawAnswer } from '../../api/transport.ts';
 import { Name, named, strict } from '../../schema/common.ts';
 import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
 import { Image, TakenPorts } from '../../schema/host.ts';
-import { Type } from '../../schema/type.ts';
+import { type Static, Type } from '../../schema/type.ts';
+import { checkReply, parseReply } from '../computes/remote-answers.ts';
 import type { Controller } from '../controller.ts';
 
 const AutoIdlePc = Type.Object({ platform: Name(), image: Name(), ram: Type.Integer() }, strict);
@@ -67,8 +69,10 @@ function proxyRoutes({ computes }: Controller): Route[] {
     const type = answer.headers['content-type'] ?? '';
     const isEmpty = answer.status === 204 || answer.headers['content-length'] === '0';
     if (type !== '' && type !== 'application/json' && !isEmpty) return new Stream(type, answer.body);
-    const text = (answer.body instanceof Uint8Array ? Buffer.from(answer.body) : await buffer(answer.body)).toString('utf8');
-    return text === '' ? {} : JSON.parse(text);
+    const text = await textOf(answer);
+    return text === ''
+      ? {}
+      : parseReply(computes.get(path.compute_id).record.name, `${method} /${path.emulator}/${path.action}`, text);
   };
   return [
     route(
@@ -84,10 +88,11 @@ function proxyRoutes({ computes }: Controller): Route[] {
       'GET /v2/computes/{compute_id}/{emulator}/images',
       { summary: 'List the images of a compute, sorted', reply: Type.Array(Image) },
       async ({ path }) => {
-        const { transport } = computes.get(path.compute_id);
-        const { body } = await transport.raw('GET', computePath(path.emulator, 'images'));
-        const text = (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
-        return (JSON.parse(text) as Listed[]).sort((one, other) => compare(nameOf(one), nameOf(other)));
+        const { transport, record } = computes.get(path.compute_id);
+        const text = await textOf(await transport.raw('GET', computePath(path.emulator, 'images')));
+        const request = `GET /${path.emulator}/images`;
+        const images = await checkReply(ListedImages, { name: record.name, request, text });
+        return (images as Static<typeof ListedImages>).sort((one, other) => compare(nameOf(one), nameOf(other)));
       },
     ),
     route(
@@ -108,12 +113,15 @@ function proxyRoutes({ computes }: Controller): Route[] {
   ];
 }
 
-interface Listed {
-  readonly filename?: string;
-  readonly image?: string;
+async function textOf({ body }: RawAnswer): Promise<string> {
+  return (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
 }
 
-function nameOf(image: Listed): string {
+/** Files have a name; images of a Docker engine another one. */
+const ListedImage = Type.Object({ filename: Type.Optional(Type.String()), image: Type.Optional(Type.String()) });
+const ListedImages = Type.Array(ListedImage);
+
+function nameOf(image: Static<typeof ListedImage>): string {
   return image.filename ?? image.image ?? '';
 }
 
