@@ -102,6 +102,8 @@ describe('architecture', () => {
   it('imports only types of the files that are types for others', () => {
     const wrong = imports.filter(({ from, to, isType }) => typesOnly.includes(to) && layerOf(from) !== layerOf(to) && !isType);
     assert.deepEqual(wrong, []);
+  });
+
   it('has no arrow of a file at the root that is not declared, and no declared one that is not there', async () => {
     const found: Record<string, string[]> = {};
     for (const file of files.filter((name) => !name.includes('/'))) {

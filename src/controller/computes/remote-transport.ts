@@ -2,7 +2,7 @@
  * A compute elsewhere: its API over HTTP, its events over a WebSocket.
  *
  * Theory of operation. Disconnected → (capabilities asked, version compared, WebSocket open) → connected → (WebSocket ends)
- * → disconnected, and again after a second; after a failed attempt, after five. Any call on a disconnected compute first connects.
+ * → disconnected, and retried with exponential backoff (1 s to 5 s). Any call on a disconnected compute first connects.
  * A compute that answers but cannot be used (version, credentials) is not asked again in the background.
  */
 import type { Readable } from 'node:stream';
@@ -14,6 +14,7 @@ import type { Method, RouteKey } from '../../api/route.ts';
 import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
 import type { ComputeApi } from '../../compute/api.ts';
 import { EventStream } from '../../lib/event-stream.ts';
+import { Retry } from '../../lib/retry.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import type { TSchema } from '../../schema/type.ts';
 import { capabilitiesOf, checkReply, faultOfAnswer } from './remote-answers.ts';
@@ -26,11 +27,9 @@ const defaultTimeoutMs = 120_000;
 const events = 'GET /notifications/ws';
 /** A compute whose host answers has this long to say its capabilities, and again for its WebSocket: it may be slow. */
 const attemptMs = 20_000;
-/** The next attempt begins so much later. */
-const retryMs = 5_000;
-/** A compute that answers but cannot be used is a matter for people: it is looked at again, but not often. */
+const retryTimes = { firstMs: 1_000, longestMs: 5_000 };
+/** A compute that answers but cannot be used needs its administrator: it is tried again at this interval. */
 const refusedRetryMs = 30_000;
-const reconnectMs = 1_000;
 /** Computes say something every second. One that is silent this long hangs, though its host answers (`remote-connections.ts`). */
 const silenceMs = 60_000;
 /** An attempt that took longer failed for want of an answer: another one at once would keep whoever asks waiting as long. */
@@ -53,7 +52,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
   readonly #states = new EventStream<TransportState>();
   #connecting: Promise<void> | undefined;
   #socket: WebSocket | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #retry = new Retry(retryTimes, () => this.#connectNow().catch(() => undefined));
   /** Why the last attempt failed, until the next one, when it is no use to ask again in between. */
   #hopeless: Error | undefined;
   #closed = false;
@@ -139,13 +138,13 @@ export class RemoteTransport implements Transport<ComputeApi> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#retry.stop();
     this.#socket?.close();
     await this.#connections.close();
   }
 
   async #connect(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#retry.stop();
     this.#hopeless = undefined;
     const begun = performance.now();
     try {
@@ -156,12 +155,13 @@ export class RemoteTransport implements Transport<ComputeApi> {
       });
       const capabilities = this.#check(await answer.body.text());
       await this.#listen();
+      this.#retry.succeeded();
       this.#set({ connected: true, capabilities, lastError: null });
     } catch (error) {
       const isAway = isFault(error, 'compute_unreachable') || isFault(error, 'compute_timeout');
       const reason = isAway || !isFault(error) ? error : this.#refused(error);
       if (isAway && performance.now() - begun > promptMs) this.#hopeless = reason as Error;
-      this.#later(isAway ? retryMs : refusedRetryMs);
+      if (!this.#closed) this.#retry.failed(isAway ? 0 : refusedRetryMs);
       this.#set({ ...this.#state, connected: false, lastError: (reason as Error).message });
       throw reason;
     }
@@ -209,7 +209,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
       this.#socket = undefined;
       // A failed attempt says so itself.
       if (!this.#state.connected) return;
-      this.#later(reconnectMs);
+      if (!this.#closed) this.#retry.failed();
       this.#set({ ...this.#state, connected: false, lastError: 'The connection was lost' });
     });
     this.#socket = socket;
@@ -222,12 +222,6 @@ export class RemoteTransport implements Transport<ComputeApi> {
     } finally {
       clearTimeout(opening);
     }
-  }
-
-  #later(delayMs: number): void {
-    if (this.#closed) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#connectNow().catch(() => undefined), delayMs).unref();
   }
 
   #set(state: TransportState): void {
