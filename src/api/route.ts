@@ -25,11 +25,11 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly query: Readonly<Record<string, string>>;
   /** The unread request body; set on raw routes only. */
   readonly stream?: Readable;
-  /** Ends when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Address the client used for this server (`Host` header), to build addresses for it. */
   readonly host?: string;
-  /** What the client calls itself (`User-Agent` header). */
+  /** The `User-Agent` header. */
   readonly userAgent?: string;
 }
 

@@ -49,7 +49,7 @@ export interface LocalCompute {
 export interface ControllerOptions {
   readonly settings: Settings;
   readonly log: Log;
-  /** Version of the established API that is spoken. */
+  /** Version of the GNS3 API. */
   readonly version: string;
   readonly compute: LocalCompute;
   /** Ends the server as SIGTERM does; returns at once. */
@@ -76,9 +76,9 @@ interface EventOfCompute {
   readonly event: ComputeEvent;
 }
 
-/** Clients ask for the computes every second unless they hear of them. */
+/** GNS3's clients poll the computes every second unless they are notified. */
 const usageMs = 3_000;
-/** The end of the server waits this long for computes elsewhere, for which projects may be waiting. */
+/** The server waits this long at its end for projects that wait for remote computes. */
 const closeMs = 1_000;
 
 export class Controller {
@@ -179,8 +179,8 @@ export class Controller {
     const controller = new Controller(options, { ...streams, registry, staging, captures, restores, kept, computes, templates });
     await controller.projects.load();
     controller.watch.begin(computes.all());
-    controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
-    controller.#tellUsage();
+    controller.#timer = setInterval(() => controller.#publishUsage(), usageMs).unref();
+    controller.#publishUsage();
     return controller;
   }
 
@@ -203,7 +203,7 @@ export class Controller {
     this.computes.changed(local);
   }
 
-  /** Lets go of everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
+  /** Releases everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.feeds.close();
@@ -283,7 +283,7 @@ export class Controller {
     return projectId === undefined ? undefined : this.projects.find(projectId);
   }
 
-  #tellUsage(): void {
+  #publishUsage(): void {
     const { local } = this.computes;
     local.setUsage(this.#usage.read());
     if (this.notices.listeners > 0) this.computes.changed(local);

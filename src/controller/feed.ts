@@ -1,6 +1,6 @@
 /**
  * What one listener of the notifications is sent: a ping at once, every notice, and a ping after five seconds without one. A listener
- * that does not read is cut off: it connects again and asks for the state.
+ * that does not read is disconnected: it reconnects and reads the state.
  */
 import { Readable } from 'node:stream';
 import { type Call, type Socket, Stream } from '../api/route.ts';
@@ -17,7 +17,7 @@ const overloadCode = 1013;
 export interface Source {
   /** Registers a listener; returns what ends it. */
   readonly listen: (listener: (notice: Notice) => void) => () => void;
-  /** Number of the last change, where changes are numbered: pings tell it. */
+  /** Number of the last change, where changes are numbered: pings carry it. */
   readonly seq?: () => number | undefined;
 }
 

@@ -20,15 +20,15 @@ export interface RemotePart {
   readonly nodes: readonly string[];
 }
 
-/** Files on a compute that nothing changes any more. */
+/** A copy of files on a compute, which nothing changes. */
 export interface RemoteCopy {
   fetch(folder: string): Promise<void>;
   discard(): Promise<void>;
 }
 
 /**
- * Copies on the compute, so that its machines are paused for that instant only and not for as long as the files take to get here. A
- * compute of another make has no such copies: its nodes must not run.
+ * Copies on the compute, so that its machines are paused for that instant only and not for the whole transfer. A stock GNS3 compute
+ * cannot copy: its nodes must be stopped.
  * @throws node_running, and why the compute cannot be reached
  */
 export async function copyRemote({ source, compute, nodes, live }: RemotePart, leaveOut: readonly string[]): Promise<RemoteCopy> {

@@ -1,5 +1,5 @@
 /**
- * A compute elsewhere: its API over HTTP, its events over a WebSocket.
+ * A remote compute: its API over HTTP, its events over a WebSocket.
  *
  * Theory of operation. Disconnected → (capabilities asked, version compared, WebSocket open) → connected → (WebSocket ends)
  * → disconnected, and retried with exponential backoff (1 s to 5 s). Any call on a disconnected compute first connects.
@@ -32,7 +32,7 @@ const retryTimes = { firstMs: 1_000, longestMs: 5_000 };
 const refusedRetryMs = 30_000;
 /** Computes say something every second. One that is silent this long hangs, though its host answers (`remote-connections.ts`). */
 const silenceMs = 60_000;
-/** An attempt that took longer failed for want of an answer: another one at once would keep whoever asks waiting as long. */
+/** An attempt that took longer failed for want of an answer: another one at once would keep the requester waiting as long. */
 const promptMs = 1_000;
 
 export interface RemoteTransportOptions {
@@ -167,7 +167,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
     }
   }
 
-  /** The compute answered, and not with what was asked for. */
+  /** The compute answered, but not as a compute does. */
   #refused(error: Fault): Fault {
     if (error.code === 'compute_refused') return error;
     const reason = error.code === 'compute_route_missing' ? 'it is not a server of this API' : error.message;
@@ -188,8 +188,8 @@ export class RemoteTransport implements Transport<ComputeApi> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const read = await makeEventReader();
     const socket = await this.#connections.openSocket('/v2/compute/notifications/ws');
-    // Whatever waits for an answer of it waits in vain.
-    const cut = () => this.#connections.cut(`nothing was heard of it for ${silenceMs / 1000} s`);
+    // Requests that wait for it would wait in vain.
+    const cut = () => this.#connections.cut(`it sent nothing for ${silenceMs / 1000} s`);
     const silence = watchSilence(silenceMs, cut);
     const opening = setTimeout(
       () => reject(this.#unreachable(events, `no answer within ${attemptMs / 1000} s`)),
@@ -197,7 +197,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
     ).unref();
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
-      silence.heard();
+      silence.restart();
       const event = typeof data === 'string' ? read(data) : undefined;
       if (event) this.#events.emit(event);
     });

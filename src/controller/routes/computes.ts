@@ -41,7 +41,7 @@ export function computeRoutes(controller: Controller): Route[] {
     }),
     route(
       'GET /v2/computes/{compute_id}/doctor',
-      { summary: 'What a compute can use and what it lacks, as its doctor says', reply: Type.Array(Finding), own: true },
+      { summary: 'What a compute can use and what it lacks, as found by its doctor', reply: Type.Array(Finding), own: true },
       ({ path }) => computes.get(path.compute_id).transport.call('GET /v2/compute/doctor'),
     ),
     route(
@@ -58,7 +58,7 @@ export function computeRoutes(controller: Controller): Route[] {
 
 type ProxyCall = Call<'{compute_id}{emulator}{action:.+}'>;
 
-/** Requests that a compute answers as they are; the answer is always 200. */
+/** Requests that are forwarded to a compute; a success is always 200. */
 function proxyRoutes({ computes }: Controller): Route[] {
   const forward = async (method: Method, { path, stream }: ProxyCall) => {
     const { transport } = computes.get(path.compute_id);
@@ -97,17 +97,17 @@ function proxyRoutes({ computes }: Controller): Route[] {
     ),
     route(
       'GET /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Ask a compute; a body is passed on', raw: true },
+      { summary: 'Request to a compute; the body is forwarded', raw: true },
       (call) => forward('GET', call),
     ),
     route(
       'POST /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Send to a compute; the body is passed on as it is', raw: true },
+      { summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
       (call) => forward('POST', call),
     ),
     route(
       'PUT /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Change on a compute; the body is passed on as it is', raw: true },
+      { summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
       (call) => forward('PUT', call),
     ),
   ];
@@ -129,7 +129,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** @throws `compute_route_missing` for a path that leads elsewhere */
+/** @throws `compute_route_missing` for a path outside the compute API */
 function computePath(emulator: string, action: string): string {
   const path = `${emulator}/${action}`;
   if (path.split('/').some((part) => part === '.' || part === '..' || part === ''))

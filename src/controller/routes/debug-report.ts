@@ -1,4 +1,4 @@
-/** What people send along with a report of trouble: texts in `<data>/debug/`, without the passwords of the server and its computes. */
+/** Attachments of a bug report: texts in `<data>/debug/`, without the passwords of the server and its computes. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { freemem, loadavg, networkInterfaces, release, totalmem, uptime, version } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ const questions = [
   'GET /v2/compute/projects',
 ] as const;
 
-/** What a compute answers, or why it does not. */
+/** The replies of a compute, or why it has none. */
 async function computeText({ transport }: RegisteredCompute): Promise<string> {
   const answers = questions.map(async (key) => {
     const answer = await transport.call(key, { timeoutMs: 10_000 }).catch((error: Error) => error.message);

@@ -31,13 +31,13 @@ export function historyRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/redo',
-      { summary: 'Make the step again that was taken back last, or only if it is this one', body, reply: Undone, own },
+      { summary: 'Redo the step that was reverted last, or only if it is this one', body, reply: Undone, own },
       ({ path, body: { step } }) => take(projects.get(path.project_id), 'redo', step),
     ),
   ];
 }
 
-/** What changes several things waits until nobody changes anything; what changes one does not. */
+/** A request that changes several things waits for running changes; a request that changes one does not. */
 async function take(project: KnownProject, direction: UndoDirection, step?: number): Promise<Undone> {
   const undone = await project.change((live) => live.undo.take(direction, step));
   return undone ?? project.changeAlone((live) => live.undo.takeAlone(direction, step));

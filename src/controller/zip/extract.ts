@@ -1,4 +1,4 @@
-/** Takes an archive apart into a folder, or leaves it to whoever made the folder to remove it. */
+/** Extracts an archive into a folder. After a failure the caller removes the folder. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, stat, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import { leadsBelow } from '../../lib/inside.ts';
 import { type ArchiveEntry, listEntries, projectEntry, refuseArchive } from './archive-entries.ts';
 import { openUnpacked } from './unpack.ts';
 
-/** Stays free whatever is imported: the projects that are there must go on being written. */
+/** Stays free during imports: known projects must remain writable. */
 const reserveBytes = 64 * 1024 * 1024;
 
 /** No header of a disk image that refers to something is shorter. */

@@ -1,5 +1,5 @@
 /**
- * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that the established
+ * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that GNS3
  * program offers are read by the programs of this system. Their numbers, and the header of LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
  */
 import { spawn } from 'node:child_process';
@@ -44,7 +44,7 @@ async function openContent(zip: ZipFile, entry: Entry): Promise<Readable> {
     : through('xz', ['-dc', '--format=lzma', '--memlimit-decompress=256MiB'], withFileHeader(packed, entry), entry);
 }
 
-/** As a `.lzma` file begins: properties, then the length, or all ones when a mark tells the end. */
+/** As a `.lzma` file begins: properties, then the length, or all ones when a mark follows the data. */
 async function* withFileHeader(packed: Readable, entry: Entry): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of packed) {

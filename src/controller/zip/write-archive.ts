@@ -30,7 +30,7 @@ interface Item {
   readonly target?: string;
 }
 
-/** Files that are no part of a project, by their names. Source: the established format. */
+/** Files that are no part of a project, by their names. Source: GNS3's format. */
 const programLogs = /(?:_log\.txt|\.log|^\.DS_Store)$/;
 /** ZIP knows no earlier time. */
 const earliest = new Date(1980, 0, 2);
@@ -78,7 +78,7 @@ function sizeOf({ facts }: Item): number {
   return facts.isFile() ? Number(facts.size) : 0;
 }
 
-/** Files and nested folders are read when their turn comes: `onOpen` is told then. */
+/** Files and nested folders are read when their turn comes; `onOpen` is called then. */
 function addItem(
   zip: ZipFile,
   { path, file, facts, isArchive, target }: Item,
