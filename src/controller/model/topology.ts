@@ -1,6 +1,6 @@
 /**
  * The project file (`.gns3`, revision 9): what stands in it, and reading it. Nothing here writes: a file that cannot be understood is
- * left as it is. Source: the established format.
+ * left as it is. Source: GNS3's format.
  */
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -113,7 +113,7 @@ export type TopologyFile = Static<typeof TopologyFile>;
 
 export interface ReadTopology {
   readonly topology: Topology;
-  /** Revision of the file when it was an older one; 0 when it said none. */
+  /** Revision of the file when it was an older one; 0 when it had none. */
   readonly upgradedFrom?: number;
 }
 
@@ -178,7 +178,7 @@ function parseFile(text: string, name: string): { raw: Record<string, unknown>; 
   }
 }
 
-/** Deviations that existing files have and that no program minds. */
+/** Deviations of existing files that GNS3 accepts. */
 function tolerate(raw: Record<string, unknown>): unknown {
   const { topology, variables } = raw as { topology?: { nodes?: unknown }; variables?: unknown };
   const changed: Record<string, unknown> = { ...raw };

@@ -1,4 +1,4 @@
-/** Extracts an archive into a folder. After a failure the caller removes the folder. */
+/** Takes an archive apart into a folder, or fails; the caller removes the folder. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, stat, statfs, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ const reserveBytes = 64 * 1024 * 1024;
 /** No header of a disk image that refers to something is shorter. */
 const smallestImageBytes = 72;
 
-/** Told of every file: bytes done so far, of how many. */
+/** Called for every file: bytes done so far, of how many. */
 export type OnBytes = (doneBytes: number, totalBytes: number) => void;
 
 /** @throws archive_invalid, storage_failed */
