@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LocalTransport, replySchemas } from '../api/local-transport.ts';
+import { NotificationFeeds } from '../api/notification-feeds.ts';
 import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
 import type { ComputeApi } from '../compute/api.ts';
@@ -28,7 +29,6 @@ import { type ComputeRecord, localComputeId, type RegisteredCompute } from './co
 import { Computes } from './computes/computes.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
-import { Feeds } from './feed.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-context.ts';
 import { canonical } from './model/canonical.ts';
@@ -81,6 +81,8 @@ interface EventOfCompute {
 const usageMs = 3_000;
 /** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
+/** Between the pings of a silent notification feed; GNS3's interval. */
+const pingMs = 5_000;
 
 export class Controller {
   readonly settings: Settings;
@@ -92,7 +94,11 @@ export class Controller {
   readonly notices: EventStream<Notice>;
   readonly #parts: ControllerParts;
   readonly #usage = new UsageMeter();
-  readonly feeds = new Feeds(this.#usage);
+  readonly feeds = new NotificationFeeds<Notice>({
+    silenceMs: pingMs,
+    ping: () => this.#usage.read(),
+    textOf: ({ action, event, seq }) => JSON.stringify({ action, event, seq }),
+  });
   readonly computes: Computes;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;

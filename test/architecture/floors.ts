@@ -7,7 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/controller': [
     ['routes'],
     ['controller.ts'],
-    ['archive', 'feed.ts'],
+    ['archive'],
     ['projects'],
     ['live'],
     ['live/history'],
