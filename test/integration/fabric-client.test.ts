@@ -69,7 +69,7 @@ describe('the fabric’s client', () => {
     await b.receive(20);
     process.kill(client.pid, 'SIGKILL');
     await Promise.all([a.connected(2), b.connected(2)]);
-    await waitFor(async () => (await stats()).ab.received > 100, { what: 'traffic to go on' });
+    await waitFor(async () => (await stats()).ab.received > 100, { what: 'continued traffic' });
     clearInterval(traffic);
     b.send(frame('back'));
     assert.equal((await a.receive(2)).length, 2);

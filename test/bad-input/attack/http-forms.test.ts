@@ -71,7 +71,7 @@ describe('errors that the HTTP layer makes', () => {
     ],
     ['a length that is none', 400, `POST /v2/projects HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`],
     ['an expectation that is unknown', 417, `POST /v2/projects HTTP/1.1\r\n${host}Expect: tea\r\nContent-Length: 2\r\n\r\n{}`],
-    ['a connection to elsewhere', 405, `CONNECT evil.example:80 HTTP/1.1\r\n${host}\r\n`],
+    ['a connection to another host', 405, `CONNECT evil.example:80 HTTP/1.1\r\n${host}\r\n`],
     ['a body that is announced too large', 413, `POST /v2/projects HTTP/1.1\r\n${host}Content-Length: 99999999\r\n\r\n`],
     [
       'a body that grows too large',
