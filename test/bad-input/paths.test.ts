@@ -41,12 +41,12 @@ async function surroundings(): Promise<unknown> {
 
 function unharmed(reply: Reply): void {
   assert.ok(reply.status < 500, `${reply.request.slice(0, 120)}: ${reply.status} ${reply.text().slice(0, 300)}`);
-  assert.ok(!reply.text().includes(secret), `${reply.request} shows what is outside`);
+  assert.ok(!reply.text().includes(secret), `${reply.request} shows a file outside of the folder`);
   assert.ok(!reply.text().includes('root:x:0'), `${reply.request} shows /etc/passwd`);
 }
 
-/** Relative to a folder: ways out of it, percent-encoded as a path needs it. */
-const waysOut = [
+/** Relative to a folder: paths outside of it, percent-encoded as a path needs it. */
+const outsidePaths = [
   '../canary.txt',
   '../../canary.txt',
   '../../../canary.txt',
@@ -86,7 +86,7 @@ const places: [string, () => string][] = [
 
 describe('paths in addresses', () => {
   for (const [what, prefix] of places) {
-    for (const way of waysOut) {
+    for (const way of outsidePaths) {
       test(`${what}: ${way.slice(0, 40)}`, async () => {
         const before = await surroundings();
         unharmed(await bench.client.send(`GET ${prefix()}${way}`));

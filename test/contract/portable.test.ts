@@ -78,7 +78,7 @@ test('an exported project is imported byte for byte, under new ids', async () =>
   await writeFile(join(folder, 'project-files/captures/x.pcap'), 'frames');
   const listener = await openWebSocket(`${server.url.replace('http', 'ws')}/v2/notifications/ws`);
   const { bytes, headers } = await exported(project);
-  // Nobody would import it.
+  // No project is imported from it.
   const warning = String(await listener.next((text) => String(text).includes('log.warning')));
   assert.match(warning, /lead out of the project \(1\), such as project-files\/vpcs\/[^/]+\/way-out/);
   listener.close();
