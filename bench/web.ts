@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { Client } from 'undici';
-import { fileHeader } from '../src/lib/pcap.ts';
+import { fileHeader } from '../src/schema/pcap-file.ts';
 import { median, type Row, request } from './measure.ts';
 import { type Running, startPatchbay } from './server.ts';
 

@@ -1,6 +1,7 @@
 /**
  * Loaded into each test process before its file. Gives `before`, `after`, `beforeEach` and `afterEach` a limit, which `--test-timeout`
- * does not, and marks what the process starts, so that the runner finds it (`test-processes.mjs`).
+ * does not, and marks what the process starts, so that the runner finds it (`test-processes.mjs`). A test process whose runner is gone
+ * ends: its exit handlers end its servers.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
@@ -22,6 +23,8 @@ if (isMainThread && limitMs > 0) {
     };
   }
   syncBuiltinESMExports();
+  const runner = Number.parseInt(process.env.PATCHBAY_TEST_RUN ?? '', 10);
+  setInterval(() => process.ppid !== runner && process.exit(1), 1_000).unref();
 }
 
 function withLimit(hook, what) {

@@ -1,4 +1,4 @@
-/** Runs test files with Node's test runner, two at a time, with our summary and with limits for whatever may stand still. */
+/** Runs test files with Node's test runner, three at a time, with our summary and with limits for whatever may stand still. */
 import { randomUUID } from 'node:crypto';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,8 +16,8 @@ const preload = pathToFileURL(path.join(import.meta.dirname, 'test-preload.mjs')
  * ten busy processes for each core takes most of it. `fileMs`: all of a file. `graceMs`: what ends after its signal.
  */
 const defaultLimits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 5_000 };
-/** Each file may hold several virtual machines. */
-const concurrency = 2;
+/** Each file may hold several virtual machines; most of the time they wait, so that three files keep two cores busy. */
+const concurrency = 3;
 
 /**
  * Resolves to the exit code. Files run in the order of `patterns`, those of one pattern by name. `options`: `testNamePatterns` and
@@ -30,7 +30,8 @@ export async function runTests(patterns, { limits: given = {}, ...options } = {}
     return 1;
   }
   const limits = { ...defaultLimits, ...given };
-  const id = randomUUID();
+  // Test processes look for the pid at its beginning.
+  const id = `${process.pid}-${randomUUID()}`;
   const events = run({
     files,
     concurrency,

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const folder = path.join(import.meta.dirname, 'test-fixtures');
 const limits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 500 };
@@ -19,15 +20,17 @@ async function runFixture(name, changed) {
   return { code: await code, output };
 }
 
-function isRunning(...command) {
-  return readdirSync('/proc').some((pid) => {
+function commandLines() {
+  return readdirSync('/proc').map((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `${command.join('\0')}\0`;
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     } catch {
-      return false;
+      return '';
     }
   });
 }
+
+const isRunning = (...command) => commandLines().includes(`${command.join('\0')}\0`);
 
 test('a file whose tests pass passes', async () => {
   const { code, output } = await runFixture('good', {});
@@ -67,6 +70,17 @@ test('a server that is left behind fails its file, and is ended', async () => {
   assert.match(output, /server-left\.mjs left behind:\n\s+process \d+: sleep 602\.25/);
   assert.equal(code, 1);
   assert.equal(isRunning('sleep', '602.25'), false);
+});
+
+test('a runner that is killed takes its test processes along', { timeout: 30_000 }, async (t) => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const file = path.join(folder, 'quiet.mjs');
+  const runner = spawn(process.execPath, [path.join(folder, 'run.mjs'), JSON.stringify(limits), file], { env, stdio: 'ignore' });
+  const isThere = () => commandLines().some((line) => line.endsWith(`${file}\0`) && !line.includes('run.mjs'));
+  t.after(() => runner.kill('SIGKILL'));
+  while (!isThere()) await pause(20, undefined, { signal: t.signal });
+  runner.kill('SIGKILL');
+  while (isThere()) await pause(20, undefined, { signal: t.signal });
 });
 
 test('a server whose fixture fails half-way ends with its file', async () => {

@@ -18,8 +18,22 @@ if (values.help) {
   console.log('Usage: npm test [-- FILE-OR-PATTERN… --test-name-pattern=TEXT … --test-only]');
   process.exit(0);
 }
-/** Those of over half a minute begin first, so that no one of them runs alone at the end. CONTRIBUTING says why they are long. */
-const longFirst = ['test/tools/*.test.ts', 'test/durability/kill.test.ts'];
+/** Those of about half a minute and more begin first, so that no one of them runs alone at the end. CONTRIBUTING says why they are long. */
+const longFirst = [
+  'test/tools/*.test.ts',
+  'test/durability/kill.test.ts',
+  'test/conformance/conformance.test.ts',
+  'test/integration/link-streams.test.ts',
+  'test/integration/cut-cable.test.ts',
+  'test/integration/docker.test.ts',
+  'test/integration/nat*.test.ts',
+  'test/contract/captures.test.ts',
+  'test/contract/two-computes.test.ts',
+  'test/durability/*.test.ts',
+  'test/browser/first-lab.test.ts',
+  'test/bad-input/fields.test.ts',
+  'test/integration/slow-compute.test.ts',
+];
 const everything = [
   ...longFirst,
   'src/**/*.test.ts',

@@ -122,6 +122,12 @@ function checkRanges({ Server: server }: SettingsSections): void {
   if (server.ssl && (server.certfile === '' || server.certkey === ''))
     throw new SettingsError('[Server] ssl is on, so certfile and certkey must be given');
   checkCredentials(server);
+  for (const key of ['request_timeout', 'upload_idle_timeout'] as const) {
+    if (server[key] < 1 || server[key] > 86_400)
+      throw new SettingsError(`[Server] ${key} is 1 to 86400 seconds, not ${server[key]}`);
+  }
+  if (!['preferred', 'required', 'off'].includes(server.link_encryption))
+    throw new SettingsError(`[Server] link_encryption is preferred, required or off, not "${server.link_encryption}"`);
 }
 
 /** An empty one would be the first guess. */

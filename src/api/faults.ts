@@ -5,7 +5,7 @@
 
 interface Row {
   readonly status: number;
-  /** The sentence; `{name}` is a field given by whoever throws. */
+  /** The sentence; `{name}` is a field of the fault. */
   readonly says: string;
   /** Value of the key `exception` in answers of the compute API, which controllers act on. */
   readonly exception?: string;
@@ -16,7 +16,6 @@ const table = {
   invalid_request: { status: 400, says: 'Invalid request: {reason}' },
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
-  route_not_found: { status: 404, says: '404: Not Found' },
   unauthorized: { status: 401, says: 'Authentication is required' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in a while' },
   too_many_at_once: {
@@ -54,7 +53,6 @@ const table = {
   project_name_invalid: { status: 400, says: 'The project name is not usable: {reason}' },
   project_id_taken: { status: 409, says: 'There is a project with the id {project_id} already' },
   project_path_taken: { status: 403, says: 'The folder "{path}" exists already' },
-  project_busy: { status: 409, says: 'The project "{name}" is being {what}: try again when that has ended' },
   project_newer: {
     status: 409,
     says: 'The project "{name}" was written by a newer program (revision {revision}, this one reads up to {known})',
@@ -85,7 +83,6 @@ const table = {
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} have no copies' },
-  node_busy: { status: 409, says: 'Node {name} is busy: {what}', exception: 'NodeError' },
   console_unavailable: {
     status: 409,
     says: 'The console cannot listen on {host} port {port}: {reason}. Choose another console port, or end what uses it',
@@ -117,7 +114,6 @@ const table = {
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },
   link_itself: { status: 409, says: 'Node {name} cannot connect to itself' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
-  link_clouds: { status: 409, says: 'Two clouds cannot be connected to each other' },
   link_no_common_network: { status: 409, says: 'The computes {one} and {other} have no network in common' },
   port_not_found: { status: 404, says: 'Port {adapter_number}/{port_number} for {name} not found' },
   port_taken: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is already used' },
@@ -134,7 +130,10 @@ const table = {
     says: 'Port {adapter_number}/{port_number} does not exist on {name}, which has {count} port(s)',
     exception: 'NodeError',
   },
-  link_outside: { status: 409, says: 'Both {one} and {other} lead out of the project: they cannot be joined' },
+  uplink_to_uplink: {
+    status: 409,
+    says: 'Both {one} and {other} are uplinks, which lead out of the project: join each of them to a machine or a switch',
+  },
   ports_connected: {
     status: 409,
     says: 'The ports of this {kind} cannot be changed while one of them is connected: delete its links first',
@@ -165,15 +164,19 @@ const table = {
 
   // History
   nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
-  undo_conflict: { status: 409, says: 'This cannot be taken back: {reason}. Nothing was changed' },
+  undo_conflict: { status: 409, says: 'This cannot be reverted: {reason}. Nothing was changed' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
   compute_name_taken: { status: 409, says: 'There is a compute named "{name}" already' },
   compute_id_reserved: { status: 400, says: 'The compute id or name "{name}" is reserved' },
   compute_unreachable: { status: 409, says: "Cannot connect to compute '{name}' with request {request}: {reason}" },
+  credentials_in_clear: {
+    status: 409,
+    says: "The user and password of compute '{name}' would cross the network in the clear to {address}: use https, or set clear_credentials = True in [Server]",
+  },
   compute_refused: { status: 409, says: "Compute '{name}' cannot be used: {reason}" },
-  compute_said: { status: 409, says: '{message}' },
+  compute_error: { status: 409, says: '{message}' },
   compute_bad_request: { status: 400, says: 'Bad request {request}: {message}' },
   compute_unauthorized: { status: 401, says: "Compute '{name}' does not accept the user and password it was registered with" },
   compute_forbidden: { status: 403, says: '{message}' },
@@ -233,7 +236,7 @@ const table = {
     says: 'There is no Docker engine at {socket} ({reason}): install it (Debian: apt install docker.io), or set socket_path in [Docker]',
     exception: 'DockerError',
   },
-  nat_failed: { status: 409, says: 'The way out could not be opened: {reason}', exception: 'NodeError' },
+  nat_failed: { status: 409, says: 'The NAT uplink could not be opened: {reason}', exception: 'NodeError' },
   interface_unavailable: { status: 409, says: 'The interface "{interface}" cannot be used: {reason}', exception: 'NodeError' },
   capability_missing: {
     status: 409,

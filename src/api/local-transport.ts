@@ -116,7 +116,7 @@ export function fill(key: RouteKey, path: Readonly<Record<string, string | numbe
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name] ?? '')));
 }
 
-/** A request as people are told it: method and path below `/v2/compute`. */
+/** A request as messages name it: method and path below `/v2/compute`. */
 export function requestOf(key: RouteKey, path: Readonly<Record<string, string | number>>): string {
   return shorten(`${key.slice(0, key.indexOf(' '))} ${fill(key, path)}`);
 }

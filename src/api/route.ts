@@ -74,7 +74,7 @@ export interface Socket {
 
 export interface RouteSpec<B extends TSchema | undefined> {
   readonly summary: string;
-  /** Schema of the JSON body; absent: body and query are not looked at. */
+  /** Schema of the JSON body; undefined: body and query are ignored. */
   readonly body?: B;
   /** The body is a byte stream without limit and is not parsed. */
   readonly raw?: boolean;
@@ -89,7 +89,7 @@ export interface RouteSpec<B extends TSchema | undefined> {
   readonly replyType?: string;
   /** Query parameters of routes whose body is not looked at; the handler checks them. */
   readonly query?: Readonly<Record<string, TSchema>>;
-  /** Not of the established API; `docs/api.md` tells about it. */
+  /** Not of the GNS3 API; `docs/api.md` explains it. */
   readonly own?: true;
 }
 

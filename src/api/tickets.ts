@@ -22,7 +22,7 @@ const TicketCreate = Type.Object(
   {
     path: Type.Optional(
       Type.String({
-        description: 'path of the WebSocket that it is to open, without a query; absent: any one',
+        description: 'path of the WebSocket that it is to open, without a query; without it: any one',
         pattern: '^/',
         maxLength: 2048,
       }),

@@ -27,7 +27,7 @@ export interface RawAnswer {
   readonly body: Readable | Uint8Array;
 }
 
-/** What a compute tells without being asked. */
+/** What a compute notifies of. */
 export interface ComputeEvent {
   readonly action: string;
   readonly event: unknown;

@@ -4,7 +4,7 @@
  * Theory of operation. Its memory is a journal (`store.ts`); what was answered with 2xx is in it. Emulators and the fabric are
  * processes of their own that outlive it. At the start it therefore (1) notes which marked processes run, before a driver starts
  * any, reads its journal, and finds or starts the fabric; (2) takes back the ports in the journal; (3) adopts the emulators, all at
- * once; (4) tells the fabric which links should be; (5) ends the noted processes that nobody owns. Only then it answers. At the end
+ * once; (4) syncs the fabric's links; (5) ends the noted processes that have no owner. Only then it answers. At the end
  * it lets go of everything, or stops everything when asked to.
  */
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
-import { CaptureFiles } from './captures/capture-files.ts';
+import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { Ports } from './host/ports.ts';
@@ -53,7 +53,7 @@ export interface ComputeOptions {
   readonly findings: () => Promise<readonly Finding[]>;
 }
 
-/** Between SIGTERM and SIGKILL for processes that nobody owns; the server does not answer yet. */
+/** Between SIGTERM and SIGKILL for processes without an owner; the server does not answer yet. */
 const orphanGraceMs = 300;
 
 export class HostCompute {
@@ -114,7 +114,7 @@ export class HostCompute {
       store,
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
-      captures: new CaptureFiles(),
+      captures: new BusyCaptures(),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,
@@ -126,7 +126,7 @@ export class HostCompute {
       const opening = new Opening(context);
       await opening.restore(compute.#projects);
       const synced = opening.tellFabric();
-      // Where nothing ran there is no fabric to find and nothing to tell it: its start goes on beside ours.
+      // Where nothing ran there is no fabric to find and no link to sync: it starts in parallel.
       if (leftovers.length > 0) {
         await synced;
         await opening.endUnowned(leftovers, [
@@ -151,7 +151,7 @@ export class HostCompute {
     return computeMetrics(this.#projects.allNodes(), () => this.#fabric.load());
   }
 
-  /** Ends the compute; with `stopNodes` also every emulator. The fabric goes on while there is a link or a machine. */
+  /** Ends the compute; with `stopNodes` also every emulator. The fabric keeps running while there is a link or a machine. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
     const nodes = this.#projects.allNodes();
@@ -212,7 +212,7 @@ class Opening {
     }
   }
 
-  /** It is not ours any more: what is left of it is ended with the other processes that nobody owns. */
+  /** It is not ours any more: what is left of it is ended with the other processes without an owner. */
   async #adoptionFailed(node: ComputeNode, { command_line }: RunRecord, error: unknown): Promise<void> {
     this.#context.log('error', `node ${node.name} could not be taken over: ${error}`);
     await this.#context.store
@@ -226,7 +226,7 @@ class Opening {
     if (unowned.length === 0) return;
     this.#context.log(
       'warning',
-      `ending ${unowned.length} processes that nobody owns: ${unowned.map(({ pid }) => pid).join(', ')}`,
+      `ending ${unowned.length} processes without an owner: ${unowned.map(({ pid }) => pid).join(', ')}`,
     );
     await endMarked(unowned, orphanGraceMs);
   }

@@ -4,7 +4,7 @@ import type { Host } from '../emulators/host/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
-import type { CaptureFiles } from './captures/capture-files.ts';
+import type { BusyCaptures } from './captures/busy-captures.ts';
 import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
@@ -21,7 +21,7 @@ export interface Context {
   readonly store: Store;
   readonly ports: Ports;
   readonly wiring: FabricWiring;
-  readonly captures: CaptureFiles;
+  readonly captures: BusyCaptures;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
   /** Address on which consoles listen. */

@@ -22,23 +22,23 @@ import { Appliances } from './catalog/appliances.ts';
 import { KeptSettings } from './catalog/kept-settings.ts';
 import { Symbols } from './catalog/symbols.ts';
 import { Templates } from './catalog/templates.ts';
-import { type Compute, type ComputeRecord, localComputeId } from './computes/compute.ts';
+import { type ComputeRecord, localComputeId, type RegisteredCompute } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
 import { Feeds } from './feed.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
-import type { Notice } from './live/host/project-host.ts';
+import type { Notice } from './live/host/project-context.ts';
 import { canonical } from './model/canonical.ts';
-import type { ComputeNode } from './model/node.ts';
+import type { ComputeNodeObject } from './model/node.ts';
 import { ComputeWatch } from './projects/compute-watch.ts';
 import { type Duplicated, duplicateProject } from './projects/duplicate.ts';
 import { controllerMetrics } from './projects/metrics.ts';
-import type { Project } from './projects/project.ts';
-import { Projects } from './projects/projects.ts';
+import type { KnownProject } from './projects/project.ts';
+import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
-import { PassingFolders } from './projects/staging-folders.ts';
+import { StagingFolders } from './projects/staging-folders.ts';
 
 /** What the controller needs of the compute in its process. */
 export interface LocalCompute {
@@ -55,14 +55,24 @@ export interface ControllerOptions {
   readonly end: () => void;
 }
 
-interface Parts {
+interface ControllerParts {
+  /** What listeners of the controller are sent. */
+  readonly notices: EventStream<Notice>;
+  readonly computeEvents: EventStream<EventOfCompute>;
+  /** Computes whose connection changed. */
+  readonly computeStates: EventStream<RegisteredCompute>;
   readonly registry: Registry;
-  readonly passing: PassingFolders;
+  readonly staging: StagingFolders;
   readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
+}
+
+interface EventOfCompute {
+  readonly compute: RegisteredCompute;
+  readonly event: ComputeEvent;
 }
 
 /** Clients ask for the computes every second unless they hear of them. */
@@ -76,21 +86,22 @@ export class Controller {
   readonly log: Log;
   readonly kept: KeptSettings;
   readonly end: () => void;
-  /** What listeners of the controller are told. */
-  readonly notices = new EventStream<Notice>();
-  readonly #parts: Parts;
+  /** What listeners of the controller are sent. */
+  readonly notices: EventStream<Notice>;
+  readonly #parts: ControllerParts;
   readonly #usage = new UsageMeter();
   readonly feeds = new Feeds(this.#usage);
   readonly computes: Computes;
   readonly watch: ComputeWatch;
-  readonly projects: Projects;
+  readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
   readonly templates: Templates;
   readonly symbols: Symbols;
   readonly appliances: Appliances;
   #timer: NodeJS.Timeout | undefined;
 
-  private constructor(options: ControllerOptions, parts: Parts) {
+  private constructor(options: ControllerOptions, parts: ControllerParts) {
+    this.notices = parts.notices;
     this.settings = options.settings;
     this.version = options.version;
     this.log = options.log;
@@ -102,7 +113,7 @@ export class Controller {
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
     this.appliances = new Appliances(Server.appliances_path, options.log);
-    this.projects = new Projects({
+    this.projects = new KnownProjects({
       computes: parts.computes,
       registry: parts.registry,
       captures: parts.captures,
@@ -117,9 +128,11 @@ export class Controller {
       announce: (action, project) => this.notices.emit({ action, event: project.object }),
     });
     this.watch = new ComputeWatch({ projects: this.projects, registry: parts.registry, log: options.log });
+    parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
+    parts.computeStates.subscribe((compute) => this.watch.changed(compute));
     this.snapshots = new Snapshots({
       computes: parts.computes,
-      passing: parts.passing,
+      staging: parts.staging,
       restores: parts.restores,
       version: options.version,
     });
@@ -128,36 +141,40 @@ export class Controller {
   /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
+    const { clear_credentials: clearCredentials } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
     const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
-    const [passing, captures, restores, kept, local] = await Promise.all([
-      PassingFolders.open(stateDirectory, log),
+    const [staging, captures, restores, kept, local] = await Promise.all([
+      StagingFolders.open(stateDirectory, log),
       CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
       KeptSettings.open(stateDirectory, warn),
       localCompute(options),
     ]);
-    // Its parts tell it things; they have nothing to tell before it exists.
-    let controller: Controller | undefined;
+    const notices = new EventStream<Notice>();
+    const computeEvents = new EventStream<EventOfCompute>();
+    const computeStates = new EventStream<RegisteredCompute>();
     const computes = await Computes.open({
       stateDirectory,
       version,
       log,
       local,
-      makeTransport: (record) => new RemoteTransport(record, version),
-      announce: (action, compute) => controller?.notices.emit({ action, event: compute.object }),
-      onEvent: (compute, event) => controller?.heard(compute, event),
-      onState: (compute) => controller?.watch.changed(compute),
+      clearCredentials,
+      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, version),
+      announce: (action, compute) => notices.emit({ action, event: compute.object }),
+      onEvent: (compute, event) => computeEvents.emit({ compute, event }),
+      onState: (compute) => computeStates.emit(compute),
     });
     const templates = await Templates.open({
       stateDirectory,
       version,
       log,
       withBuiltIn: settings.Server.enable_builtin_templates,
-      announce: (action, template) => controller?.notices.emit({ action, event: template }),
+      announce: (action, template) => notices.emit({ action, event: template }),
     });
-    controller = new Controller(options, { registry, passing, captures, restores, kept, computes, templates });
+    const streams = { notices, computeEvents, computeStates };
+    const controller = new Controller(options, { ...streams, registry, staging, captures, restores, kept, computes, templates });
     await controller.projects.load();
     controller.watch.begin(computes.all());
     controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
@@ -195,17 +212,17 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, passing, captures, restores } = this.#parts;
-    await Promise.all([registry, passing, captures, restores, this.kept].map((part) => part.close()));
+    const { registry, staging, captures, restores } = this.#parts;
+    await Promise.all([registry, staging, captures, restores, this.kept].map((part) => part.close()));
   }
 
-  async duplicate(projectId: string, body: ProjectDuplicate): Promise<Project> {
+  async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {
     const { settings, version, computes, projects } = this;
     const { project, ...place }: Duplicated = await duplicateProject(projects.get(projectId), body, {
       settings,
       version,
       computes,
-      passing: this.#parts.passing,
+      staging: this.#parts.staging,
       isKnown: (id) => projects.find(id) !== undefined,
       freeName: (base) => projects.freeName(base),
     });
@@ -216,7 +233,7 @@ export class Controller {
     return exportProject(this.projects.get(projectId), wanted, this.#portableOptions());
   }
 
-  import(body: Readable, wanted: ImportWanted): Promise<Project> {
+  import(body: Readable, wanted: ImportWanted): Promise<KnownProject> {
     return importProject(body, wanted, this.#portableOptions());
   }
 
@@ -232,8 +249,8 @@ export class Controller {
     await this.computes.delete(computeId);
   }
 
-  /** Something a compute told. Its own `node.deleted` is not passed on: the controller tells that itself. */
-  heard(compute: Compute, { action, event, project_id }: ComputeEvent): void {
+  /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */
+  #pass(compute: RegisteredCompute, { action, event, project_id }: ComputeEvent): void {
     if (action === 'ping') {
       if (!compute.isLocal && compute.setUsage(event as ReturnType<UsageMeter['read']>)) this.computes.changed(compute);
       return;
@@ -241,7 +258,7 @@ export class Controller {
     if (action === 'node.deleted') return;
     const projectId = (event as { project_id?: string } | null)?.project_id ?? project_id;
     if (action === 'node.updated') {
-      this.#projectOf(projectId)?.report(event as ComputeNode);
+      this.#projectOf(projectId)?.report(event as ComputeNodeObject);
       return;
     }
     if (action === 'capture.stopped') {
@@ -257,10 +274,10 @@ export class Controller {
   #portableOptions(): ImportOptions {
     const { settings, version, computes, projects } = this;
     const announce = (action: string, event: object) => this.notices.emit({ action, event });
-    return { settings, version, computes, projects, passing: this.#parts.passing, announce };
+    return { settings, version, computes, projects, staging: this.#parts.staging, announce };
   }
 
-  #projectOf(projectId: string | undefined): Project | undefined {
+  #projectOf(projectId: string | undefined): KnownProject | undefined {
     return projectId === undefined ? undefined : this.projects.find(projectId);
   }
 

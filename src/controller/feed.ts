@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream';
 import { type Call, type Socket, Stream } from '../api/route.ts';
 import type { UsageMeter } from './computes/usage.ts';
-import type { Notice } from './live/host/project-host.ts';
+import type { Notice } from './live/host/project-context.ts';
 
 const silenceMs = 5_000;
 const bufferLimitBytes = 16 * 1024 * 1024;

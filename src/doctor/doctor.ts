@@ -73,7 +73,7 @@ async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
   }
   const { stdout, stderr } = await runTool(path, program.versionArgs, { timeoutMs: versionTimeoutMs });
   const text = program.version.exec(`${stdout}\n${stderr}`)?.[1];
-  return { state: 'good', what: program.name, found: `${text ?? 'version not told'} (${path})` };
+  return { state: 'good', what: program.name, found: `${text ?? 'version unknown'} (${path})` };
 }
 
 /** Tries KVM anew, whatever a server found out earlier: a device that opens proves nothing. */

@@ -1,9 +1,9 @@
 import type { Finding } from '../schema/finding.ts';
 
-/** What was found is good for this long: somebody may install what is missing. */
+/** What was found is good for this long: the user may install what is missing. */
 const keptMs = 60_000;
 
-/** Findings that several ask for: looked for when somebody asks, and kept for a while. */
+/** Findings that several clients ask for: examined on request, and kept for a while. */
 export function keepFindings(
   look: () => Promise<Finding[]>,
   now: () => number = () => performance.now(),

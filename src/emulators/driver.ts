@@ -10,7 +10,7 @@ import type { Kind } from './kind.ts';
 /** Everything a client may set on a node, complete and checked: what the driver's `create` returned. Frozen; replaced on change. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** A name that a project gives a value; its nodes may be told it. */
+/** A name that a project gives a value; its nodes may be given it. */
 export interface ProjectVariable {
   readonly name: string;
   readonly value?: string;
@@ -31,7 +31,7 @@ export interface NodeView {
   readonly console: { readonly type: ConsoleType; readonly port: number | null; readonly host: string };
   /** Whether a link should be seen as plugged in on this adapter: connected, and not suspended. */
   carrier(adapter: number): boolean;
-  /** Tells people something that does not stop the work (`log.warning`). */
+  /** Warns clients of something that does not stop the work (`log.warning`). */
   warn(message: string): void;
 }
 
@@ -56,7 +56,7 @@ export interface Emulator {
   /** Settles once, when no process is left. Never rejects. */
   readonly ended: Promise<Ending>;
   readonly state: 'started' | 'suspended';
-  /** Calls back on a change of `state` that nobody here asked for (guest suspended itself, internal error). */
+  /** Calls back on a change of `state` that was not requested here (guest suspended itself, internal error). */
   onState(listener: (state: 'started' | 'suspended') => void): void;
   suspend(): Promise<void>;
   resume(): Promise<void>;
@@ -72,7 +72,7 @@ export interface Emulator {
    */
   openPort?(adapter: number, port: number): Promise<void>;
   closePort?(adapter: number, port: number): Promise<void>;
-  /** Calls back when `record` has changed and nobody here asked for it. */
+  /** Calls back when `record` has changed without a request. */
   onRecord?(listener: () => void): void;
   /** Shows the guest that the cable is in or out, where the kind can. */
   setCarrier(adapter: number, up: boolean): Promise<void>;
@@ -81,7 +81,7 @@ export interface Emulator {
   auxiliary?(): { readonly source: ConsoleSource; readonly port: number } | undefined;
   /** Properties changed while running: what can take effect at once does. */
   changed(properties: Properties): Promise<void>;
-  /** Lets go without stopping it: the server ends, the emulator goes on. */
+  /** Lets go without stopping it: the server ends, the emulator keeps running. */
   release(): void;
 }
 
@@ -94,7 +94,7 @@ export interface NodePlace {
   readonly name?: string;
   /** A NIO is bound to one of its ports. */
   readonly connected?: boolean;
-  /** Tells people how far something is that takes long (`log.info`). */
+  /** Reports the progress of something that takes long (`log.info`). */
   inform?(message: string): void;
 }
 
@@ -111,7 +111,7 @@ export interface NodeAccess {
   whileStopped<T>(path: { project_id: string; node_id: string }, what: string, work: (node: NodeView) => Promise<T>): Promise<T>;
 }
 
-/** What a driver that numbers its nodes is told of the others when a node is made. */
+/** What a driver that numbers its nodes knows of the others when a node is made. */
 export interface NodeNumbers {
   /** Values of a property of the other nodes of this kind. */
   readonly taken?: (property: string, where: 'project' | 'compute') => ReadonlySet<unknown>;

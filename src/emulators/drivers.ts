@@ -1,39 +1,50 @@
-/** Makes the driver of every implemented kind. A kind of `kinds.ts` without a line here does not compile. */
+/** Makes the driver of every implemented kind. A kind of `kinds.ts` without a line in one of the tables does not compile. */
 import type { NodeType } from '../schema/node.ts';
 import { atmSwitchDriver } from './atm-switch/driver.ts';
 import { cloudDriver } from './cloud/driver.ts';
 import { dockerDriver } from './docker/driver.ts';
 import type { Driver } from './driver.ts';
-import { dynamipsDriver } from './dynamips/driver.ts';
+import { dynamipsStorage } from './dynamips/storage.ts';
 import { ethernetHubDriver } from './ethernet-hub/driver.ts';
 import { ethernetSwitchDriver } from './ethernet-switch/driver.ts';
 import { frameRelaySwitchDriver } from './frame-relay-switch/driver.ts';
 import type { Host } from './host/host.ts';
-import { iouDriver } from './iou/driver.ts';
-import type { ImplementedType } from './kinds.ts';
+import { iouStorage } from './iou/storage.ts';
+import { type ImplementedType, implementedTypes } from './kinds.ts';
 import { natDriver } from './nat/driver.ts';
 import { qemuDriver } from './qemu/driver.ts';
-import { tracengDriver } from './traceng/driver.ts';
-import { virtualboxDriver } from './virtualbox/driver.ts';
-import { vmwareDriver } from './vmware/driver.ts';
+import { type StorageOnlyFacts, storageOnlyDriver } from './storage-only/storage-only-driver.ts';
+import { tracengStorage } from './traceng/storage.ts';
+import { virtualboxStorage } from './virtualbox/storage.ts';
+import { vmwareStorage } from './vmware/storage.ts';
 import { vpcsDriver } from './vpcs/driver.ts';
 
+/** Kinds whose nodes are kept, not run. One that comes to run leaves this table for the next. */
+const storageOnly = {
+  virtualbox: virtualboxStorage,
+  dynamips: dynamipsStorage,
+  vmware: vmwareStorage,
+  traceng: tracengStorage,
+  iou: iouStorage,
+} as const satisfies Partial<Record<ImplementedType, StorageOnlyFacts>>;
+
+const running: Record<Exclude<ImplementedType, keyof typeof storageOnly>, (host: Host) => Driver> = {
+  cloud: cloudDriver,
+  ethernet_hub: ethernetHubDriver,
+  ethernet_switch: ethernetSwitchDriver,
+  nat: natDriver,
+  vpcs: vpcsDriver,
+  frame_relay_switch: frameRelaySwitchDriver,
+  atm_switch: atmSwitchDriver,
+  qemu: qemuDriver,
+  docker: dockerDriver,
+};
+
+/** In the order of the kinds. */
 export function makeDrivers(host: Host): ReadonlyMap<NodeType, Driver> {
-  const drivers: Record<ImplementedType, Driver> = {
-    cloud: cloudDriver(host),
-    ethernet_hub: ethernetHubDriver(host),
-    ethernet_switch: ethernetSwitchDriver(host),
-    nat: natDriver(host),
-    vpcs: vpcsDriver(host),
-    virtualbox: virtualboxDriver(),
-    dynamips: dynamipsDriver(host),
-    frame_relay_switch: frameRelaySwitchDriver(host),
-    atm_switch: atmSwitchDriver(host),
-    qemu: qemuDriver(host),
-    vmware: vmwareDriver(),
-    traceng: tracengDriver(),
-    docker: dockerDriver(host),
-    iou: iouDriver(host),
-  };
-  return new Map(Object.entries(drivers) as [NodeType, Driver][]);
+  const drivers = Object.fromEntries([
+    ...Object.entries(running).map(([type, make]) => [type, make(host)]),
+    ...Object.entries(storageOnly).map(([type, facts]) => [type, storageOnlyDriver(facts, host)]),
+  ]) as Record<ImplementedType, Driver>;
+  return new Map(implementedTypes.map((type) => [type, drivers[type]]));
 }

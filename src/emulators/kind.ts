@@ -17,7 +17,7 @@ export interface PortNaming {
 export interface ImageFacts {
   /** Below `images_path`. */
   readonly folder: string;
-  /** Tells by the first bytes what is listed. */
+  /** Decides by the first bytes what is listed. */
   readonly isImage: (head: Buffer) => boolean;
 }
 
@@ -73,6 +73,7 @@ export interface Kind {
   readonly type: NodeType;
   /** One word for people. */
   readonly title: string;
+  readonly template: TemplateFacts;
   /** Body schemas of the compute's create and update routes, strict. */
   readonly create: TSchema;
   readonly update: TSchema;
@@ -106,7 +107,7 @@ export interface Kind {
   /** Has a console port of its own whatever the type of its console. Default false. */
   readonly reservesConsole?: boolean;
   /** Leads out of the project: two such nodes are not joined. Default false. */
-  readonly leadsOut?: boolean;
+  readonly isUplink?: boolean;
   /** Goes to the compute `vm`, where there is one, when a project is imported. Default false. */
   readonly needsVmCompute?: true;
   /** Its machine is in the folders of another program, so that a project with it cannot be exported. Default false. */
@@ -116,7 +117,7 @@ export interface Kind {
   /** Properties that name files of `images`. Default: those whose names end in `image`, and `initrd`. */
   readonly imageProperties?: readonly string[];
   readonly programs?: readonly ProgramFacts[];
-  /** Files of the configs folder that count as there when nobody has put them there: name to content. */
+  /** Files of the configs folder that exist by default: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {
     readonly console_type: ConsoleType | null;

@@ -4,34 +4,20 @@
  */
 import type { NodeType } from '../schema/node.ts';
 import { atmSwitchKind } from './atm-switch/kind.ts';
-import { atmSwitchTemplate } from './atm-switch/template.ts';
 import { cloudKind } from './cloud/kind.ts';
-import { cloudTemplate } from './cloud/template.ts';
 import { dockerKind } from './docker/kind.ts';
-import { dockerTemplate } from './docker/template.ts';
 import { dynamipsKind } from './dynamips/kind.ts';
-import { dynamipsTemplate } from './dynamips/template.ts';
 import { ethernetHubKind } from './ethernet-hub/kind.ts';
-import { ethernetHubTemplate } from './ethernet-hub/template.ts';
 import { ethernetSwitchKind } from './ethernet-switch/kind.ts';
-import { ethernetSwitchTemplate } from './ethernet-switch/template.ts';
 import { frameRelaySwitchKind } from './frame-relay-switch/kind.ts';
-import { frameRelaySwitchTemplate } from './frame-relay-switch/template.ts';
 import { iouKind } from './iou/kind.ts';
-import { iouTemplate } from './iou/template.ts';
 import type { Kind, SymbolFacts, TemplateFacts } from './kind.ts';
 import { natKind } from './nat/kind.ts';
-import { natTemplate } from './nat/template.ts';
 import { qemuKind } from './qemu/kind.ts';
-import { qemuTemplate } from './qemu/template.ts';
 import { tracengKind } from './traceng/kind.ts';
-import { tracengTemplate } from './traceng/template.ts';
 import { virtualboxKind } from './virtualbox/kind.ts';
-import { virtualboxTemplate } from './virtualbox/template.ts';
 import { vmwareKind } from './vmware/kind.ts';
-import { vmwareTemplate } from './vmware/template.ts';
 import { vpcsKind } from './vpcs/kind.ts';
-import { vpcsTemplate } from './vpcs/template.ts';
 
 /** In the order in which computes list them. */
 const table = {
@@ -61,23 +47,12 @@ export const kinds: Readonly<Partial<Record<NodeType, Kind>>> = table;
 /** In `project-files` of a project: one for each kind, with a folder for each node in it. */
 export const kindFolders: ReadonlySet<string> = new Set(Object.values(table).map(({ folder }) => folder));
 
-/** In the order in which clients see the built-in ones. */
-export const templateFacts: Readonly<Record<NodeType, TemplateFacts>> = {
-  cloud: cloudTemplate,
-  nat: natTemplate,
-  vpcs: vpcsTemplate,
-  ethernet_switch: ethernetSwitchTemplate,
-  ethernet_hub: ethernetHubTemplate,
-  frame_relay_switch: frameRelaySwitchTemplate,
-  atm_switch: atmSwitchTemplate,
-  docker: dockerTemplate,
-  dynamips: dynamipsTemplate,
-  iou: iouTemplate,
-  qemu: qemuTemplate,
-  traceng: tracengTemplate,
-  virtualbox: virtualboxTemplate,
-  vmware: vmwareTemplate,
-};
+/** Those with a built-in template first, in the order in which clients see these. */
+const templateOrder: readonly NodeType[] = [
+  ...(['cloud', 'nat', 'vpcs', 'ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch'] as const),
+  ...(['docker', 'dynamips', 'iou', 'qemu', 'traceng', 'virtualbox', 'vmware'] as const),
+];
+export const templateFacts: ReadonlyMap<string, TemplateFacts> = new Map(templateOrder.map((type) => [type, table[type].template]));
 
 /** The symbols that kinds have as their own. */
-export const kindSymbols: readonly SymbolFacts[] = Object.values(templateFacts).flatMap(({ ownSymbol }) => ownSymbol ?? []);
+export const kindSymbols: readonly SymbolFacts[] = [...templateFacts.values()].flatMap(({ ownSymbol }) => ownSymbol ?? []);

@@ -3,7 +3,7 @@
  * says them all again. Requests made meanwhile wait, and those that were under way are made again: all of them may be repeated.
  *
  * A client that has only just connected does not know what the fabric carries for a server that went before: until the first `sync`
- * a new connection is told to add links, never that these are all.
+ * a new connection sends `apply`, never `sync`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../api/faults.ts';
@@ -112,7 +112,7 @@ export class FabricClient {
     return this.#restored.subscribe(listener);
   }
 
-  /** Lets go; the fabric goes on. */
+  /** Disconnects; the fabric keeps running. */
   close(): void {
     this.#closed = true;
     this.#found?.connection.close();

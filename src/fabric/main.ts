@@ -1,5 +1,5 @@
 /**
- * The fabric process: `main.ts --socket PATH`. It moves frames until it is told to end; the server that started it may come and go.
+ * The fabric process: `main.ts --socket PATH`. It moves frames until it is asked to quit; the server that started it may come and go.
  * Nothing but frames and the control socket is on its event loop.
  */
 import { flushCompileCache } from 'node:module';
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   }
   raisePriority();
   process.umask(0o077);
-  // The last net: an error nobody thought of, of one port, must not take all the others down.
+  // The last net: an unforeseen error of one port must not take all the others down.
   process.on('uncaughtException', (error) => say('error', error));
   process.on('SIGHUP', () => undefined);
   const fabric = new Fabric();

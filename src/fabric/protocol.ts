@@ -6,11 +6,11 @@
 import type { Filters } from '../schema/filter.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 5;
+export const protocolVersion = 6;
 
 export type PortSpec =
   /**
-   * A Unix stream socket on which somebody listens (QEMU `-netdev stream,server=on`, passt): each frame is 4 bytes of length,
+   * A Unix stream socket on which another process listens (QEMU `-netdev stream,server=on`, passt): each frame is 4 bytes of length,
    * big-endian, then the frame. The fabric connects, and connects again for as long as the port exists. It is sent
    * only frames that match the program `admits`, if there is one; others are dropped as `not_admitted`. `directsLeases`: answers of a
    * DHCP server there go to their client, not to everybody.
@@ -39,6 +39,8 @@ export interface StreamSpec {
   role: 'accept' | 'connect';
   /** The same at both ends, and of this link alone. */
   secret: string;
+  /** Frames on the connection are encrypted; `required`: without a connection there are none, in place of datagrams in the clear. */
+  encryption?: 'preferred' | 'required';
 }
 
 /** How frames get to another compute. */
@@ -93,7 +95,7 @@ export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba'] as const;
 export type BpfKey = (typeof bpfKeys)[number];
 export type BpfPrograms = Partial<Record<BpfKey, BpfInstruction[][]>>;
 
-/** A capture goes on behind what its file holds already. */
+/** A capture appends to what its file holds already. */
 export interface CaptureSpec {
   /** Absolute. */
   path: string;
@@ -153,7 +155,7 @@ export interface DirectionStats {
   /** Frames that wait in a delay now, and their bytes, each with its 4 bytes of length. */
   queued: number;
   queuedBytes: number;
-  /** How long frames that were held really waited, over the last seconds; absent when there were none. */
+  /** How long frames that were held really waited, over the last seconds; undefined when there were none. */
   delay?: DelayFigures;
   rates: Rates;
 }
@@ -176,11 +178,11 @@ export interface FabricLinkStats {
   since: number;
   /** True while the port can carry frames (stream connected, datagram socket bound). */
   connected: { a: boolean; b: boolean };
-  /** How frames get to another compute now; absent where no end leads to one of ours. */
+  /** How frames get to another compute now; undefined where no end leads to a Patchbay compute. */
   carrier?: PeerCarrier;
   ab: DirectionStats;
   ba: DirectionStats;
-  /** Absent when there is none. */
+  /** Undefined when there is none. */
   captures?: CaptureStats[];
 }
 

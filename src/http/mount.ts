@@ -45,6 +45,10 @@ function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountP
     method: route.method,
     url: routerPath(route.template),
     config: { template: route.template, ...(route.spec.raw && { isUpload: true }) },
+    // Else the connection would be upgraded, to be closed at once.
+    preHandler: async (request) => {
+      if (request.ws) throw fault('invalid_request', { reason: 'this address answers no WebSocket connections' });
+    },
     handler: async (request, reply) => {
       // The router takes `/links/` for a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();

@@ -1,4 +1,5 @@
 /** The HTTP server: how bytes become calls of routes and answers become bytes. Fastify is known in this folder and nowhere else. */
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import websocket from '@fastify/websocket';
 import fastify, {
@@ -66,6 +67,11 @@ const plainLimits: HttpLimits = {
   uploads: { idleMs: 60_000, floor: new DiskFloor([], 0) },
   clients: { connections: 0, requests: 0, uploads: 0 },
 };
+/** Other protocols are not offered: what asks for one is answered as if it did not (RFC 9110, §7.8). */
+function isWebSocket({ headers }: { headers: IncomingHttpHeaders }): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket';
+}
+
 /** How often connections whose headers are late are looked for. */
 const lookForLateMs = 1_000;
 /** A client that was answered before all of its body came may send on for so long; what comes is dropped. */
@@ -78,7 +84,12 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   const declared = [...options.routes, metricsRoute([async () => requests.read(), ...collectors], log)];
   const routes = options.versions ? withDocument(declared, options.versions) : declared;
   const rewrite = joinSlashes(routes.map((route) => route.template));
-  const timing = { connectionsCheckingInterval: lookForLateMs, headersTimeout: limits.requestMs, requireHostHeader: false };
+  const timing = {
+    connectionsCheckingInterval: lookForLateMs,
+    headersTimeout: limits.requestMs,
+    requireHostHeader: false,
+    shouldUpgradeCallback: isWebSocket,
+  };
   const app = fastify({
     loggerInstance: log,
     ...(tls ? { https: { ...timing, ...tls } } : { http: timing }),

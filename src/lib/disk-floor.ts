@@ -31,8 +31,10 @@ export class DiskFloor {
   async check(wantedBytes = 0): Promise<void> {
     if (this.#floorBytes === 0) return;
     for (const folder of this.#folders) {
-      const { bavail, bsize } = await statfs(folder);
-      const freeBytes = bavail * bsize;
+      // A folder that was removed is made again by what writes to it.
+      const found = await statfs(folder).catch(() => undefined);
+      if (!found) continue;
+      const freeBytes = found.bavail * found.bsize;
       if (freeBytes - wantedBytes < this.#floorBytes) throw new DiskFloorError(folder, freeBytes, this.#floorBytes);
     }
   }

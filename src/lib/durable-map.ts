@@ -72,7 +72,7 @@ export class DurableMap<V> {
     try {
       await this.#journal.append(change);
     } catch (error) {
-      this.#takeBack(key, before);
+      this.#revert(key, before);
       throw error;
     } finally {
       this.#pending -= 1;
@@ -82,7 +82,7 @@ export class DurableMap<V> {
   }
 
   /** Rejections come newest first, so that the value before the oldest refused change is what stays. */
-  #takeBack(key: string, before: V | undefined): void {
+  #revert(key: string, before: V | undefined): void {
     if (before === undefined) this.#values.delete(key);
     else this.#values.set(key, before);
   }

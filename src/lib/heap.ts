@@ -1,4 +1,4 @@
-/** A binary heap: whoever comes before all others is first. Each item knows its place, so that it can be moved. */
+/** A binary heap: the item that comes before all others is first. Each item knows its place, so that it can be moved. */
 
 export interface Placed {
   /** Position in the heap, or `outside`; written by the heap alone. */

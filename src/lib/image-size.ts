@@ -40,7 +40,7 @@ function jpegSize(head: Buffer): ImageSize | undefined {
   return undefined;
 }
 
-/** Pixels of a unit, at 90 a inch. Source: the established set, whose clients draw at that resolution. */
+/** Pixels of a unit, at 90 a inch. Source: GNS3's set, whose clients draw at that resolution. */
 const units: Readonly<Record<string, number>> = { '': 1, px: 1, pt: 1.25, pc: 15, mm: 3.543307, cm: 35.43307, in: 90 };
 
 function svgSize(text: string): ImageSize | undefined {

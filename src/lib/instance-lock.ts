@@ -12,7 +12,7 @@ export interface InstanceLock {
   release(): Promise<void>;
 }
 
-/** Resolves to the lock, or to the id of the process that holds it (0 when that cannot be told). */
+/** Resolves to the lock, or to the id of the process that holds it (0 when that is unknown). */
 export async function lockInstance(dataDirectory: string): Promise<InstanceLock | number> {
   const pidFile = join(dataDirectory, 'server.pid');
   const holder = Number(await readRegularFile(pidFile).then(String, () => '0')) || 0;

@@ -6,7 +6,7 @@
  * a record. A line holds a checksum and the record; a last line that was torn by a crash is cut off at opening, anything else that is
  * wrong is `JournalDamaged` and the file is left as it is, or, where each record stands for itself (`openSalvaged`), a copy is kept and
  * the records that can be read go into a new file. A group that cannot be written is cut off again, its appends are refused in
- * reverse order (so that callers can undo in reverse order), and the journal goes on with the next group. `restart` replaces the file
+ * reverse order (so that callers can undo in reverse order), and the journal continues with the next group. `restart` replaces the file
  * atomically by a shorter one.
  */
 import { constants, type FileHandle, open, stat } from 'node:fs/promises';

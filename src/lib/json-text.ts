@@ -1,7 +1,7 @@
 /**
- * JSON as the established API writes it: keys sorted, indented by four spaces, a space behind each colon (clients search the bytes).
+ * JSON as the GNS3 API writes it: keys sorted, indented by four spaces, a space behind each colon (clients search the bytes).
  *
- * The text of a frozen object or array is made once and kept for as long as the value lives; so whoever hands out frozen values that
+ * The text of a frozen object or array is made once and kept for as long as the value lives; so code that hands out frozen values that
  * are replaced on change pays for the text of what changed, not of everything.
  */
 const indentation = '    ';

@@ -9,7 +9,7 @@ export class Mutex {
   }
 }
 
-/** One mutex for each key; nothing is kept for a key that nobody waits for. */
+/** One mutex for each key; nothing is kept for a key without a waiter. */
 export class KeyedMutex {
   readonly #entries = new Map<string, { mutex: Mutex; users: number }>();
 

@@ -50,7 +50,7 @@ export class PortPool {
     return undefined;
   }
 
-  /** Notes a port as taken by somebody who listens on it already. False when it has an owner. */
+  /** Notes a port as taken by a process that listens on it already. False when it has an owner. */
   reserve(port: number): boolean {
     if (this.#taken.has(port)) return false;
     this.#taken.add(port);
@@ -87,7 +87,7 @@ function canListen(port: number, host: string): Promise<boolean> {
   });
 }
 
-/** On every address: datagram sockets of emulators listen there, and a narrower one of somebody else would steal frames. */
+/** On every address: datagram sockets of emulators listen there, and a narrower one of another program would steal frames. */
 function canBind(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = createSocket({ type: 'udp4', reuseAddr: false });

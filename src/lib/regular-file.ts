@@ -8,7 +8,7 @@ export class NotAFile extends Error {
 
 /** Opens a regular file for reading. @throws NotAFile, and errors of the system */
 export async function openRegular(path: string): Promise<{ file: FileHandle; sizeBytes: number }> {
-  // Without O_NONBLOCK a named pipe holds a thread of the pool until somebody writes to it. For files it makes no difference.
+  // Without O_NONBLOCK a named pipe holds a thread of the pool until a process writes to it. For files it makes no difference.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENXIO' ? new NotAFile(`${path} is a socket, not a file`) : error;
   });

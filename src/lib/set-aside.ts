@@ -2,7 +2,7 @@
 import { link, rename } from 'node:fs/promises';
 import { readRegularFile } from './regular-file.ts';
 
-/** Told in words what was damaged, and where its copy is. */
+/** Gets in words what was damaged, and where its copy is. */
 export type Warn = (message: string) => void;
 
 /** Other errors say something of this process or the machine, not of the file. */

@@ -18,7 +18,7 @@ export const runMarker = 'PATCHBAY_RUN';
 
 export interface Outcome {
   /**
-   * `exited`: by itself (or by somebody else's signal). `stopped`: we asked and it went. `killed`: we asked and it had to be
+   * `exited`: by itself (or by a signal of another process). `stopped`: we asked and it went. `killed`: we asked and it had to be
    * forced. `failed-to-start`: there never was a process. `lost`: an adopted child ended by itself, its code is not known.
    */
   readonly how: 'exited' | 'stopped' | 'killed' | 'failed-to-start' | 'lost';
@@ -156,7 +156,7 @@ function supervise(record: ChildRecord, watch: Watch): Child {
     return { how, ...ended, tail: await tail() };
   });
   const kill = (signal: NodeJS.Signals) => {
-    // Never signal a pid that might already be somebody else's.
+    // Never signal a pid that might already be another process.
     if (watch.alive()) signalGroup(record.pid, signal);
   };
   return {
@@ -186,7 +186,7 @@ const groupGraceMs = 500;
 /** How long to look often after SIGKILL; a process in an uninterruptible wait of the kernel can take longer. */
 const forcedLimitMs = 2000;
 
-/** Looks often while somebody waits for an end: an adopted child gives no sign of it. */
+/** Polls often while a caller waits for an end: an adopted child gives no sign of it. */
 async function settledWithin(watch: Watch, limitMs: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const limit = setTimeout(() => resolve(false), limitMs);

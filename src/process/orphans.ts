@@ -1,4 +1,4 @@
-/** What a server that died left running and nobody took over. */
+/** What a server that died left running and no server adopted. */
 import { runMarker } from './child.ts';
 import { commandLine, isRunning, listPids, processEnvironment, processFacts } from './proc.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What the kernel tells about processes in `/proc`. Linux only: elsewhere nothing is found, and callers do without.
+ * What the kernel reports about processes in `/proc`. Linux only: elsewhere nothing is found, and callers do without.
  * @see proc(5), /proc/PID/stat
  */
 import { readFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ function parseStat(text: string): ProcessFacts | undefined {
   return { pid, state, parent: Number(parent), group: Number(group), session: Number(session), startTime };
 }
 
-/** Clock ticks a second in what the kernel tells; the same on all architectures of today. @see proc(5), sysconf(3) */
+/** Clock ticks a second in the kernel's reports; the same on all architectures of today. @see proc(5), sysconf(3) */
 const ticksPerSecond = 100;
 
 export interface ProcessUsage {

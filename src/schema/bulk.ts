@@ -1,5 +1,5 @@
-/** Many nodes, links and drawings in one request: ours, beyond the established API. */
-import { Name, named } from './common.ts';
+/** Many nodes, links and drawings in one request: not part of GNS3's API. */
+import { Name, named, Uuid } from './common.ts';
 import { Drawing, DrawingInput } from './drawing.ts';
 import { Link, LinkEnd, LinkInput } from './link.ts';
 import { Node, NodeCreate } from './node.ts';
@@ -40,6 +40,27 @@ export type BulkCreate = Static<typeof BulkCreate>;
 export type BulkNode = Static<typeof BulkNode>;
 export type BulkLink = Static<typeof BulkLink>;
 export type BulkEnd = Static<typeof BulkEnd>;
+
+const { locked: nodeLocked, label, x, y, z } = NodeCreate.properties;
+const { locked, rotation, ...drawing } = DrawingInput.properties;
+
+const NodePlacement = Type.Object({ node_id: Uuid, x, y, z, label, locked: nodeLocked }, named('NodePlacement'));
+export type NodePlacement = Static<typeof NodePlacement>;
+const DrawingPlacement = Type.Object(
+  { drawing_id: Uuid, x: drawing.x, y: drawing.y, z: drawing.z, rotation, locked },
+  named('DrawingPlacement'),
+);
+export type DrawingPlacement = Static<typeof DrawingPlacement>;
+
+/** Of each sort: they take effect at one instant, which must not be long. */
+const mostPlaced = { maxItems: 2_000 };
+
+/** Where nodes and drawings are shown: fields that are absent stay as they are. */
+export const BulkUpdate = Type.Object(
+  { nodes: Type.Optional(Type.Array(NodePlacement, mostPlaced)), drawings: Type.Optional(Type.Array(DrawingPlacement, mostPlaced)) },
+  named('BulkUpdate'),
+);
+export type BulkUpdate = Static<typeof BulkUpdate>;
 
 /** In the order of the request. */
 export const Bulk = Type.Object({ nodes: Type.Array(Node), links: Type.Array(Link), drawings: Type.Array(Drawing) }, named('Bulk'));

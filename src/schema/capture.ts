@@ -3,19 +3,12 @@
  * there are some of our own, all optional.
  */
 import { Name, named, nullable, oneOf, Text, Uuid } from './common.ts';
+import { linkTypes } from './pcap.ts';
 import { type Static, Type } from './type.ts';
 
 /** The capture that `start_capture` and `stop_capture` mean. Where the API has an id for any capture, this one's is null. */
 export const gns3CaptureId = 'gns3';
 
-/** Names of the API to link types of pcap files. Source: tcpdump.org, "Link-layer header types". */
-export const linkTypes = {
-  DLT_ATM_RFC1483: 100,
-  DLT_EN10MB: 1,
-  DLT_FRELAY: 107,
-  DLT_C_HDLC: 104,
-  DLT_PPP_SERIAL: 50,
-} as const;
 export type DataLinkType = keyof typeof linkTypes;
 const dataLinkTypes = Object.keys(linkTypes) as DataLinkType[];
 

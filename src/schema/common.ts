@@ -1,4 +1,4 @@
-/** Pieces that several schemas are made of. Source: the established v2 API. */
+/** Pieces that several schemas are made of. Source: the GNS3 2.2 v2 API. */
 import { type TSchema, Type } from './type.ts';
 
 export const Uuid = Type.String({
@@ -14,7 +14,7 @@ const wellFormed = '^[^\\u0000\\ud800-\\udfff]*$';
 const ofGivenNames = '^[^\\p{Cc}\\p{Cs}]*$';
 /** Text without NUL characters that can be written as UTF-8. */
 export const Text = (options: object = {}) => Type.String({ maxLength: maxTextLength, pattern: wellFormed, ...options });
-/** Notes on a node for whoever uses it, or a few lines of settings: longer than a name. */
+/** Notes for the users of a node, or a few lines of settings: longer than a name. */
 export const LongText = (options: object = {}) => Text({ maxLength: 65_536, ...options });
 export const Name = (options: object = {}) => Text({ minLength: 1, ...options });
 /** A name that a user gives: without control characters and halves of characters. Files that have others are read all the same. */

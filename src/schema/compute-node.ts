@@ -1,4 +1,4 @@
-/** Projects and nodes as a compute shows them. Source: the established compute API. */
+/** Projects and nodes as a compute shows them. Source: the GNS3 2.2 compute API. */
 import { named, nullable, oneOf, Uuid } from './common.ts';
 import { consoleTypes, NodeStatus } from './node.ts';
 import { Variables } from './project.ts';

@@ -28,6 +28,9 @@ export const Capabilities = Type.Object(
     version: nullable(Type.String()),
     node_types: Type.Array(oneOf(nodeTypes)),
     platform: Type.Optional(nullable(Type.String())),
+    link_encryption: Type.Optional(
+      oneOf(['preferred', 'required'], { description: 'Ours: links that go over TCP can be, or must be, encrypted' }),
+    ),
     link_streams: Type.Optional(Type.Boolean({ description: 'Ours: links to other computes can go over TCP' })),
   },
   { title: 'Capabilities' },

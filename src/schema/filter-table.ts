@@ -49,7 +49,7 @@ interface FilterRow extends FilterFacts {
   /** Not offered to clients: another spelling of this one. */
   alias?: FilterType;
   /** Other programs of this format know it. */
-  isEstablished?: true;
+  isGns3?: true;
   /** Of the link as a whole: never for one direction only. */
   undirected?: true;
 }
@@ -67,25 +67,25 @@ const percent = (name: string): FilterParameter => ({
 });
 const milliseconds = (name: string): FilterParameter => ({ name, type: 'int', unit: 'ms', minimum: 0, maximum: 32767 });
 
-/** The established ones first, in the order in which clients know them. The first value of each is 0 or empty when it does not act. */
+/** GNS3's first, in the order in which clients know them. The first value of each is 0 or empty when it does not act. */
 export const filterTable: readonly FilterRow[] = [
   {
     type: 'frequency_drop',
-    isEstablished: true,
+    isGns3: true,
     name: 'Frequency drop',
     description: 'Loses one frame out of every N, counted over both directions together; -1 loses every frame.',
     parameters: [{ name: 'Frequency', type: 'int', unit: 'th packet', minimum: -1, maximum: 32767 }],
   },
   {
     type: 'packet_loss',
-    isEstablished: true,
+    isGns3: true,
     name: 'Packet loss',
     description: 'Loses each frame with the given chance, in both directions.',
     parameters: [percent('Chance')],
   },
   {
     type: 'delay',
-    isEstablished: true,
+    isGns3: true,
     name: 'Delay',
     description:
       'Holds every frame for the latency, give or take the jitter, in both directions. It never limits how many frames pass.',
@@ -96,7 +96,7 @@ export const filterTable: readonly FilterRow[] = [
   },
   {
     type: 'latency',
-    isEstablished: true,
+    isGns3: true,
     name: 'Latency',
     description: 'A delay without jitter.',
     parameters: [milliseconds('Latency')],
@@ -104,14 +104,14 @@ export const filterTable: readonly FilterRow[] = [
   },
   {
     type: 'corrupt',
-    isEstablished: true,
+    isGns3: true,
     name: 'Corrupt',
     description: 'Damages bytes in the middle of each frame with the given chance.',
     parameters: [percent('Chance')],
   },
   {
     type: 'bpf',
-    isEstablished: true,
+    isGns3: true,
     name: 'Berkeley Packet Filter (BPF)',
     description: 'Loses every frame that matches one of the expressions, one expression per line.',
     parameters: [{ name: 'Filters', type: 'text' }],

@@ -48,7 +48,7 @@ export function normaliseFilters(given: Readonly<Record<string, unknown>>): Norm
   return { ok: true, filters };
 }
 
-/** The same for somebody who stands at the other end: what was for one direction is for the other. */
+/** The same seen from the other end: what was for one direction is for the other. */
 export function reversed<T extends Partial<Record<FilterKey, unknown>>>(filters: T): T {
   const turned = Object.entries(filters).map(([key, value]) => {
     const direction = knownKeys.get(key)?.direction;
@@ -58,8 +58,8 @@ export function reversed<T extends Partial<Record<FilterKey, unknown>>>(filters:
 }
 
 /**
- * The filters a client is told that a link may have. Those for one direction are told when the link has them, so that clients which
- * send back what they were told of keep them. `names`: of the link's two nodes.
+ * The filters that a link may have, as clients list them. Those for one direction are listed when the link has them, so that clients which
+ * send back what was listed keep them. `names`: of the link's two nodes.
  */
 export function offeredFilters(present: Filters, names: readonly [string, string]): object[] {
   const offered = filterTable.filter(({ alias }) => !alias).map(offer);
@@ -111,6 +111,6 @@ function checkNumber(value: unknown, parameter: FilterParameter): Checked<{ valu
     return { reason: `${name} must be a ${fractions ? '' : 'whole '}number` };
   if (number < minimum || number > maximum)
     return { reason: `${name} must lie between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}, not ${number}` };
-  // No -0, which text cannot tell from 0.
+  // No -0, which has the text of 0.
   return { value: number + 0 };
 }

@@ -1,19 +1,19 @@
-/** A project's history, undo and redo: ours, beyond the established API. */
+/** A project's history, undo and redo: ours, beyond the GNS3 API. */
 import { named, nullable } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 const Step = Type.Integer({
   minimum: 1,
-  description: 'What was asked for in one request is one step, named for the seq of its first change',
+  description: 'The changes of one request are one step, named for the seq of the first of them',
 });
 
 export const HistoryEntry = Type.Object(
   {
-    action: Type.String({ description: 'As listeners were told: node.created, link.updated, …' }),
+    action: Type.String({ description: 'As in notifications: node.created, link.updated, …' }),
     at: Type.String({ description: 'ISO 8601, UTC' }),
-    by: nullable(Type.String({ description: 'Who asked for it: X-Patchbay-Client, else the user, else the User-Agent' })),
+    by: nullable(Type.String({ description: 'The requester: X-Patchbay-Client, else the user, else the User-Agent' })),
     id: Type.String({ description: 'Of the node, link, drawing or project' }),
-    inverts: nullable(Type.Integer({ description: 'The step that this one took back' })),
+    inverts: nullable(Type.Integer({ description: 'The step that this one reverted' })),
     name: nullable(Type.String({ description: 'Of a node or a project' })),
     seq: Type.Integer({ minimum: 1 }),
     step: nullable(Step),
@@ -22,9 +22,31 @@ export const HistoryEntry = Type.Object(
 );
 export type HistoryEntry = Static<typeof HistoryEntry>;
 
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+/** What a step would change, so that a page can ask before it does much. */
+export const StepPreview = Type.Object(
+  {
+    step: Step,
+    at: Type.String({ description: 'When the step was made: ISO 8601, UTC' }),
+    by: nullable(Type.String({ description: 'Who made the step' })),
+    nodes: count('Nodes that are deleted, restored or changed'),
+    links: count('Links that are deleted, restored or changed'),
+    drawings: count('Drawings that are deleted, restored or changed'),
+    deletes: count('Of these, how many are deleted'),
+    restores: count('Of these, how many are restored'),
+  },
+  named('StepPreview'),
+);
+export type StepPreview = Static<typeof StepPreview>;
+
 const upcoming = {
-  undo: nullable(Type.Integer({ description: 'The step that undo takes back; null: none' })),
-  redo: nullable(Type.Integer({ description: 'The step that redo takes back; null: none' })),
+  undo: nullable(Type.Integer({ description: 'The step that undo reverts; null: none' })),
+  redo: nullable(Type.Integer({ description: 'The step that redo reverts; null: none' })),
+  preview: Type.Object(
+    { undo: nullable(StepPreview), redo: nullable(StepPreview) },
+    { ...named('UndoPreview'), description: 'What the next undo and redo would change; null: none' },
+  ),
 };
 export const History = Type.Object({ entries: Type.Array(HistoryEntry), ...upcoming }, named('History'));
 export type History = Static<typeof History>;
@@ -33,7 +55,7 @@ export const UndoRequest = Type.Object({ step: Type.Optional(Step) }, named('Und
 export type UndoRequest = Static<typeof UndoRequest>;
 
 export const Undone = Type.Object(
-  { step: Type.Integer({ description: 'The step that was taken back' }), changes: Type.Array(HistoryEntry), ...upcoming },
+  { step: Type.Integer({ description: 'The step that was reverted' }), changes: Type.Array(HistoryEntry), ...upcoming },
   named('Undone'),
 );
 export type Undone = Static<typeof Undone>;

@@ -1,4 +1,4 @@
-/** What a compute tells of its host. Source: the established compute API. */
+/** What a compute reports of its host. Source: the GNS3 2.2 compute API. */
 import { named, nullable, oneOf } from './common.ts';
 import { Type } from './type.ts';
 

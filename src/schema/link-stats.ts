@@ -1,4 +1,4 @@
-/** What links carry, lose and hold back, as it is told by computes and by the controller. */
+/** What links carry, lose and hold back, as computes and the controller report it. */
 import { named, nullable, oneOf, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -17,7 +17,7 @@ const direction = {
   last_second: Rate,
   last_minute: Rate,
   dropped: Type.Record(Type.String(), Type.Integer(), {
-    description: "Frames lost by cause: a filter's type, suspend, queue_full, no_peer (nobody took them), oversized, not_admitted",
+    description: "Frames lost by cause: a filter's type, suspend, queue_full, no_peer (no receiver), oversized, not_admitted",
   }),
   queued_frames: count('What waits in the link now'),
   queued_bytes: count('What waits in the link now'),
@@ -52,7 +52,7 @@ const carriers = ['fabric', 'stream', 'udp'] as const;
 export type Carrier = (typeof carriers)[number];
 const howCarried = 'fabric: both ends are on one compute; stream, udp: over TCP, or as datagrams, to another one';
 
-/** A node's port with a link that carries frames now, as its compute tells. */
+/** A node's port with a link that carries frames now, as its compute reports it. */
 export const PortStats = Type.Object(
   {
     node_id: Uuid,
@@ -75,7 +75,7 @@ const DirectionCounters = Type.Object(
 );
 export type DirectionCounters = Static<typeof DirectionCounters>;
 
-/** The counters of a link, as the controller tells them; also the `event` of `link.stats`. */
+/** The counters of a link, as the controller reports them; also the `event` of `link.stats`. */
 export const LinkStats = Type.Object(
   {
     project_id: Uuid,

@@ -6,12 +6,18 @@ const NioStream = Type.Object(
   {
     role: oneOf(['accept', 'connect'], { description: 'Listens at TCP port lport, or connects to rport' }),
     secret: Type.String({ minLength: 32, maxLength: 128, description: 'The same at both ends, and of this link alone' }),
+    encryption: Type.Optional(
+      oneOf(['preferred', 'required'], {
+        description:
+          'TLS from the secret; required: no frame goes in the clear. Only for computes whose capabilities have link_encryption',
+      }),
+    ),
   },
   { ...strict, description: 'Frames go over TCP, and as datagrams while there is no connection' },
 );
 export type NioStream = Static<typeof NioStream>;
 
-/** What joins a node's port to a link: the established shape. Frames travel as UDP payload, one frame per datagram. */
+/** What joins a node's port to a link: GNS3's shape. Frames travel as UDP payload, one frame per datagram. */
 export const NioUdp = Type.Object(
   {
     type: Type.Literal('nio_udp'),

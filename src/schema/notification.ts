@@ -1,4 +1,4 @@
-/** What listeners of the notification streams are sent, as far as it is ours; the actions are those of the established API. */
+/** What listeners of the notification streams are sent, as far as it is ours; the actions are those of GNS3. */
 import { named, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -14,7 +14,7 @@ export const Notification = Type.Object(
 );
 export type Notification = Static<typeof Notification>;
 
-/** First after the ping for who asked to resume, when it can be: what was missed follows, then what happens. */
+/** First after the ping for a client that resumes, where that is possible: what was missed follows, then what happens. */
 export const resumedAction = 'stream.resumed';
 export const StreamResumed = Type.Object({ since: Seq, seq: Seq }, named('StreamResumed'));
 export type StreamResumed = Static<typeof StreamResumed>;
@@ -40,9 +40,9 @@ export const since = Type.Integer({
 });
 
 /** Query parameter of a project's streams. */
-export const linkStats = Type.Boolean({ description: 'Whether `link.stats` is told too, once a second for each link' });
+export const linkStats = Type.Boolean({ description: 'Whether `link.stats` is sent too, once a second for each link' });
 
 /** Query parameter of a project's streams. */
 export const linkStatsChanged = Type.Boolean({
-  description: 'As link_stats, but of a link whose figures are those that were told last nothing is told',
+  description: 'As link_stats, but without links whose figures have not changed since they were last sent',
 });

@@ -1,4 +1,4 @@
-/** What of an open project cannot be used: ours, beyond the established API. */
+/** What of an open project cannot be used: ours, beyond the GNS3 API. */
 import { named, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 

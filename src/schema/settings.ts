@@ -69,10 +69,15 @@ const table = {
     udp_start_port_range: gns3(20000, 'First port of links between computes (UDP, and TCP with `link_streams`)'),
     udp_end_port_range: gns3(30000, 'Last port of links between computes'),
     link_streams: ours(true, 'Links between two Patchbay computes use TCP; off: UDP datagrams only'),
+    link_encryption: ours(
+      'preferred',
+      'Links between two Patchbay computes that go over TCP are encrypted; `required`: no link to another compute carries frames in the clear; `off`',
+    ),
+    clear_credentials: ours(false, 'Send user and password to computes over plain HTTP also at addresses that are not private'),
     default_nat_interface: gns3('virbr0', 'Interface name that NAT nodes show for their port'),
     allowed_interfaces: gns3('', 'Comma-separated interfaces that cloud nodes may use; empty: all'),
     enable_builtin_templates: gns3(true, 'List the built-in templates'),
-    answer_client_version: ours(true, 'Tell a GNS3 2.2 client the version that it names itself, as it works with no other'),
+    answer_client_version: ours(true, 'Answer a GNS3 2.2 client the version that it names itself, as it works with no other'),
     remote_duplicate: ours(false, 'Allow duplication of projects on a server that is not `local`'),
     auto_close_grace: ours(5, 'Seconds after which a project with `auto_close` is closed when its last listener has left'),
     auto_close_running: ours(false, 'Close it even while its nodes run; they are stopped then'),
@@ -81,9 +86,9 @@ const table = {
   Qemu: {
     enable_hardware_acceleration: gns3(true, 'Use KVM where it works'),
     require_hardware_acceleration: gns3(false, 'Refuse to start a machine without KVM'),
-    allow_unsafe_options: gns3(false, 'Accept any QEMU option in a node’s `options`'),
+    allow_unsafe_options: gns3(false, 'Accept any QEMU option in a node’s `options`, which then reach the host'),
     acceleration: ours('auto', '`auto` runs a tiny probe guest under KVM, `on` and `off` override its verdict'),
-    sandbox: ours(true, 'QEMU filters its own system calls (`-sandbox`)'),
+    sandbox: ours(true, 'QEMU filters its own system calls and starts no programs (`-sandbox`)'),
   },
   VPCS: {
     vpcs_path: gns3('vpcs', 'The vpcs program'),

@@ -1,5 +1,6 @@
-/** A kept state of a project, as clients see it and as it stands in `snapshots/snapshots.conf`. Source: the established v2 API. */
+/** A kept state of a project, as clients see it and as it stands in `snapshots/snapshots.conf`. Source: the GNS3 2.2 v2 API. */
 import { GivenName, strict, Text, Uuid } from './common.ts';
+
 import { type Static, Type } from './type.ts';
 
 export const Snapshot = Type.Object(
@@ -14,7 +15,7 @@ export const Snapshot = Type.Object(
   strict,
 );
 export const SnapshotCreate = Type.Object(
-  { name: GivenName(), description: Type.Optional(Text({ description: 'Absent or empty: one that tells name and time' })) },
+  { name: GivenName(), description: Type.Optional(Text({ description: 'Without it, or empty: one with name and time' })) },
   strict,
 );
 export type Snapshot = Readonly<Static<typeof Snapshot>>;

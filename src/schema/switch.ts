@@ -1,4 +1,4 @@
-/** What switches and hubs tell of themselves: ours. */
+/** What switches and hubs report: ours. */
 import { named, nullable } from './common.ts';
 import { Type } from './type.ts';
 

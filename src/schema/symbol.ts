@@ -1,4 +1,4 @@
-/** Symbols and appliances as they are listed. Source: the established v2 API. */
+/** Symbols and appliances as they are listed. Source: the GNS3 2.2 v2 API. */
 import { named } from './common.ts';
 import { Type } from './type.ts';
 

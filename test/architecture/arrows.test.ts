@@ -29,6 +29,9 @@ const libraryHomes: Record<string, readonly string[]> = {
   'prom-client': ['http'],
 };
 
+/** Files of the server that the page imports at run time: constants, and no imports. */
+const constantsOfPage = ['src/schema/pcap.ts'];
+
 /** Files outside the kinds' folders that name kinds: the lists, and what is not about kinds although it is spelt so. */
 const kindNamers: Readonly<Record<string, string>> = {
   'emulators/kinds.ts': 'list of facts; the compiler compares it with the types',
@@ -133,16 +136,24 @@ describe('architecture', () => {
     assert.deepEqual(kindNames("// 'docker'\n/** iou: */ const text = 'a cloud: docker';"), []);
   });
 
-  it('lets the page know of the server what things look like, and nothing that runs', async () => {
+  it('lets the page know of the server types of the schema, and constants of file formats', async () => {
     const wrong: string[] = [];
     for (const file of await pageFiles()) {
       const text = await readFile(join(web, file), 'utf8');
       for (const [, what = '', to = ''] of text.matchAll(/^(import|export)\s[^;]*?from '(\.[^']+)'/gm)) {
         const target = relative(root, resolve(web, dirname(file), to));
         const isType = new RegExp(`^${what} type [^;]*?from '${to.replaceAll('.', '\\.')}'`, 'm').test(text);
-        if (!target.startsWith('web/') && !(target.startsWith('src/schema/') && isType)) wrong.push(`${file}: ${to}`);
+        const isAllowed = (target.startsWith('src/schema/') && isType) || constantsOfPage.includes(target);
+        if (!target.startsWith('web/') && !isAllowed) wrong.push(`${file}: ${to}`);
       }
     }
     assert.deepEqual(wrong, []);
+  });
+
+  it('gives the page constants that import nothing', () => {
+    assert.deepEqual(
+      imports.filter(({ from }) => constantsOfPage.includes(`src/${from}`)),
+      [],
+    );
   });
 });

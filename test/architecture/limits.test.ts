@@ -65,7 +65,9 @@ function look(file: string, source: SourceFile): void {
       if (node.parameters.length > limits.parameters) found.parameters.push({ name, where: at });
     } else if (isInterfaceDeclaration(node)) {
       // Members with quoted names make a table, not an interface.
-      const members = node.members.filter((member) => !/^'/.test(textOf(member.name, source) ?? '')).length;
+      const members = node.members.filter(
+        (member) => !/^'/.test(textOf('name' in member ? (member.name as Node) : undefined, source) ?? ''),
+      ).length;
       if (members > limits.interfaceMembers) found.interfaces.push({ name: node.name.text, where: `${at}, ${members} members` });
     }
     node.forEachChild(visit);

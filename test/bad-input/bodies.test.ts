@@ -77,7 +77,7 @@ describe('bodies of 10 MB', () => {
     });
   }
   test('in chunks, without a length: 413', async () => {
-    const head = 'POST /v2/projects HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const head = 'POST /v2/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n';
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
     // Who is cut off while sending may not see the answer.
     assert.match(await talk(head + chunk.repeat(160)), /^HTTP\/1\.1 413 |^$/);
@@ -123,7 +123,7 @@ describe('very long names', () => {
   }
 
   test('an address of 100,000 characters is refused by HTTP', async () => {
-    const answer = await talk(`GET /v2/projects/${long} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const answer = await talk(`GET /v2/projects/${long} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
     assert.match(answer, /^HTTP\/1\.1 4\d\d /);
   });
 });
@@ -132,10 +132,10 @@ describe('requests that are no HTTP', () => {
   const texts = [
     'nonsense\r\n\r\n',
     'GET  /v2/version HTTP/9.9\r\n\r\n',
-    'POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n',
-    'POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nx',
-    `GET /v2/version HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
-    'GET /v2/\0version HTTP/1.1\r\nHost: x\r\n\r\n',
+    'POST /v2/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n',
+    'POST /v2/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nx',
+    `GET /v2/version HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
+    'GET /v2/\0version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
   ];
   for (const text of texts) {
@@ -149,7 +149,7 @@ describe('requests that are no HTTP', () => {
     const before = await worldOf(bench, fixture);
     const socket = connect(bench.server.port, '127.0.0.1');
     await new Promise((resolve) => socket.once('connect', resolve));
-    socket.write('POST /v2/projects HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{"name": "half');
+    socket.write('POST /v2/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 500\r\n\r\n{"name": "half');
     socket.destroySoon();
     await new Promise((resolve) => socket.once('close', resolve));
     assert.deepEqual(await worldOf(bench, fixture), before);

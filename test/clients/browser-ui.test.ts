@@ -19,7 +19,7 @@ const json = async <T = Record<string, unknown>>(line: string, status: number, b
 type Body = Record<string, unknown>;
 
 describe('the list of servers', () => {
-  const elsewhere = { ...agent, origin: 'http://127.0.0.1:3080' };
+  const elsewhere = { ...agent, origin: 'https://gns3.github.io' };
 
   test('takes the version for one of 2.2, also from the page of another server, with credentials', async () => {
     const reply = expectStatus(await client.send('GET /v2/version', { headers: elsewhere }), 200);
@@ -32,10 +32,8 @@ describe('the list of servers', () => {
 
   test('asks before it changes something there', async () => {
     const asks = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' };
-    for (const origin of [elsewhere.origin, 'http://localhost:4200', 'http://gns3.github.io']) {
-      const reply = expectStatus(await client.send('OPTIONS /v2/projects', { headers: { ...agent, origin, ...asks } }), 200);
-      assert.equal(reply.headers['access-control-allow-headers'], asks['access-control-request-headers']);
-    }
+    const reply = expectStatus(await client.send('OPTIONS /v2/projects', { headers: { ...elsewhere, ...asks } }), 200);
+    assert.equal(reply.headers['access-control-allow-headers'], asks['access-control-request-headers']);
     const refused = await client.send('POST /v2/projects', {
       headers: { ...elsewhere, origin: 'http://evil.example' },
       body: { name: 'x' },

@@ -134,7 +134,7 @@ describe('a listener that does not read', () => {
       isOver = true;
     });
     socket.on('error', () => undefined);
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n`);
     await new Promise((readable) => socket.once('readable', readable));
     socket.pause();
     return { socket, ended: () => isOver };

@@ -7,6 +7,7 @@ import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
 import { configurationPage } from '../../src/configuration-page.ts';
 import { filterTypes } from '../../src/schema/filter-table.ts';
+import { sourceFiles } from '../architecture/sources.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFile(resolve(root, path), 'utf8');
@@ -17,6 +18,16 @@ describe('documents', () => {
     const listed = [...text.matchAll(/^### `(\w+)` · (\d{3})$/gm)].map((found) => `${found[1]} ${found[2]}`);
     const rows = faultRows().map(({ code, status }) => `${code} ${status}`);
     assert.deepEqual(listed.toSorted(), rows.toSorted());
+  });
+
+  it('explain no error that nothing throws', async () => {
+    const files = (await sourceFiles()).filter((file) => file !== 'api/faults.ts');
+    const program = (await Promise.all(files.map((file) => read(`src/${file}`)))).join('\n');
+    const thrown = new Set(Array.from(program.matchAll(/\bfault\(\s*'(\w+)'/g), (found) => found[1]));
+    assert.deepEqual(
+      faultRows().flatMap(({ code }) => (thrown.has(code) ? [] : [code])),
+      [],
+    );
   });
 
   it('list the filters in the order in which they act', async () => {

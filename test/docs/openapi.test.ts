@@ -153,7 +153,7 @@ describe('patchbay openapi', () => {
     assert.deepEqual(without.map(({ line }) => line).toSorted(), withoutSchema.toSorted());
   });
 
-  it('marks what is beyond the established API, and docs/api.md explains exactly that', async () => {
+  it('marks what is beyond the GNS3 API, and docs/api.md explains exactly that', async () => {
     const text = await readFile(resolve(root, 'docs/api.md'), 'utf8');
     const explained = [...text.matchAll(/^### `((?:GET|POST|PUT|DELETE) [^`]+)`/gm)].map(([, line]) => line);
     const ofAnyKind = new RegExp(`(/v2/compute/projects/{project_id})/(?:${implementedTypes.join('|')})/`);

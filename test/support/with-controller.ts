@@ -9,7 +9,7 @@ import { type FaultCode, isFault } from '../../src/api/faults.ts';
 import { LocalTransport } from '../../src/api/local-transport.ts';
 import type { Method } from '../../src/api/route.ts';
 import { Controller } from '../../src/controller/controller.ts';
-import type { Notice } from '../../src/controller/live/host/project-host.ts';
+import type { Notice } from '../../src/controller/live/host/project-context.ts';
 import type { NodeObject } from '../../src/controller/model/node.ts';
 import { controllerRoutes } from '../../src/controller/routes/routes.ts';
 import type { Link } from '../../src/schema/link.ts';

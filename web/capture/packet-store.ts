@@ -1,6 +1,6 @@
 /** The packets of a capture that the page keeps: the latest ones, and which of them the display filter shows. Bounded. */
 import { signal } from '@preact/signals';
-import { decode } from './decode/decode.ts';
+import { decode, ethernetLink } from './decode/decode.ts';
 import type { Matches } from './display-filter.ts';
 import type { Packet } from './pcap.ts';
 
@@ -18,7 +18,7 @@ export interface StoreLimits {
 export class PacketStore {
   /** Changes with every change of what is kept or shown. */
   readonly version = signal(0);
-  linkType = 1;
+  linkType: number = ethernetLink;
   /** Packets that were let go. */
   forgotten = 0;
   readonly #limits: StoreLimits;

@@ -2,6 +2,14 @@
  * Reads a pcap file as it arrives. Source of the format: draft-ietf-opsawg-pcap, sections 4 and 5. Both byte orders, time stamps in
  * microseconds and nanoseconds.
  */
+import {
+  fileHeaderBytes,
+  formatVersion,
+  microsecondMagic,
+  nanosecondMagic,
+  recordHeaderBytes,
+  snapLength,
+} from '../../src/schema/pcap.ts';
 
 export interface Packet {
   /** Counted from 1. */
@@ -13,10 +21,6 @@ export interface Packet {
   readonly bytes: Uint8Array;
 }
 
-const fileHeaderBytes = 24;
-const recordHeaderBytes = 16;
-const microseconds = 0xa1b2c3d4;
-const nanoseconds = 0xa1b23c4d;
 /** Nothing that a link carries is longer; what says so is not a pcap file. */
 const longestPacket = 262_144;
 
@@ -67,29 +71,26 @@ export class PcapParser {
     const view = new DataView(this.#rest.buffer, this.#rest.byteOffset, fileHeaderBytes);
     for (const littleEndian of [true, false]) {
       const magic = view.getUint32(0, littleEndian);
-      if (magic !== microseconds && magic !== nanoseconds) continue;
+      if (magic !== microsecondMagic && magic !== nanosecondMagic) continue;
       this.#at = fileHeaderBytes;
-      const fractionsPerMs = magic === nanoseconds ? 1_000_000 : 1000;
+      const fractionsPerMs = magic === nanosecondMagic ? 1_000_000 : 1000;
       return { littleEndian, fractionsPerMs, linkType: view.getUint32(20, littleEndian) & 0xffff };
     }
     throw new Error('These bytes do not begin as a pcap file does');
   }
 }
 
-/** As in the files that the server writes (`src/lib/pcap.ts`). */
-const snapLength = 65_535;
-
 /** A pcap file of these packets, in microseconds. */
 export function pcapFile(packets: readonly Packet[], linkType: number): Blob {
   const header = new DataView(new ArrayBuffer(fileHeaderBytes));
   for (const [at, value] of [
-    [0, microseconds],
+    [0, microsecondMagic],
     [16, snapLength],
     [20, linkType],
   ] as const)
     header.setUint32(at, value, true);
-  header.setUint16(4, 2, true);
-  header.setUint16(6, 4, true);
+  header.setUint16(4, formatVersion.major, true);
+  header.setUint16(6, formatVersion.minor, true);
   const parts: Uint8Array<ArrayBuffer>[] = [new Uint8Array(header.buffer)];
   for (const { timeMs, length, bytes } of packets) {
     const record = new DataView(new ArrayBuffer(recordHeaderBytes));

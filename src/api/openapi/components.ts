@@ -1,4 +1,4 @@
-/** Schemas with a `title` become named components of the document, each once; whoever uses them refers to them. */
+/** Schemas with a `title` become named components of the document, each once; users refer to them. */
 import { isDeepStrictEqual } from 'node:util';
 
 export type Json = Record<string, unknown>;

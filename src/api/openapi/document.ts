@@ -6,7 +6,7 @@ import { Components, type Json } from './components.ts';
 export interface ApiVersions {
   /** Version of this program. */
   readonly program: string;
-  /** Version of the established API that it speaks. */
+  /** Version of the GNS3 API that it speaks. */
   readonly api: string;
 }
 
@@ -34,7 +34,7 @@ const Failure = Type.Object(
 );
 
 const description =
-  'The established v2 API, and what this server adds to it: operations with `x-patchbay-own`, explained in docs/api.md. Bodies are ' +
+  'The GNS3 2.2 API, and what this server adds to it: operations with `x-patchbay-own`, explained in docs/api.md. Bodies are ' +
   'read as JSON whatever they are called; query parameters are merged into them.';
 
 export function describeApi(routes: readonly Route[], versions: ApiVersions): ApiDocument {
@@ -53,7 +53,7 @@ export function describeApi(routes: readonly Route[], versions: ApiVersions): Ap
     info: {
       title: 'Patchbay',
       version: versions.program,
-      description: `${description} Version of the established API: ${versions.api}.`,
+      description: `${description} Version of the GNS3 API: ${versions.api}.`,
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -32,7 +32,7 @@ ${[...chapters].map(([tag, items]) => `<h2 id="${tag}">${plain(tag)}</h2>${items
 }
 
 function operationHtml(method: string, path: string, operation: Operation): string {
-  const own = operation['x-patchbay-own'] === true ? ' <span class="own">beyond the established API</span>' : '';
+  const own = operation['x-patchbay-own'] === true ? ' <span class="own">beyond the GNS3 API</span>' : '';
   const head = `<summary><span class="method">${method.toUpperCase()}</span> <code>${plain(path)}</code> ${plain(operation.summary)}${own}</summary>`;
   const rows = operation.parameters.map(
     ({ name, in: place, description = '' }) => `<tr><td><code>${plain(name)}</code><td>${place}<td>${plain(description)}</tr>`,

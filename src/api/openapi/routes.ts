@@ -1,4 +1,4 @@
-/** The server tells what it offers. Nothing of it is made or even loaded before somebody asks. */
+/** The server describes its routes. Nothing of it is made or even loaded before the first request for it. */
 import { type Route, route, Stream } from '../route.ts';
 import type { ApiDocument, ApiVersions } from './document.ts';
 

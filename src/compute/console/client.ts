@@ -5,7 +5,7 @@ import { escapeTelnet, offers, TelnetDecoder, towardsClient } from './telnet-cod
 /** Where output goes: a TCP connection, a WebSocket. */
 export interface Sink {
   send(bytes: Uint8Array): void;
-  /** Bytes queued for a client that does not read; absent: it never waits. */
+  /** Bytes queued for a client that does not read; undefined: it never waits. */
   bufferedAmount?(): number;
   close(): void;
 }
@@ -53,7 +53,7 @@ export class ConsoleClient {
   /** What the client has sent, without telnet: input for the emulator. */
   receive(bytes: Uint8Array): Uint8Array {
     const { data, reply, areYouThere } = this.#decoder.push(bytes);
-    // Who asks without reading the answers gets none.
+    // A client that asks without reading the answers gets none.
     if (reply.length > 0 && this.#hasRoom) this.#sink.send(reply);
     if (areYouThere > 0 && this.#hasRoom) this.#say(`[${this.#name}: yes]`);
     return data;

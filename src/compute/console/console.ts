@@ -37,7 +37,7 @@ const maxTcpClients = 100;
 const keepAliveMs = 60_000;
 /** At closing, a client gets this long to read what was sent to it. */
 const lingerMs = 250;
-/** How often a WebSocket that fell behind is looked at: it does not tell when there is room again. */
+/** How often a WebSocket that fell behind is looked at: it does not report when there is room again. */
 const lookAgainMs = 50;
 
 /** @throws `console_unavailable` when the port cannot be listened on. */

@@ -57,7 +57,7 @@ export class SourceConnection {
     return (this.#socket?.writableLength ?? 0) > congestedBytes;
   }
 
-  /** Input without a connection is lost, as on a serial line with nobody at its other end. */
+  /** Input without a connection is lost, as on an unplugged serial line. */
   write(bytes: Uint8Array): void {
     const socket = this.#socket;
     if (socket === undefined || socket.writableLength > inputLimitBytes) return;

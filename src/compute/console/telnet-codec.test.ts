@@ -9,7 +9,7 @@ function decode(input: Uint8Array, role: TelnetRole = towardsClient) {
   return { data: text(data), reply: Buffer.from(reply).toString('hex'), areYouThere };
 }
 
-test('the offers are those of the established console', () => {
+test('the offers are those of the GNS3 console', () => {
   assert.equal(Buffer.from(offers).toString('hex'), 'fffb01fffb03fffb00fffd00');
 });
 

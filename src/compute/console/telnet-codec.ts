@@ -34,7 +34,7 @@ export interface TelnetRole {
 
 /**
  * We are the server of a client. DO SUPPRESS-GO-AHEAD is answered once although it was offered, because clients of the
- * established server are used to that.
+ * GNS3 server are used to that.
  */
 export const towardsClient: TelnetRole = {
   performs: [echo, suppressGoAhead, binary],

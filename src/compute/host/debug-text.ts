@@ -28,7 +28,7 @@ export async function debugText(version: string, ports: Ports): Promise<string> 
 }
 
 /**
- * Ports to which a socket of this host is bound; undefined where the system does not tell.
+ * Ports to which a socket of this host is bound; undefined where the system does not report them.
  * @see proc(5), /proc/net/tcp: the second column is address and port, hexadecimal
  */
 async function boundPorts(protocol: 'tcp' | 'udp'): Promise<ReadonlySet<number> | undefined> {

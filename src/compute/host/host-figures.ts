@@ -1,5 +1,5 @@
 /**
- * How busy this machine is. Linux tells it in `/proc`; elsewhere what Node knows has to do.
+ * How busy this machine is. Linux has it in `/proc`; elsewhere Node's own figures are used.
  * @see proc(5): /proc/stat, /proc/meminfo
  */
 import { readFile, statfs } from 'node:fs/promises';
@@ -75,7 +75,7 @@ export class HostFigures {
   }
 }
 
-/** How full a folder's file system is, as `df` counts: what is kept for root belongs to nobody. */
+/** How full a folder's file system is, as `df` counts: what is reserved for root counts as neither free nor used. */
 export async function diskPercent(folder: string): Promise<number> {
   const { blocks, bfree, bavail } = await statfs(folder);
   return percentOf(blocks - bfree, blocks - bfree + bavail);

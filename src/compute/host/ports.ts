@@ -34,7 +34,7 @@ export class Ports {
     return port;
   }
 
-  /** Takes back a port of before the server was started; somebody may be listening on it already. False when it has an owner. */
+  /** Registers again a port of before the server was started; a process may be listening on it already. False when it has an owner. */
   reserveConsole(type: ConsoleType, port: number): boolean {
     if (!this.tcp.reserve(port)) return false;
     if (type === 'vnc') this.#vnc.reserve(port);

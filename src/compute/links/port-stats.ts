@@ -14,7 +14,7 @@ export async function portStats(
   const places = nodeIds.flatMap((id) => wiring.ofNode(id)).flatMap((binding) => placed(wiring, binding));
   if (places.length === 0) return [];
   const links = await stats([...new Set(places.map(({ linkId }) => linkId))]);
-  const byId = new Map(links.map((link) => [link.id, told(link)]));
+  const byId = new Map(links.map((link) => [link.id, linkFigures(link)]));
   return places.flatMap(({ binding, linkId, side }) => {
     const found = byId.get(linkId);
     if (!found) return [];
@@ -39,8 +39,8 @@ function placed(wiring: FabricWiring, binding: Binding) {
   return place ? [{ binding, ...place }] : [];
 }
 
-/** Once a link, as both its ends are told the same. */
-function told(link: FabricLinkStats) {
+/** Once a link, as both its ends report the same. */
+function linkFigures(link: FabricLinkStats) {
   return { link, since: new Date(link.since).toISOString(), ab: figuresOf(link.ab), ba: figuresOf(link.ba) };
 }
 

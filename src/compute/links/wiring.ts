@@ -53,7 +53,7 @@ export class FabricWiring {
   readonly #byLport = new Map<number, Binding>();
   readonly #capturing = new Set<Binding>();
   readonly #running = new Map<string, PortOf>();
-  /** What the fabric was told should be. */
+  /** The links that were sent to the fabric. */
   readonly #links = new Map<string, LinkSpec>();
   #live = false;
 
@@ -62,7 +62,7 @@ export class FabricWiring {
     this.#isLocal = isLocal;
   }
 
-  /** Tells the fabric everything; before the first call changes are only noted. */
+  /** Sends the fabric all links; before the first call changes are only noted. */
   sync(): Promise<LinkFailure[]> {
     this.#live = true;
     return this.#fabric.sync([...this.#links.values()]);
@@ -214,7 +214,7 @@ function idsOf(nio: NioRecord): string[] {
   return [singleId(nio.lport), pairId(nio.lport, nio.rport)];
 }
 
-/** Only the named peer is listened to, as the established protocol has it. */
+/** Only the named peer is listened to, as GNS3's protocol has it. */
 function single(binding: Binding, here: PortSpec): LinkSpec {
   const { lport, rport, address, filters, suspend, stream } = binding.nio;
   const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...(stream && { stream }) };

@@ -1,11 +1,11 @@
-/** Holding a node still: its verbs wait, and its machine can be paused, until it is let go. Nobody is told: the status stays. */
+/** Holding a node still: its verbs wait, and its machine can be paused, until it is released. No notice is emitted: the status stays. */
 import type { Emulator } from '../../emulators/driver.ts';
 import type { ComputeNode } from './node.ts';
 
 export interface Hold {
   /** Pauses a running machine where its kind can do that. */
   pause(): Promise<void>;
-  /** Lets a paused machine go on, and the verbs that waited. */
+  /** Resumes a paused machine, and the verbs that waited. */
   release(): Promise<void>;
 }
 

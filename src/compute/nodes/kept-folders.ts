@@ -17,7 +17,7 @@ export async function keepFolder(projectPath: string, nodeId: string, folder: st
     await mkdir(kept, { recursive: true });
     await rm(join(kept, nodeId), { recursive: true, force: true });
     await rename(folder, join(kept, nodeId));
-    // Whoever deletes does not wait for it.
+    // The deletion does not wait for it.
     removeOldest(kept).catch(() => undefined);
     return true;
   } catch {
@@ -27,15 +27,29 @@ export async function keepFolder(projectPath: string, nodeId: string, folder: st
 
 /** What was kept of a node with this id takes the place of its folder; nothing happens when nothing was. */
 export async function restoreFolder(projectPath: string, nodeId: string, folder: string): Promise<void> {
-  const kept = join(projectPath, deletedNodesFolder, nodeId);
-  const isKept = await lstat(kept).then(
-    () => true,
-    () => false,
-  );
-  if (!isKept) return;
+  const kept = await findKept(projectPath, nodeId);
+  if (kept === undefined) return;
   await rm(folder, { recursive: true, force: true });
   await mkdir(dirname(folder), { recursive: true });
   await rename(kept, folder);
+}
+
+/** The same for a folder that is in use: what is in it stays, and what is missing in it is restored. */
+export async function restoreMissing(projectPath: string, nodeId: string, folder: string): Promise<void> {
+  const kept = await findKept(projectPath, nodeId);
+  if (kept === undefined) return;
+  await mkdir(folder, { recursive: true });
+  const present = new Set(await readdir(folder));
+  for (const name of await readdir(kept)) if (!present.has(name)) await rename(join(kept, name), join(folder, name));
+  await rm(kept, { recursive: true, force: true });
+}
+
+async function findKept(projectPath: string, nodeId: string): Promise<string | undefined> {
+  const kept = join(projectPath, deletedNodesFolder, nodeId);
+  return lstat(kept).then(
+    () => kept,
+    () => undefined,
+  );
 }
 
 async function removeOldest(kept: string): Promise<void> {

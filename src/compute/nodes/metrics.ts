@@ -1,4 +1,4 @@
-/** What monitoring systems are told of this compute: the processes of its nodes, and its fabric. */
+/** Metrics of this compute for monitoring systems: the processes of its nodes, and its fabric. */
 import type { FabricLoad } from '../../fabric/protocol.ts';
 import { counter, gauge, type Metric } from '../../lib/metric.ts';
 import { processUsage } from '../../process/proc.ts';

@@ -8,15 +8,9 @@ import { fault } from '../../api/faults.ts';
 import { wrongWithBaseName } from '../../lib/base-name.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
-import { fileHeader, fileHeaderBytes } from '../../lib/pcap.ts';
-import {
-  type CaptureEntry,
-  type CaptureOptions,
-  type CaptureStart,
-  dataLinkTypeOf,
-  gns3CaptureId,
-  linkTypes,
-} from '../../schema/capture.ts';
+import { type CaptureEntry, type CaptureOptions, type CaptureStart, dataLinkTypeOf, gns3CaptureId } from '../../schema/capture.ts';
+import { fileHeaderBytes, linkTypes } from '../../schema/pcap.ts';
+import { fileHeader } from '../../schema/pcap-file.ts';
 import type { CaptureSource } from '../captures/capture-stream.ts';
 import type { Context } from '../context.ts';
 import type { Binding } from '../links/wiring.ts';

@@ -148,7 +148,7 @@ export class NodeNios {
     await this.#node.noteRun();
   }
 
-  /** A fabric that does not answer carries nothing, and is not told of this link when it is back. */
+  /** A fabric that does not answer carries nothing, and gets no such link when it is back. */
   #unlink(binding: Binding): Promise<void> {
     const { wiring, captures, log } = this.#context;
     return captures

@@ -81,7 +81,7 @@ export class NodeRun {
     const { type, port, host } = this.#owner.view().console;
     const auxiliary = this.emulator.auxiliary?.();
     if (auxiliary) this.#auxiliary = await openConsole({ ...auxiliary, host });
-    if (!source && type === 'telnet') this.#view.warn(`${this.#view.name} has no console: nobody answers at its console port`);
+    if (!source && type === 'telnet') this.#view.warn(`${this.#view.name} has no console: nothing answers at its console port`);
     if (!source || type !== 'telnet' || port === null) return;
     this.#console = await openConsole({ source, host, port }).catch(async (error) => {
       if (!isFault(error, 'console_unavailable')) throw error;
@@ -122,7 +122,7 @@ export class NodeRun {
       if (part.status === 'rejected') context.log('error', `tidying up after node ${name}: ${part.reason}`);
   }
 
-  /** The server ends, the emulator goes on. */
+  /** The server ends, the emulator keeps running. */
   async release(): Promise<void> {
     this.emulator.release();
     await this.closeConsole();

@@ -7,7 +7,7 @@ import type { ComputeNotice, Context, ProjectView } from '../context.ts';
 import type { KnownNode, NodeRecord } from '../store.ts';
 import { type ConsoleChange, nextConsole } from './node-console.ts';
 
-/** A change as a client asks for it: what is the compute's own, and the kind's properties. */
+/** A change as a client sends it: what is the compute's own, and the kind's properties. */
 export interface NodeChange extends ConsoleChange {
   readonly name?: string;
   readonly properties?: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@
  *
  * Theory of operation. Every verb runs under the node's lock, one after the other, and looks at the status when its turn comes: a
  * start behind a start finds the node started and does nothing, a deletion behind a start stops it. An emulator that ends by itself
- * waits for the lock too, and is ignored if somebody has stopped it meanwhile. The node has a `NodeRun` exactly while its status is
+ * waits for the lock too, and is ignored if the node was stopped meanwhile. The node has a `NodeRun` exactly while its status is
  * not `stopped`. What is always running is started when it is made; clients' `stop` does nothing, `start` tries failed ports again.
  */
 import { rm } from 'node:fs/promises';
@@ -187,7 +187,7 @@ export class ComputeNode {
     });
   }
 
-  /** Stops the node at once and removes it with its folder, which can be had back for a while if asked for. */
+  /** Stops the node at once and removes it with its folder, which can be restored for a limited time if asked for. */
   async delete({ keepFiles }: { keepFiles: boolean }): Promise<void> {
     await this.close({ now: true });
     this.#state.emit('node.deleted', this.present());

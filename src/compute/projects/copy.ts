@@ -21,7 +21,7 @@ import type { ComputeProjects } from './projects.ts';
 
 export interface ProjectCopy {
   readonly destination_project_id: string;
-  /** A folder that is there, absolute; absent: the folder of that project, which must be known. */
+  /** A folder that is there, absolute; undefined: the folder of that project, which must be known. */
   readonly destination_path?: string;
   /** Id of a node to the id of its copy. Folders of other nodes are not copied. */
   readonly nodes: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export interface ProjectCopy {
 }
 
 /**
- * Copies `project-files` of a project to another one or to a folder that somebody made; all of it except `tmp` and what is to be left
+ * Copies `project-files` of a project to another one or to an existing folder; all of it except `tmp` and what is to be left
  * out. No folder is made beside `project-files`: who is to remove it must have been there before.
  * @throws project_not_found, project_path_taken, path_forbidden, project_copy_failed
  */

@@ -1,5 +1,5 @@
 /**
- * The folders of projects: where a new one may stand, and how one is removed. A folder that somebody else had filled before it
+ * The folders of projects: where a new one may stand, and how one is removed. A folder that another program had filled before it
  * became a project's is never removed as a whole: of it, only what projects keep in a folder goes.
  */
 import { readdir, realpath, rm, rmdir } from 'node:fs/promises';

@@ -42,7 +42,7 @@ export class ComputeProject implements ProjectView {
     return { name, project_id, variables };
   }
 
-  /** Only the variables can be changed, and they always are: absent ones are none. */
+  /** Only the variables can be changed, and they always are: missing ones are removed. */
   update(variables: ProjectRecord['variables']): Promise<void> {
     return this.whileThere(async () => {
       if (isDeepStrictEqual(variables, this.#record.variables)) return;

@@ -78,7 +78,10 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
     ),
     route(
       `DELETE /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
-      { summary: `Delete a ${title} node with its files; with "keep_files": true they can be had back for a while`, status: 204 },
+      {
+        summary: `Delete a ${title} node with its files; with "keep_files": true they can be restored for a limited time`,
+        status: 204,
+      },
       ({ path, body }) => {
         const keepFiles = (body as { keep_files?: unknown } | null | undefined)?.keep_files === true;
         return projects.deleteNode(projects.node(path.project_id, type, path.node_id), { keepFiles });

@@ -10,7 +10,7 @@ import type { ComputeRouteContext } from './route-context.ts';
 
 const silenceMs = 1000;
 const bufferLimitBytes = 16 * 1024 * 1024;
-/** RFC 6455 §7.4.1: the endpoint cannot go on. */
+/** RFC 6455 §7.4.1: the endpoint cannot continue. */
 const overloadCode = 1013;
 
 export function notificationRoutes({ events, figures, projects }: ComputeRouteContext): Route[] {

@@ -16,7 +16,7 @@ const Copy = Type.Object(
   {
     destination_project_id: Uuid,
     destination_path: Type.Optional(
-      Name({ description: 'Folder of the copy, absolute, that is there; absent: that of the project, which must be known' }),
+      Name({ description: 'Existing folder of the copy, absolute. Without it: the folder of the project, which must be known' }),
     ),
     nodes: Type.Record(Type.String(), Uuid, { description: 'Id of each node to the id of its copy' }),
     leave_out: Type.Optional(Type.Array(Name(), { description: 'Folders directly in project-files that are not copied' })),

@@ -24,6 +24,7 @@ export function serverRoutes({ context, figures, findings, version }: ComputeRou
       platform: process.platform,
       node_types: [...drivers.keys()],
       link_streams: Server.link_streams,
+      ...(isEncryption(Server.link_encryption) && { link_encryption: Server.link_encryption }),
     })),
     route(
       'GET /v2/compute/doctor',
@@ -51,4 +52,8 @@ export function serverRoutes({ context, figures, findings, version }: ComputeRou
       () => listInterfaces(Server.allowed_interfaces),
     ),
   ];
+}
+
+function isEncryption(text: string): text is 'preferred' | 'required' {
+  return text === 'preferred' || text === 'required';
 }

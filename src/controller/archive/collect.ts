@@ -2,7 +2,7 @@
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { copyOnCompute, copyOwnFiles, nodesByCompute } from '../projects/copy-files.ts';
-import type { Project } from '../projects/project.ts';
+import type { KnownProject } from '../projects/project.ts';
 import type { FrozenProject } from '../projects/project-environment.ts';
 import { copyRemote, type RemoteCopy } from './remote-files.ts';
 
@@ -10,7 +10,7 @@ import { copyRemote, type RemoteCopy } from './remote-files.ts';
 const leaveOut = ['captures', 'snapshots'];
 
 export interface Collecting {
-  readonly source: Project;
+  readonly source: KnownProject;
   readonly frozen: FrozenProject;
   readonly computes: Computes;
   readonly withSnapshots: boolean;

@@ -1,5 +1,5 @@
 /** On which compute the nodes of an imported project go. Source: the established rules (domain of imports). */
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { findKind } from '../model/node.ts';
@@ -26,7 +26,7 @@ export function spreadNodes(nodes: readonly NodeEntry[], computes: Computes): No
   });
 }
 
-function canRun({ isLocal, transport }: Compute, { node_type }: NodeEntry): boolean {
+function canRun({ isLocal, transport }: RegisteredCompute, { node_type }: NodeEntry): boolean {
   if (isLocal) return findKind(node_type) !== undefined;
   return transport.state.capabilities.node_types.includes(node_type);
 }

@@ -21,9 +21,9 @@ import { imageFolderOf, imageProperties, withBareImages } from '../model/node-im
 import type { NodeEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { copyOptions } from '../projects/copy-files.ts';
-import type { Project } from '../projects/project.ts';
-import { passingPrefix } from '../projects/registry.ts';
-import type { PassingFolders } from '../projects/staging-folders.ts';
+import type { KnownProject } from '../projects/project.ts';
+import { stagingPrefix } from '../projects/registry.ts';
+import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
 import { type Archive, archiveFolder } from '../zip/write-archive.ts';
 import { collectFiles } from './collect.ts';
@@ -41,18 +41,18 @@ export interface ExportOptions {
   readonly settings: Settings;
   readonly version: string;
   readonly computes: Computes;
-  readonly passing: PassingFolders;
+  readonly staging: StagingFolders;
   readonly announce: Announce;
 }
 
 /** @throws project_export_failed, and why a compute cannot be used; nothing is left behind then */
-export async function exportProject(source: Project, wanted: ExportWanted, options: ExportOptions): Promise<Stream> {
+export async function exportProject(source: KnownProject, wanted: ExportWanted, options: ExportOptions): Promise<Stream> {
   const headers = { 'content-disposition': disposition(`${source.name}.gns3project`) };
   const { promise, resolve, reject } = Promise.withResolvers<Archive>();
-  const folder = join(options.settings.Server.projects_path, `${passingPrefix}export-${randomUUID()}`);
-  options.passing
-    .use(folder, async (growing) => {
-      const archive = await makeArchive(source, { growing, wanted, options });
+  const folder = join(options.settings.Server.projects_path, `${stagingPrefix}export-${randomUUID()}`);
+  options.staging
+    .use(folder, async (stagingPath) => {
+      const archive = await makeArchive(source, { stagingPath, wanted, options });
       resolve(archive);
       await finished(archive.output).catch(() => undefined);
     })
@@ -65,25 +65,25 @@ export async function exportProject(source: Project, wanted: ExportWanted, optio
 }
 
 interface Making {
-  readonly growing: string;
+  readonly stagingPath: string;
   readonly wanted: ExportWanted;
   readonly options: ExportOptions;
 }
 
-async function makeArchive(source: Project, { growing, wanted, options }: Making): Promise<Archive> {
+async function makeArchive(source: KnownProject, { stagingPath, wanted, options }: Making): Promise<Archive> {
   const { computes, version } = options;
   const topology = await source.freeze(async (frozen) => {
     const other = frozen.topology.nodes.find((node) => findKind(node.node_type)?.isExternal);
     if (other)
       throw fault('project_export_failed', { name: source.name, reason: `the node ${other.name} is of type ${other.node_type}` });
-    await collectFiles({ source, frozen, computes, withSnapshots: wanted.includeSnapshots }, growing);
+    await collectFiles({ source, frozen, computes, withSnapshots: wanted.includeSnapshots }, stagingPath);
     return frozen.topology;
   });
-  if (wanted.includeImages) for (const node of topology.nodes) await addImages(node, growing, options);
+  if (wanted.includeImages) for (const node of topology.nodes) await addImages(node, stagingPath, options);
   const file = await topologyText(portable(topology, wanted), version);
   const tell = makeProgress(options.announce, { project_id: source.id, what: 'export' });
   const archive: Archive = await archiveFolder(
-    growing,
+    stagingPath,
     new Map([[projectEntry, file]]),
     { compress: wanted.compress, onBytes: (doneBytes) => tell(doneBytes, archive.totalBytes) },
     // Other programs know snapshots as archives.
@@ -107,15 +107,15 @@ function portable(topology: Topology, wanted: ExportWanted): Topology {
 }
 
 /** Images that are not there are left out: the node cannot start here either. */
-async function addImages(node: NodeEntry, growing: string, { computes, settings }: ExportOptions): Promise<void> {
+async function addImages(node: NodeEntry, stagingPath: string, { computes, settings }: ExportOptions): Promise<void> {
   const folder = imageFolderOf(node.node_type);
   const compute = computes.find(node.compute_id);
   if (folder === undefined || !compute) return;
   for (const key of imageProperties(node)) {
     const image = String(node.properties[key]);
-    const target = join(growing, 'images', folder, basename(image));
+    const target = join(stagingPath, 'images', folder, basename(image));
     if (await isFile(target)) continue;
-    await mkdir(join(growing, 'images', folder), { recursive: true });
+    await mkdir(join(stagingPath, 'images', folder), { recursive: true });
     if (compute.isLocal) {
       const found = await findImage(image, folder, settings);
       if (found !== undefined) await cp(found, target, copyOptions);

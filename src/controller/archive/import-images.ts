@@ -50,13 +50,13 @@ function withKnownFolder(path: string): string {
 
 /** There when it is complete. */
 async function copyImage(source: string, target: string): Promise<void> {
-  const growing = `${target}.tmp`;
+  const stagingPath = `${target}.tmp`;
   await mkdir(dirname(target), { recursive: true });
   try {
-    await cp(source, growing, copyOptions);
-    await rename(growing, target);
+    await cp(source, stagingPath, copyOptions);
+    await rename(stagingPath, target);
   } catch (error) {
-    await rm(growing, { force: true });
+    await rm(stagingPath, { force: true });
     throw error;
   }
 }

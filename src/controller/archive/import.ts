@@ -18,12 +18,12 @@ import { readTopology } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { isProjectFile, renameNodeFolders } from '../projects/copy-files.ts';
-import type { Project } from '../projects/project.ts';
+import type { KnownProject } from '../projects/project.ts';
 import { projectFileName, projectFolder } from '../projects/project-path.ts';
-import type { Projects } from '../projects/projects.ts';
-import { passingPrefix } from '../projects/registry.ts';
+import type { KnownProjects } from '../projects/projects.ts';
+import { stagingPrefix } from '../projects/registry.ts';
 import { renewSnapshots } from '../projects/renew-snapshots.ts';
-import type { PassingFolders } from '../projects/staging-folders.ts';
+import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry, refuseArchive } from '../zip/archive-entries.ts';
 import { extractArchive } from '../zip/extract.ts';
 import { spreadNodes } from './compute-choice.ts';
@@ -41,8 +41,8 @@ export interface ImportOptions {
   readonly settings: Settings;
   readonly version: string;
   readonly computes: Computes;
-  readonly projects: Projects;
-  readonly passing: PassingFolders;
+  readonly projects: KnownProjects;
+  readonly staging: StagingFolders;
   readonly announce: Announce;
 }
 
@@ -50,8 +50,8 @@ export interface ImportOptions {
  * The project is closed. Its ids are new, unless the archive is that of this very project.
  * @throws project_id_taken, project_path_taken, path_forbidden, archive_invalid, archive_image_differs, project_newer, storage_failed
  */
-export async function importProject(body: Readable, wanted: ImportWanted, options: ImportOptions): Promise<Project> {
-  const { projects, passing } = options;
+export async function importProject(body: Readable, wanted: ImportWanted, options: ImportOptions): Promise<KnownProject> {
+  const { projects, staging } = options;
   if (!isUuid(wanted.projectId)) refuseArchive(`"${wanted.projectId.slice(0, 100)}" cannot be the id of a project`);
   const projectId = wanted.projectId.toLowerCase();
   const path = await placeOf(wanted, projectId, options.settings);
@@ -60,10 +60,10 @@ export async function importProject(body: Readable, wanted: ImportWanted, option
     await requireFree(path);
     const made = await makeFolders(dirname(path));
     try {
-      return await passing.use(join(dirname(path), `${passingPrefix}import-${projectId}`), async (growing) => {
+      return await staging.use(join(dirname(path), `${stagingPrefix}import-${projectId}`), async (stagingPath) => {
         const tell = makeProgress(options.announce, { project_id: projectId, what: 'import' });
-        const archive = join(growing, 'archive');
-        const content = join(growing, 'content');
+        const archive = join(stagingPath, 'archive');
+        const content = join(stagingPath, 'content');
         await receiveArchive(body, archive, (doneBytes) => tell(doneBytes, null));
         await mkdir(content);
         await extractArchive(archive, content, tell);
@@ -97,7 +97,7 @@ interface Extracted {
 }
 
 /** Makes an extracted archive a project of this server. */
-async function adopt(extracted: Extracted, options: ImportOptions): Promise<Project> {
+async function adopt(extracted: Extracted, options: ImportOptions): Promise<KnownProject> {
   const { content, path, projectId } = extracted;
   const { projects } = options;
   const topology = await readUpgraded(content).catch((error: unknown) => {

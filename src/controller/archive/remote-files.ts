@@ -5,17 +5,17 @@ import { Readable } from 'node:stream';
 import { fault, isFault } from '../../api/faults.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
 import { copyOnCompute } from '../projects/copy-files.ts';
-import type { Project } from '../projects/project.ts';
+import type { KnownProject } from '../projects/project.ts';
 
 export interface RemotePart {
-  readonly source: Project;
+  readonly source: KnownProject;
   readonly live: LiveProject | undefined;
-  readonly compute: Compute;
+  readonly compute: RegisteredCompute;
   /** Ids of the nodes that are on it. */
   readonly nodes: readonly string[];
 }
@@ -61,7 +61,7 @@ function requireStopped(node: OpenNode | undefined): void {
 }
 
 interface Fetching {
-  readonly compute: Compute;
+  readonly compute: RegisteredCompute;
   readonly projectId: string;
   readonly nodes: readonly string[];
 }

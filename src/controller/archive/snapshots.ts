@@ -20,11 +20,11 @@ import type { ProjectEntry } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { copyOptions } from '../projects/copy-files.ts';
 import { forgetElsewhere } from '../projects/forget-on-computes.ts';
-import type { Project } from '../projects/project.ts';
+import type { KnownProject } from '../projects/project.ts';
 import { fileNameProblem } from '../projects/project-path.ts';
-import { passingPrefix } from '../projects/registry.ts';
+import { stagingPrefix } from '../projects/registry.ts';
 import type { Restores } from '../projects/snapshot-restores.ts';
-import type { PassingFolders } from '../projects/staging-folders.ts';
+import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
 import { extractArchive } from '../zip/extract.ts';
 import { collectFiles } from './collect.ts';
@@ -33,7 +33,7 @@ import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshot
 
 export interface SnapshotsOptions {
   readonly computes: Computes;
-  readonly passing: PassingFolders;
+  readonly staging: StagingFolders;
   readonly restores: Restores;
   readonly version: string;
 }
@@ -48,12 +48,12 @@ export class Snapshots {
   }
 
   /** Of open and closed projects. @throws snapshots_damaged */
-  list(project: Project): Promise<Snapshot[]> {
+  list(project: KnownProject): Promise<Snapshot[]> {
     return this.#alone(project, () => readSnapshots(project.path, project.id));
   }
 
   /** @throws project_closed, snapshot_name_invalid, snapshot_name_taken, snapshot_failed */
-  create(project: Project, { name, description }: SnapshotCreate): Promise<Snapshot> {
+  create(project: KnownProject, { name, description }: SnapshotCreate): Promise<Snapshot> {
     const filename = snapshotFileName(name);
     return this.#alone(project, async () => {
       await project.live();
@@ -80,15 +80,15 @@ export class Snapshots {
   }
 
   /** @throws project_closed, snapshot_not_found */
-  delete(project: Project, snapshotId: string): Promise<void> {
+  delete(project: KnownProject, snapshotId: string): Promise<void> {
     return this.#alone(project, async () => {
       await project.live();
       const all = await readSnapshots(project.path, project.id);
       const { filename, name } = find(all, snapshotId);
       const folder = snapshotsFolder(project.path);
       // In one step: what is half removed must not be found again.
-      await this.#options.passing
-        .use(join(folder, `${passingPrefix}${snapshotId}`), (gone) => rename(join(folder, filename), join(gone, 'snapshot')))
+      await this.#options.staging
+        .use(join(folder, `${stagingPrefix}${snapshotId}`), (gone) => rename(join(folder, filename), join(gone, 'snapshot')))
         .catch((error: unknown) => {
           throw failure(name, 'deleted', error);
         });
@@ -103,7 +103,7 @@ export class Snapshots {
    * The project as it was, opened; its nodes are stopped. Its name, its id and when it opens and closes stay as they are.
    * @throws project_closed, snapshot_not_found, snapshot_failed; nothing has changed then
    */
-  restore(project: Project, snapshotId: string): Promise<Readonly<ProjectObject>> {
+  restore(project: KnownProject, snapshotId: string): Promise<Readonly<ProjectObject>> {
     return this.#alone(project, async () => {
       const live = await project.live();
       const snapshot = find(await readSnapshots(project.path, project.id), snapshotId);
@@ -128,27 +128,27 @@ export class Snapshots {
   }
 
   /** Runs what works with the snapshots of a project, which stays there meanwhile. */
-  #alone<T>(project: Project, fn: () => Promise<T>): Promise<T> {
+  #alone<T>(project: KnownProject, fn: () => Promise<T>): Promise<T> {
     return this.#locks.run(project.id, () => project.whileThere(fn));
   }
 
   /** Seconds since 1970 of the instant that it shows. */
-  async #take(project: Project, folder: string): Promise<number> {
-    const { computes, passing, version } = this.#options;
-    return passing.use(join(snapshotsFolder(project.path), `${passingPrefix}${randomUUID()}`), async (growing) => {
+  async #take(project: KnownProject, folder: string): Promise<number> {
+    const { computes, staging, version } = this.#options;
+    return staging.use(join(snapshotsFolder(project.path), `${stagingPrefix}${randomUUID()}`), async (stagingPath) => {
       const createdAt = await project.freeze(async (frozen) => {
         if (!frozen.live) throw fault('project_closed', { name: project.name });
-        await collectFiles({ source: project, frozen, computes, withSnapshots: false }, growing);
-        await writeFileAtomic(join(growing, projectEntry), await topologyText(frozen.topology, version));
+        await collectFiles({ source: project, frozen, computes, withSnapshots: false }, stagingPath);
+        await writeFileAtomic(join(stagingPath, projectEntry), await topologyText(frozen.topology, version));
         return Math.trunc(Date.now() / 1000);
       });
-      await rename(growing, folder);
+      await rename(stagingPath, folder);
       await syncFolder(snapshotsFolder(project.path));
       return createdAt;
     });
   }
 
-  async #fill(project: Project, { filename }: Snapshot, staging: string): Promise<void> {
+  async #fill(project: KnownProject, { filename }: Snapshot, staging: string): Promise<void> {
     const source = join(snapshotsFolder(project.path), filename);
     if ((await lstat(source)).isDirectory()) await cp(source, staging, copyOptions);
     else await extractArchive(source, staging);

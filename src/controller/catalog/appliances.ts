@@ -60,7 +60,7 @@ function shown(content: Appliance, symbols: Readonly<Record<string, string>>): A
 }
 
 /** Type of the kind that runs guests, and the category of its symbol. */
-const guestSymbols = Object.entries(templateFacts).flatMap(([type, { ownSymbol }]) =>
+const guestSymbols = [...templateFacts].flatMap(([type, { ownSymbol }]) =>
   ownSymbol?.theme && ownSymbol.ofGuests ? [[type, ownSymbol.theme.category] as const] : [],
 );
 

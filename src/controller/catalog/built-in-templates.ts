@@ -4,7 +4,7 @@ import type { NodeType } from '../../schema/node.ts';
 import type { Template } from '../../schema/template.ts';
 import { canonical } from '../model/canonical.ts';
 
-export const builtInTemplates: readonly Template[] = Object.entries(templateFacts).flatMap(([type, facts]) => {
+export const builtInTemplates: readonly Template[] = [...templateFacts].flatMap(([type, facts]) => {
   const { builtIn, category, default_name_format, symbol } = facts;
   if (!builtIn) return [];
   const { template_id, name, settings } = builtIn;

@@ -30,7 +30,7 @@ export class TemplateRules {
   async complete(given: Settings): Promise<Template | string> {
     const settings = { ...modernised(given), builtin: false };
     const type = String((settings as Settings).template_type);
-    const facts = Object.hasOwn(templateFacts, type) ? templateFacts[type as keyof typeof templateFacts] : undefined;
+    const facts = templateFacts.get(type);
     if (!facts?.properties) return `there are no templates of type "${type.slice(0, 100)}"`;
     const problem = await problemsOf(this.#schemaOf(type, facts, settings), settings);
     if (problem !== undefined) return problem;
@@ -41,10 +41,10 @@ export class TemplateRules {
 
   /** What is wrong with a built-in template after a change, in words. Its type may have no templates of clients. */
   async problemsOfBuiltIn(template: Template): Promise<string | undefined> {
-    const facts = templateFacts[template.template_type];
+    const facts = templateFacts.get(template.template_type);
     const properties = Type.Optional(Type.Record(Type.String(), Type.Unknown()));
     return problemsOf(
-      this.#kept(`built-in ${template.template_type}`, () => wholeTemplate({ ...facts.properties, properties })),
+      this.#kept(`built-in ${template.template_type}`, () => wholeTemplate({ ...facts?.properties, properties })),
       template,
     );
   }

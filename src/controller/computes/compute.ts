@@ -15,7 +15,7 @@ export interface ComputeRecord extends ComputeEntry {
 /** The compute of this process. */
 export const localComputeId = 'local';
 
-export class Compute {
+export class RegisteredCompute {
   #record: ComputeRecord;
   #transport: Transport;
   #usage: Usage | null = null;
@@ -39,6 +39,11 @@ export class Compute {
   /** Links to other computes can go over TCP there. */
   get hasLinkStreams(): boolean {
     return this.#transport.state.capabilities.link_streams === true;
+  }
+
+  /** Of links that go over TCP there; undefined: none. */
+  get linkEncryption(): 'preferred' | 'required' | undefined {
+    return this.#transport.state.capabilities.link_encryption;
   }
 
   get record(): ComputeRecord {
@@ -65,7 +70,7 @@ export class Compute {
     const { password: _password, ...record } = this.#record;
     const { connected, lastError } = this.#transport.state;
     // A matter between controller and compute.
-    const { link_streams: _link_streams, ...capabilities } = this.#transport.state.capabilities;
+    const { link_streams: _streams, link_encryption: _encryption, ...capabilities } = this.#transport.state.capabilities;
     this.#object ??= canonical<ComputeObject>({
       ...record,
       capabilities,

@@ -9,7 +9,8 @@ import { keepCopy, readOwnJson } from '../../lib/set-aside.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
-import { Compute, type ComputeRecord, localComputeId } from './compute.ts';
+import { refuseClearCredentials } from './clear-credentials.ts';
+import { type ComputeRecord, localComputeId, RegisteredCompute } from './compute.ts';
 import { ImageTransfers } from './image-transfers.ts';
 
 export interface ComputesOptions {
@@ -17,12 +18,14 @@ export interface ComputesOptions {
   readonly version: string;
   readonly log: Log;
   readonly local: { readonly record: ComputeRecord; readonly transport: Transport; readonly consoleHost: string };
+  /** User and password may go over plain HTTP to any address. */
+  readonly clearCredentials: boolean;
   readonly makeTransport: (record: ComputeRecord) => Transport;
   /** `compute.created`, `compute.updated`, `compute.deleted` for listeners of the controller. */
-  readonly announce: (action: string, compute: Compute) => void;
-  readonly onEvent: (compute: Compute, event: ComputeEvent) => void;
+  readonly announce: (action: string, compute: RegisteredCompute) => void;
+  readonly onEvent: (compute: RegisteredCompute, event: ComputeEvent) => void;
   /** A compute was registered, connected or lost. */
-  readonly onState: (compute: Compute) => void;
+  readonly onState: (compute: RegisteredCompute) => void;
 }
 
 interface ComputesFile {
@@ -35,7 +38,7 @@ const reserved = new Set(['vm', 'gns3vm', localComputeId]);
 
 export class Computes {
   readonly #options: ComputesOptions;
-  readonly #computes = new Map<string, Compute>();
+  readonly #computes = new Map<string, RegisteredCompute>();
   readonly #unsubscribe = new Map<string, () => void>();
   readonly #changes = new Mutex();
   readonly images = new ImageTransfers(() => this.local);
@@ -51,31 +54,31 @@ export class Computes {
     const computes = new Computes(options);
     const { record, transport, consoleHost } = options.local;
     const stored = await computes.#load();
-    computes.#add(new Compute({ ...record, name: computes.#localName ?? record.name }, transport, consoleHost));
+    computes.#add(new RegisteredCompute({ ...record, name: computes.#localName ?? record.name }, transport, consoleHost));
     for (const other of stored) {
-      const compute = new Compute(other, options.makeTransport(other));
+      const compute = new RegisteredCompute(other, options.makeTransport(other));
       computes.#add(compute);
       compute.transport.connect().catch(() => undefined);
     }
     return computes;
   }
 
-  get local(): Compute {
+  get local(): RegisteredCompute {
     return this.get(localComputeId);
   }
 
-  find(computeId: string): Compute | undefined {
+  find(computeId: string): RegisteredCompute | undefined {
     return this.#computes.get(computeId);
   }
 
   /** @throws `compute_not_found` */
-  get(computeId: string): Compute {
+  get(computeId: string): RegisteredCompute {
     const compute = this.#computes.get(computeId);
     if (!compute) throw fault('compute_not_found', { compute_id: computeId });
     return compute;
   }
 
-  all(): Compute[] {
+  all(): RegisteredCompute[] {
     return [...this.#computes.values()];
   }
 
@@ -86,7 +89,7 @@ export class Computes {
   }
 
   /** Registers a compute, or connects the one that has this id. */
-  create(given: ComputeCreate): Promise<Compute> {
+  create(given: ComputeCreate): Promise<RegisteredCompute> {
     return this.#changes.run(async () => {
       const existing = given.compute_id === undefined ? undefined : this.#computes.get(given.compute_id);
       if (existing) {
@@ -99,7 +102,8 @@ export class Computes {
       }
       const record = recordOf(given);
       this.#refuseTakenName(record.name);
-      const compute = new Compute(record, this.#options.makeTransport(record));
+      if (!this.#options.clearCredentials) await refuseClearCredentials(record);
+      const compute = new RegisteredCompute(record, this.#options.makeTransport(record));
       await this.#connectFirst(compute);
       await this.#save([...this.#stored(), record]).catch(async (error: unknown) => {
         await compute.transport.close();
@@ -112,13 +116,14 @@ export class Computes {
     });
   }
 
-  update(computeId: string, given: ComputeUpdate): Promise<Compute> {
+  update(computeId: string, given: ComputeUpdate): Promise<RegisteredCompute> {
     return this.#changes.run(async () => {
       const compute = this.get(computeId);
       const { compute_id: _id, ...fields } = given;
       if (fields.name !== undefined && fields.name !== compute.record.name) this.#refuseTakenName(fields.name);
       if (compute.isLocal) return this.#renameLocal(fields.name ?? compute.record.name);
       const record: ComputeRecord = canonical({ ...compute.record, ...fields });
+      if (!this.#options.clearCredentials) await refuseClearCredentials(record);
       await this.#save(this.#stored().map((stored) => (stored.compute_id === computeId ? record : stored)));
       const before = compute.transport;
       compute.replace(record, this.#options.makeTransport(record));
@@ -131,7 +136,7 @@ export class Computes {
   }
 
   /** Its address is where this server listens; only what it is called can be chosen. */
-  async #renameLocal(name: string): Promise<Compute> {
+  async #renameLocal(name: string): Promise<RegisteredCompute> {
     const { local } = this;
     const before = this.#localName;
     if (name !== local.record.name) {
@@ -163,7 +168,7 @@ export class Computes {
   }
 
   /** Something of its object changed. */
-  changed(compute: Compute): void {
+  changed(compute: RegisteredCompute): void {
     this.#list = undefined;
     this.#options.announce('compute.updated', compute);
   }
@@ -173,13 +178,13 @@ export class Computes {
     await Promise.all(this.all().map((compute) => compute.transport.close()));
   }
 
-  #add(compute: Compute): void {
+  #add(compute: RegisteredCompute): void {
     this.#computes.set(compute.id, compute);
     this.#list = undefined;
     this.#listen(compute);
   }
 
-  #listen(compute: Compute): void {
+  #listen(compute: RegisteredCompute): void {
     this.#unsubscribe.get(compute.id)?.();
     const { transport } = compute;
     const endEvents = transport.events((event) => this.#options.onEvent(compute, event));
@@ -199,7 +204,7 @@ export class Computes {
   }
 
   /** A compute that does not answer may do so later; one that answers and cannot be used is not registered. */
-  async #connectFirst(compute: Compute): Promise<void> {
+  async #connectFirst(compute: RegisteredCompute): Promise<void> {
     try {
       await compute.transport.connect();
     } catch (error) {

@@ -7,10 +7,10 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import type { NodeType } from '../../schema/node.ts';
-import type { Compute } from './compute.ts';
+import type { RegisteredCompute } from './compute.ts';
 
 export interface WantedImage {
-  readonly compute: Compute;
+  readonly compute: RegisteredCompute;
   readonly nodeType: NodeType;
   /** As the compute named it: a name, or a path. Only its last part counts. */
   readonly image: string;
@@ -33,11 +33,11 @@ const sumLimitMs = 120_000;
 const sumEveryMs = 500;
 
 export class ImageTransfers {
-  readonly #local: () => Compute;
+  readonly #local: () => RegisteredCompute;
   /** By compute, kind and name. */
   readonly #going = new Map<string, Promise<boolean>>();
 
-  constructor(local: () => Compute) {
+  constructor(local: () => RegisteredCompute) {
     this.#local = local;
   }
 
@@ -87,7 +87,7 @@ export class ImageTransfers {
     name,
     sum,
   }: {
-    compute: Compute;
+    compute: RegisteredCompute;
     images: `/${string}`;
     name: string;
     sum: string;

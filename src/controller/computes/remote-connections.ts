@@ -8,7 +8,9 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher, request, WebSocket } from 'undici';
+import { fault } from '../../api/faults.ts';
 import type { Method } from '../../api/route.ts';
+import { goInClear, isPrivate } from './clear-credentials.ts';
 
 export interface RemoteAddress {
   readonly name: string;
@@ -17,6 +19,8 @@ export interface RemoteAddress {
   readonly port: number;
   readonly user: string | null;
   readonly password: string | null;
+  /** They may be sent over plain HTTP to any address. */
+  readonly clearCredentials: boolean;
 }
 
 export interface RemoteRequest {
@@ -38,11 +42,13 @@ interface Library {
 
 export class RemoteConnections {
   readonly #origin: string;
+  readonly #address: RemoteAddress;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #sockets = new Set<Socket>();
   #loading: Promise<Library> | undefined;
 
   constructor(address: RemoteAddress) {
+    this.#address = address;
     this.#origin = originOf(address);
     this.#headers = credentialsOf(address);
   }
@@ -88,11 +94,24 @@ export class RemoteConnections {
       connect: (options, done) =>
         connect(options, (...result) => {
           const [, socket] = result;
+          const problem = socket && this.#problemOf(socket);
+          if (problem) {
+            socket.destroy();
+            done(problem, null);
+            return;
+          }
           if (socket) this.#keep(socket);
           done(...result);
         }),
     });
     return { agent, request, WebSocket };
+  }
+
+  /** What a name leads to may change after it was registered: nothing has been sent yet. */
+  #problemOf({ remoteAddress = '' }: Socket): Error | undefined {
+    const { name, clearCredentials } = this.#address;
+    if (clearCredentials || !goInClear(this.#address) || isPrivate(remoteAddress)) return undefined;
+    return fault('credentials_in_clear', { name, address: remoteAddress });
   }
 
   #keep(socket: Socket): void {

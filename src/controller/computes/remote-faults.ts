@@ -19,7 +19,7 @@ export function faultOfAnswer({ name, request, status, text }: Refusal): Fault {
   if (status === 408 || status === 504) return fault('compute_timeout', { name, request });
   if (status === 409 && exception === 'ImageMissingError' && image !== undefined)
     return fault('image_missing', { image }, { extra: { image } });
-  if (status === 409) return fault('compute_said', { message });
+  if (status === 409) return fault('compute_error', { message });
   if (status === 503) return fault('compute_busy', { name, request, message });
   return fault('compute_failed', { name, request, message });
 }

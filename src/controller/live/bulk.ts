@@ -1,17 +1,43 @@
 /**
  * Many nodes, links and drawings at once, all or nothing: they are made on their computes side by side, then become part of the project
- * by one record of the log. What fails on the way takes everything back.
+ * by one record of the log. What fails on the way reverts everything.
  */
 import { Fault, fault, isFault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
-import type { BulkCreate, BulkEnd, BulkLink, BulkNode } from '../../schema/bulk.ts';
+import type { BulkCreate, BulkEnd, BulkLink, BulkNode, BulkUpdate } from '../../schema/bulk.ts';
 import type { Drawing } from '../../schema/drawing.ts';
 import type { LinkEnd } from '../../schema/link.ts';
 import type { NodeObject } from '../model/node.ts';
 import { type Prepared, revertAll } from './host/prepared.ts';
+import type { Commit } from './host/project-context.ts';
 import type { LinkObject } from './links/link.ts';
 import type { LiveProject } from './live-project.ts';
 import type { OpenNode } from './nodes/open-node.ts';
+
+/** @throws what is wrong with one of them, after its place in the request; nothing has moved then */
+export async function placeAll(project: LiveProject, { nodes = [], drawings = [] }: BulkUpdate): Promise<void> {
+  const nodeIds = distinctIds('nodes', nodes, ({ node_id }) => node_id);
+  const drawingIds = distinctIds('drawings', drawings, ({ drawing_id }) => drawing_id);
+  await project.nodes.locks.runAll(nodeIds, () =>
+    project.drawings.locks.runAll(drawingIds, async () => {
+      const commits = [
+        ...planned('nodes', nodes, (node) => project.nodes.preparePlacement(node)),
+        ...planned('drawings', drawings, (drawing) => project.drawings.preparePlacement(drawing)),
+      ];
+      if (commits.length > 0) await project.changes.commitAll(commits);
+    }),
+  );
+}
+
+function planned<W>(what: keyof Made, wanted: readonly W[], plan: (one: W) => Commit | undefined): Commit[] {
+  return wanted.flatMap((one, index) => {
+    try {
+      return plan(one) ?? [];
+    } catch (error) {
+      throw isFault(error) ? placed(error, `${what}[${index}]`) : error;
+    }
+  });
+}
 
 interface Made {
   readonly nodes: NodeObject[];
@@ -27,8 +53,8 @@ export async function makeAll(project: LiveProject, body: BulkCreate): Promise<M
   const wanted = (body.nodes ?? []).map((node) => ({ ...node, node_id: node.node_id ?? crypto.randomUUID() }));
   const ids = idsByRef(wanted);
   const links = (body.links ?? []).map((link, index) => ({ ...link, nodes: link.nodes.map((end) => endOf(end, ids, index)) }));
-  checkDistinct('links', links, ({ link_id }) => link_id);
-  checkDistinct('drawings', body.drawings ?? [], ({ drawing_id }) => drawing_id);
+  distinctIds('links', links, ({ link_id }) => link_id);
+  distinctIds('drawings', body.drawings ?? [], ({ drawing_id }) => drawing_id);
   const ends = links.flatMap(({ nodes }) => nodes);
   const concerned = [...wanted, ...ends].map(({ node_id }) => node_id);
   return project.nodes.locks.runAll(concerned, async () => {
@@ -38,7 +64,7 @@ export async function makeAll(project: LiveProject, body: BulkCreate): Promise<M
       const fresh = new Map(nodes.map(({ node }) => [node.id, node]));
       const joined = await each('links', links, prepared, (link) => prepareLink(project, link, fresh));
       const drawings = await each('drawings', body.drawings ?? [], prepared, (drawing) => project.drawings.prepare(drawing));
-      await project.commitAll([...nodes, ...joined, ...drawings].map(({ commit }) => commit));
+      await project.changes.commitAll([...nodes, ...joined, ...drawings].map(({ commit }) => commit));
       return { nodes: results(nodes), links: results(joined), drawings: results(drawings) };
     } catch (error) {
       await revertAll(prepared);
@@ -73,18 +99,18 @@ async function each<W, P extends Prepared<unknown>>(
 function prepareLink(project: LiveProject, link: BulkLink & { nodes: LinkEnd[] }, fresh: ReadonlyMap<string, OpenNode>) {
   const [one, other] = link.nodes as [LinkEnd, LinkEnd];
   const nodeOf = ({ node_id }: LinkEnd) => fresh.get(node_id) ?? project.nodes.get(node_id);
-  return project.links.prepare(link, [nodeOf(one), nodeOf(other)], link.link_id);
+  return project.linkOperations.prepare(link, [nodeOf(one), nodeOf(other)], link.link_id);
 }
 
 /** @throws `invalid_request` */
 function idsByRef(nodes: readonly (BulkNode & { node_id: string })[]): Map<string, string> {
-  checkDistinct('nodes', nodes, ({ node_id }) => node_id);
-  checkDistinct('nodes', nodes, ({ ref }) => ref);
+  distinctIds('nodes', nodes, ({ node_id }) => node_id);
+  distinctIds('nodes', nodes, ({ ref }) => ref);
   return new Map(nodes.flatMap(({ ref, node_id }) => (ref === undefined ? [] : [[ref, node_id]])));
 }
 
 /** @throws `invalid_request` */
-function checkDistinct<W>(what: keyof Made, wanted: readonly W[], idOf: (one: W) => string | undefined): void {
+function distinctIds<W>(what: keyof Made, wanted: readonly W[], idOf: (one: W) => string | undefined): Set<string> {
   const seen = new Set<string>();
   for (const [index, one] of wanted.entries()) {
     const id = idOf(one);
@@ -92,6 +118,7 @@ function checkDistinct<W>(what: keyof Made, wanted: readonly W[], idOf: (one: W)
     if (seen.has(id)) throw fault('invalid_request', { reason: `${what}[${index}]: another has "${id}" too` });
     seen.add(id);
   }
+  return seen;
 }
 
 /** @throws `invalid_request` */

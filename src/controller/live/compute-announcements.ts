@@ -1,12 +1,12 @@
-/** The computes that know an open project: each is told of it once, before it gets a node, and none any more once it is being closed. */
+/** The computes to which an open project was announced: each once, before it gets a node, and none any more while it is being closed. */
 import { fault, isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 
-export interface ToldParts {
+export interface AnnouncementOptions {
   /** Of the project, absolute. */
   readonly folder: string;
   readonly computes: Computes;
@@ -14,48 +14,48 @@ export interface ToldParts {
   readonly entry: () => ProjectEntry;
 }
 
-export class ToldComputes {
-  readonly #parts: ToldParts;
-  readonly #told = new Map<Compute, Promise<void>>();
-  #isEnding = false;
+export class ComputeAnnouncements {
+  readonly #options: AnnouncementOptions;
+  readonly #announced = new Map<RegisteredCompute, Promise<void>>();
+  #isClosing = false;
 
-  constructor(parts: ToldParts) {
-    this.#parts = parts;
+  constructor(options: AnnouncementOptions) {
+    this.#options = options;
   }
 
-  /** @throws `project_closed`, and why the compute cannot be told */
-  tell(compute: Compute): Promise<void> {
-    if (this.#isEnding) return Promise.reject(fault('project_closed', { name: this.#parts.entry().name }));
-    const known = this.#told.get(compute);
+  /** @throws `project_closed`, and what the compute answers */
+  announceTo(compute: RegisteredCompute): Promise<void> {
+    if (this.#isClosing) return Promise.reject(fault('project_closed', { name: this.#options.entry().name }));
+    const known = this.#announced.get(compute);
     if (known) return known;
-    const told = this.#tell(compute);
-    this.#told.set(compute, told);
-    told.catch(() => this.#told.delete(compute));
-    return told;
+    const announced = this.#announce(compute);
+    this.#announced.set(compute, announced);
+    announced.catch(() => this.#announced.delete(compute));
+    return announced;
   }
 
-  /** It may have lost what it knew. */
-  forget(compute: Compute): void {
-    this.#told.delete(compute);
+  /** The compute may have lost its state. */
+  forget(compute: RegisteredCompute): void {
+    this.#announced.delete(compute);
   }
 
-  /** From now on no compute is told any more. */
+  /** From now on the project is announced to no compute. */
   end(): void {
-    this.#isEnding = true;
+    this.#isClosing = true;
   }
 
-  /** Has all of them close it, those too whose last node was deleted; errors are left aside. */
+  /** Closes the project on all of them, also where its last node was deleted; errors are left aside. */
   async close(): Promise<void> {
-    const { computes, entry } = this.#parts;
+    const { computes, entry } = this.#options;
     const path = { project_id: entry().project_id };
-    const registered = [...this.#told.keys()].filter((compute) => computes.find(compute.id) === compute);
+    const registered = [...this.#announced.keys()].filter((compute) => computes.find(compute.id) === compute);
     await forEachBounded(registered, concurrency, (compute) =>
       compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path }),
     );
   }
 
-  async #tell({ isLocal, transport }: Compute): Promise<void> {
-    const { folder, log, entry } = this.#parts;
+  async #announce({ isLocal, transport }: RegisteredCompute): Promise<void> {
+    const { folder, log, entry } = this.#options;
     const { name, project_id, variables } = entry();
     const body = { name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }) };
     try {

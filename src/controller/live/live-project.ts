@@ -11,25 +11,30 @@ import { Gate } from '../../lib/gate.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Symbols } from '../catalog/symbols.ts';
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { toProjectEntry } from '../log/actions/project-rules.ts';
 import { type Captured, ProjectLog } from '../log/project-log.ts';
 import { type ProjectState, topologyOf } from '../log/project-state.ts';
-import type { Change, LogRecord } from '../log/records.ts';
+import type { LogRecord, ProjectChange } from '../log/records.ts';
 import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
 import { ProjectCaptures } from './captures/project-captures.ts';
-import { ToldComputes } from './compute-announcements.ts';
+import { ComputeAnnouncements } from './compute-announcements.ts';
 import { removeUnusedPictures } from './drawings/pictures.ts';
 import { ProjectDrawings } from './drawings/project-drawings.ts';
 import { noticesOf } from './history/missed-notices.ts';
 import { ProjectUndo } from './history/project-undo.ts';
-import { UnloggedNotices } from './history/unlogged-notices.ts';
 import { ProjectChanges } from './host/project-changes.ts';
-import type { Commit, Notice, ProjectHost } from './host/project-host.ts';
-import { ProjectLinks } from './links/project-links.ts';
+import type { Notice, ProjectContext } from './host/project-context.ts';
+import { ProjectNotices } from './host/project-notices.ts';
+import { deleteLinksOn } from './links/delete-links.ts';
+import { LinkOperations } from './links/link-operations.ts';
+import { LinkRecovery } from './links/link-recovery.ts';
+import { LinkSet } from './links/link-set.ts';
+import { LinkStatsReader } from './links/link-stats.ts';
+import { LinkWiring } from './links/link-wiring.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
@@ -43,60 +48,78 @@ export interface LiveProjectOptions {
   readonly version: string;
   readonly log: Log;
   readonly notices: EventStream<Notice>;
-  /** The project's own fields are others now. */
+  /** The project's own fields were changed. */
   readonly onEntry: (entry: ProjectEntry) => void;
 }
 
 /** Notices up to and with that of change `seq`, or why they are not known. */
 export type Missed = { readonly seq: number; readonly notices: readonly Notice[] } | 'too_old' | 'unknown' | 'closed';
 
-export class LiveProject implements ProjectHost {
+export class LiveProject {
   readonly projectId: string;
   readonly folder: string;
-  readonly configsPath: string;
-  readonly symbols: Symbols;
   readonly computes: Computes;
   readonly nodes: ProjectNodes;
-  readonly links: ProjectLinks;
+  readonly links: LinkSet;
+  readonly linkOperations: LinkOperations;
+  readonly linkRecovery: LinkRecovery;
+  readonly linkStats: LinkStatsReader;
   readonly captures: ProjectCaptures;
   readonly drawings: ProjectDrawings;
   readonly gate = new Gate();
   readonly undo: ProjectUndo;
-  readonly #log: ProjectLog;
   readonly changes: ProjectChanges;
+  readonly #log: ProjectLog;
   readonly #onEntry: LiveProjectOptions['onEntry'];
   /** Changes of the project's own fields, one at a time. */
   readonly #updates = new Mutex();
   readonly #serverLog: Log;
-  readonly #notices: EventStream<Notice>;
+  readonly #notices: ProjectNotices;
   /** Computes that the file names; those not registered here are kept in it. */
   readonly #namedComputes: readonly ComputeEntry[];
-  readonly #unlogged = new UnloggedNotices();
-  readonly #toldComputes: ToldComputes;
+  readonly #announcements: ComputeAnnouncements;
   #entry: ProjectEntry;
   /** A clean end: where links' frames went is of no use to the next opening. */
   #forgetPorts = false;
 
   private constructor(log: ProjectLog, state: ProjectState, options: LiveProjectOptions) {
+    const { folder, configsPath, symbols, computes } = options;
     this.projectId = state.project.project_id;
-    this.folder = options.folder;
-    this.configsPath = options.configsPath;
-    this.symbols = options.symbols;
-    this.computes = options.computes;
+    this.folder = folder;
+    this.computes = computes;
     this.#log = log;
-    this.changes = new ProjectChanges(log, (change, event, seq) => this.#tell(change, event, seq));
     this.#onEntry = options.onEntry;
     this.#serverLog = options.log;
-    this.#notices = options.notices;
     this.#entry = state.project;
-    this.#toldComputes = new ToldComputes({ ...options, entry: () => this.#entry });
     this.#namedComputes = state.computes;
-    this.nodes = new ProjectNodes(this);
-    this.links = new ProjectLinks(this, this.nodes);
-    this.nodes.connect(this.links);
-    const { links, nodes } = this;
-    this.captures = new ProjectCaptures({ host: this, links, nodes, store: options.captures.of(this.projectId) });
-    this.drawings = new ProjectDrawings(this);
+    const notices = new ProjectNotices(options.notices, () => log.seq);
+    const changes = new ProjectChanges(log, (change, event, seq) => notices.announce(change, event, seq));
+    const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry });
+    const context: ProjectContext = {
+      ...{ projectId: this.projectId, folder, configsPath, symbols, computes },
+      commit: (change, apply) => changes.commitAll([{ change, apply }]),
+      commitAll: (commits) => changes.commitAll(commits),
+      notify: (action, event) => notices.notify(action, event),
+      announceTo: (compute) => announcements.announceTo(compute),
+    };
+    const links = new LinkSet();
+    const linkParts = { links, wiring: new LinkWiring(this.projectId) };
+    const linkRecovery = new LinkRecovery(context, linkParts);
+    const nodes = new ProjectNodes(context, {
+      endsOn: (nodeId) => links.endsOn(nodeId),
+      deleteOn: (nodeId) => deleteLinksOn(context, linkParts, nodeId),
+      connectOn: (nodeId) => linkRecovery.connectOn(nodeId),
+    });
+    this.#notices = notices;
+    this.changes = changes;
+    this.#announcements = announcements;
+    this.links = links;
+    this.linkRecovery = linkRecovery;
+    this.nodes = nodes;
+    this.linkOperations = new LinkOperations(context, linkParts, nodes);
+    this.linkStats = new LinkStatsReader(context, links);
+    this.captures = new ProjectCaptures({ host: context, links, nodes, store: options.captures.of(this.projectId) });
+    this.drawings = new ProjectDrawings(context);
     this.undo = new ProjectUndo(this);
     log.snapshotFrom(() => this.#capture());
   }
@@ -146,26 +169,16 @@ export class LiveProject implements ProjectHost {
   }
 
   /** Computes that have nodes of this project. */
-  usedComputes(): Compute[] {
+  usedComputes(): RegisteredCompute[] {
     return [...new Set(this.nodes.entries().map((entry) => entry.compute_id))].flatMap((id) => this.computes.find(id) ?? []);
   }
 
-  commit(change: Change, apply: Commit['apply']): Promise<void> {
-    return this.commitAll([{ change, apply }]);
-  }
-
-  /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
-  commitAll(commits: readonly Commit[]): Promise<void> {
-    return this.changes.commitAll(commits);
-  }
-
+  /** Sends listeners what is not a change of the project. */
   notify(action: string, event: object): void {
-    const notice = { action, event };
-    this.#unlogged.note(notice, this.seq);
-    this.#notices.emit(notice);
+    this.#notices.notify(action, event);
   }
 
-  /** What a listener was not told that has seen everything up to `since`. */
+  /** What a listener missed that has received everything up to `since`. */
   async missed(since: number): Promise<Missed> {
     const { seq } = this;
     if (since > seq) return 'unknown';
@@ -174,7 +187,7 @@ export class LiveProject implements ProjectHost {
     const notices = await noticesOf(records, this);
     const findNode = (id: string) => this.nodes.find(id)?.object;
     const findLink = (id: string) => this.links.find(id)?.object;
-    return { seq, notices: [...notices, ...this.#unlogged.after(since, findNode, findLink)] };
+    return { seq, notices: [...notices, ...this.#notices.unlogged.after(since, findNode, findLink)] };
   }
 
   /** The changes that are remembered, the oldest first. */
@@ -182,28 +195,29 @@ export class LiveProject implements ProjectHost {
     return this.#log.records();
   }
 
-  /** @throws `project_closed`, and why the compute cannot be told */
-  ensureOn(compute: Compute): Promise<void> {
-    return this.#toldComputes.tell(compute);
+  /** @throws `project_closed`, and what the compute answers */
+  announceTo(compute: RegisteredCompute): Promise<void> {
+    return this.#announcements.announceTo(compute);
   }
 
-  /** A compute may have lost what it knew. */
-  forgetOn(compute: Compute): void {
-    this.#toldComputes.forget(compute);
+  /** A compute may have lost its state. */
+  forgetOn(compute: RegisteredCompute): void {
+    this.#announcements.forget(compute);
   }
 
-  /** Changes the project's own fields, if they are others; listeners of the controller are told by `onEntry`. */
+  /** Changes the project's own fields, if they are others; listeners of the controller are notified by `onEntry`. */
   update(fields: object): Promise<void> {
     return this.#updates.run(async () => {
       const was = this.#entry;
       const entry = toProjectEntry(was, fields);
       if (isDeepStrictEqual(entry, was)) return;
-      const change: Change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
-      await this.commit(change, () => {
+      const change: ProjectChange = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+      const apply = () => {
         this.#entry = entry;
         this.#onEntry(entry);
         return undefined;
-      });
+      };
+      await this.changes.commitAll([{ change, apply }]);
       const { variables } = entry;
       if (isDeepStrictEqual(variables, was.variables)) return;
       await forEachBounded(this.usedComputes(), concurrency, (compute) =>
@@ -222,12 +236,12 @@ export class LiveProject implements ProjectHost {
 
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(): Promise<void> {
-    this.#toldComputes.end();
+    this.#announcements.end();
     await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
     );
-    await this.#toldComputes.close();
+    await this.#announcements.close();
     this.#forgetPorts = true;
     await this.#removeUnusedPictures().catch(() => undefined);
     await this.release();
@@ -241,7 +255,7 @@ export class LiveProject implements ProjectHost {
     await this.#log.close();
   }
 
-  /** A drawing that was deleted may come back. */
+  /** A picture stays while undo can restore its drawing. */
   async #removeUnusedPictures(): Promise<void> {
     const used = new Set([...this.drawings.entries().map(({ svg }) => svg), this.#entry.supplier?.logo ?? '']);
     for (const { action, event, was } of await this.records()) {
@@ -251,13 +265,13 @@ export class LiveProject implements ProjectHost {
     await removeUnusedPictures(this.folder, used);
   }
 
-  /** Listeners are told of all that is there. */
+  /** Listeners are sent all nodes, links and drawings. */
   async #restore(state: ProjectState): Promise<void> {
     const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
     await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
-    const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.links.add(entry)));
+    const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.linkOperations.add(entry)));
     await forEachBounded(links, concurrency, async ({ link_id }) => {
-      await this.links.mending.restore(link_id, state.udpPorts.get(link_id));
+      await this.linkRecovery.restore(link_id, state.udpPorts.get(link_id));
       this.notify('link.created', this.links.get(link_id));
     });
     await this.captures.restore(this.usedComputes());
@@ -270,15 +284,10 @@ export class LiveProject implements ProjectHost {
   #addLink(linkId: string, add: () => boolean): boolean {
     const isAdded = add();
     if (!isAdded)
-      this.notify('log.warning', { message: `The link ${linkId} was left out: its ends are not there, or have another link` });
+      this.notify('log.warning', {
+        message: `The link ${linkId} was left out: a node of it does not exist, or a port has another link`,
+      });
     return isAdded;
-  }
-
-  #tell({ action }: Change, event: object | undefined, seq: number): void {
-    if (!event) return;
-    const notice = { action, event, seq };
-    if (action.endsWith('.deleted')) this.#unlogged.note(notice, seq);
-    this.#notices.emit(notice);
   }
 
   #capture(): Captured {

@@ -2,7 +2,7 @@
 
 import type { Log } from '../../lib/log.ts';
 import { resetAction, resumedAction, type StreamReset, type StreamResumed } from '../../schema/notification.ts';
-import type { Notice } from './host/project-host.ts';
+import type { Notice } from './host/project-context.ts';
 import type { LiveProject, Missed } from './live-project.ts';
 
 interface Resumable {

@@ -3,10 +3,10 @@ import type { LiveProject } from './live-project.ts';
 
 type Part = 'node' | 'link' | 'drawing';
 /** Objects of the API by their ids. */
-type Parts = Readonly<Record<Part, ReadonlyMap<string, object>>>;
+type TopologyObjects = Readonly<Record<Part, ReadonlyMap<string, object>>>;
 
 /** As they are now. */
-export function partsOf(live: LiveProject): Parts {
+export function partsOf(live: LiveProject): TopologyObjects {
   return {
     node: new Map(live.nodes.list().map((node) => [node.node_id, node])),
     link: new Map(live.links.list().map((link) => [link.link_id, link])),
@@ -15,7 +15,7 @@ export function partsOf(live: LiveProject): Parts {
 }
 
 /** After the opening, which told of all that is there. Links go before their nodes. */
-export function tellGone(live: LiveProject, before: Parts): void {
+export function tellGone(live: LiveProject, before: TopologyObjects): void {
   const after = partsOf(live);
   for (const part of ['link', 'node', 'drawing'] as const) {
     for (const [id, object] of before[part]) if (!after[part].has(id)) live.notify(`${part}.deleted`, object);

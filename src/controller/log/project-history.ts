@@ -8,11 +8,14 @@ import { Journal, JournalDamaged } from '../../lib/journal.ts';
 import { setAside } from '../../lib/set-aside.ts';
 import { checkRecords } from './read-records.ts';
 import type { LogLine, LogRecord } from './records.ts';
+import { keepSteps } from './steps.ts';
 
-/** At least so many are kept; twice as many at most. */
+/** At least so many are kept, and the steps that they belong to; twice as many at most. */
 const keptRecords = 1_000;
 /** The same for the length of the file. */
 const keptBytes = 2 * 1024 * 1024;
+/** Records that are kept when the last steps are long: the largest bulk change and its undo, each of up to 15,000 changes. */
+const mostRecords = 40_000;
 
 export function historyPath(projectFile: string): string {
   return `${projectFile}.history`;
@@ -23,6 +26,7 @@ export class ProjectHistory {
   readonly #reaches: number;
   #journal: Promise<Journal<LogLine>> | undefined;
   #records: LogRecord[] = [];
+  #trimAbove = { records: 2 * keptRecords, bytes: 2 * keptBytes };
 
   /** `reaches`: number of the last change that it must hold to be of this project as it is. */
   constructor(projectFile: string, reaches: number) {
@@ -45,10 +49,12 @@ export class ProjectHistory {
     if (fresh.length === 0) return;
     await journal.append(fresh);
     this.#records.push(...fresh);
-    if (this.#records.length <= 2 * keptRecords && journal.sizeBytes <= 2 * keptBytes) return;
+    if (this.#records.length <= this.#trimAbove.records && journal.sizeBytes <= this.#trimAbove.bytes) return;
     const kept = newest(this.#records);
     await journal.restart(() => kept);
     this.#records = kept;
+    // Long steps may have to stay: it is not tried again before there is as much again.
+    this.#trimAbove = { records: 2 * Math.max(keptRecords, kept.length), bytes: 2 * Math.max(keptBytes, journal.sizeBytes) };
   }
 
   async close(): Promise<void> {
@@ -101,5 +107,5 @@ function newest(records: readonly LogRecord[]): LogRecord[] {
     first -= 1;
     bytes += JSON.stringify(records[first]).length;
   }
-  return records.slice(first);
+  return keepSteps(records, first, mostRecords);
 }

@@ -9,7 +9,7 @@ import { type NodeEntry, projectDefaults, toNodeEntry } from '../model/topology.
 import { historyPath } from './project-history.ts';
 import { ProjectLog } from './project-log.ts';
 import { type ProjectState, readProject, topologyOf } from './project-state.ts';
-import type { Change } from './records.ts';
+import type { ProjectChange } from './records.ts';
 
 const projectId = 'c6992992-ac72-47dc-833b-54aa334bcd05';
 const options = { version: '2.2.60', onSnapshotFailed: () => undefined, quietMs: 100_000 };
@@ -39,7 +39,7 @@ async function open(file: string, changed = {}): Promise<Opened> {
   log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
   const put = (entry: NodeEntry) => {
     const was = state.nodes.get(entry.node_id);
-    const change: Change = was
+    const change: ProjectChange = was
       ? { action: 'node.updated', event: entry, was }
       : { action: 'node.created', event: entry, was: null };
     return log.append(change, () => state.nodes.set(entry.node_id, entry));

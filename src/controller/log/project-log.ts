@@ -22,7 +22,7 @@ import { topologyText } from '../model/topology-text.ts';
 import { ProjectHistory } from './project-history.ts';
 import { damaged, logPath, type ProjectState, replay, stateOf } from './project-state.ts';
 import { checkRecords } from './read-records.ts';
-import type { Change, LogLine, LogRecord, RecordOf, UdpPorts } from './records.ts';
+import type { LogLine, LogRecord, ProjectChange, RecordOf, UdpPorts } from './records.ts';
 
 /** What a snapshot holds; taken at one instant. */
 export interface Captured {
@@ -31,7 +31,7 @@ export interface Captured {
 }
 /** A change, and what is to be done when it is on disk. */
 export interface Pending {
-  readonly change: Change;
+  readonly change: ProjectChange;
   readonly apply: (seq: number) => void;
 }
 export interface LogOptions {
@@ -130,7 +130,7 @@ export class ProjectLog {
    * Resolves when the change is on disk and has taken effect: `apply` is called in the order of the log.
    * @throws `storage_failed`; the change is not in the log then
    */
-  append(change: Change, apply: (seq: number) => void): Promise<void> {
+  append(change: ProjectChange, apply: (seq: number) => void): Promise<void> {
     return this.appendAll([{ change, apply }]);
   }
 
@@ -203,7 +203,7 @@ export class ProjectLog {
     await this.#history.close();
   }
 
-  #record({ udpPorts, undoable, ...change }: Change): LogRecord {
+  #record({ udpPorts, undoable, ...change }: ProjectChange): LogRecord {
     this.#appended += 1;
     const seq = this.#appended;
     const requester = findRequester();

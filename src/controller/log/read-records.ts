@@ -1,4 +1,5 @@
 /** Records as they come from disk: each is checked before it is used. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { problemsOf } from '../../api/validate.ts';
 import { JournalDamaged } from '../../lib/journal.ts';
 import { asStored, nullable, strict } from '../../schema/common.ts';
@@ -6,6 +7,9 @@ import { type TSchema, Type } from '../../schema/type.ts';
 import { actionRules, isAction } from './actions/actions.ts';
 import { UdpPortPair } from './actions/marker-rules.ts';
 import type { Action, LogRecord } from './records.ts';
+
+/** So many are checked before other requests have their turn. */
+const recordsPerTurn = 500;
 
 const seq = Type.Integer({ minimum: 0 });
 
@@ -30,6 +34,7 @@ function schemaOf(action: string, { event, was }: { event: TSchema; was: TSchema
 export async function checkRecords(lines: readonly unknown[]): Promise<LogRecord[]> {
   const records = lines.flat();
   for (const [index, record] of records.entries()) {
+    if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
     const reason = await wrongWith(record);
     if (reason !== undefined)
       throw new JournalDamaged(`record ${seqOf(record) ?? `at position ${index + 1}`} of its log ${reason}`);

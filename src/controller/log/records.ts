@@ -62,7 +62,7 @@ interface ChangeHead {
 }
 export type ChangeOf<A extends Action> = { readonly [K in A]: ChangeHead & { readonly action: K } & Payloads[K] }[A];
 /** A change that is about to be recorded. */
-export type Change = ChangeOf<Action>;
+export type ProjectChange = ChangeOf<Action>;
 /** What applying, reverting and announcing need of a record. */
 export type Changed<A extends Action> = {
   readonly [K in A]: { readonly action: K; readonly udp_ports?: UdpPorts } & Payloads[K];

@@ -1,4 +1,4 @@
-/** Which steps of a project can be undone and redone, as its records tell. */
+/** Which steps of a project can be undone and redone, by its records. */
 import type { LogRecord } from './records.ts';
 
 export interface Step {
@@ -8,14 +8,14 @@ export interface Step {
 }
 
 export interface Steps {
-  /** The last is taken back first. */
+  /** The last is reverted first. */
   readonly undo: readonly Step[];
   readonly redo: readonly Step[];
 }
 
 /**
- * To undo and to redo is the same: to take back the changes of a step, by a step that says which one, and that comes to lie on the
- * other pile. A step that took nothing back leaves nothing to redo. One whose first changes are forgotten cannot be taken back.
+ * Undo and redo do the same: they revert the changes of a step, by a step that names it (`inverts`) and is put on the other pile. A new
+ * step leaves nothing to redo. A step whose first changes are forgotten cannot be reverted.
  */
 export function stepsOf(records: readonly LogRecord[]): Steps {
   const undo: Step[] = [];
@@ -42,6 +42,38 @@ function group(records: readonly LogRecord[]): Step[] {
     else if (record.step !== undefined) steps.get(record.step)?.push(record);
   }
   return Array.from(steps, ([id, ofStep]) => ({ id, records: ofStep }));
+}
+
+/**
+ * The records from index `from` on, and those before them that the steps among these need: a step is kept whole, and one that undid
+ * another with that one, or it could not be redone. No more than `most` are kept for it.
+ */
+export function keepSteps(records: readonly LogRecord[], from: number, most: number): LogRecord[] {
+  const begins = new Map<number, number>();
+  const kinds = new Map<number, 'do' | 'undo' | 'redo'>();
+  for (const [index, { seq, step, inverts }] of records.entries()) {
+    if (step !== seq) continue;
+    begins.set(step, index);
+    const inverted = inverts === undefined ? undefined : kinds.get(inverts);
+    if (inverts === undefined) kinds.set(step, 'do');
+    else if (inverted) kinds.set(step, inverted === 'undo' ? 'redo' : 'undo');
+  }
+  let first = from;
+  const include = (step: number | undefined) => {
+    const index = step === undefined ? undefined : begins.get(step);
+    if (index !== undefined && index < first && records.length - index <= most) first = index;
+  };
+  for (let index = records.length - 1; index >= first; index--) {
+    const { step, inverts } = records[index] as LogRecord;
+    include(step);
+    if (step !== undefined && kinds.get(step) === 'undo') include(inverts);
+  }
+  return records.slice(first).map((record) => {
+    const { step, inverts, ...rest } = record;
+    if (step === undefined || inverts === undefined || kinds.get(step) !== 'redo') return record;
+    // What it redid is forgotten: from now on it is a step like a first one, which undo reverts.
+    return (begins.get(inverts) ?? -1) < first ? ({ ...rest, step } as LogRecord) : record;
+  });
 }
 
 function remove(pile: Step[], id: number): Step | undefined {

@@ -4,7 +4,7 @@ import { mapInTurns } from '../../lib/turns.ts';
 import { canonical } from './canonical.ts';
 import type { Topology } from './topology.ts';
 
-type Raw = Record<string, unknown>;
+type FileObject = Record<string, unknown>;
 
 /** Old id to new id; an id that is asked for twice gets the same answer, so that project and snapshots stay consistent. */
 export class FreshIds {
@@ -47,8 +47,8 @@ export interface NewIdentity {
 /**
  * The project file (any revision since 2.0, as parsed) under its new identity. Keys that are not known here are kept as they are.
  */
-export function withNewIdentity(file: Raw, identity: NewIdentity): Raw {
-  const topology = (file.topology ?? {}) as Raw;
+export function withNewIdentity(file: FileObject, identity: NewIdentity): FileObject {
+  const topology = (file.topology ?? {}) as FileObject;
   return {
     ...file,
     name: identity.name,
@@ -79,22 +79,22 @@ function withNewLinkId(link: Raw, { ids }: NewIdentity): Raw {
   return { ...link, ...renamed(link, 'link_id', ids), nodes };
 }
 
-function withNewNodeId(node: Raw, { ids, resetMacAddresses }: NewIdentity): Raw {
+function withNewNodeId(node: FileObject, { ids, resetMacAddresses }: NewIdentity): FileObject {
   const copy = { ...node, ...renamed(node, 'node_id', ids) };
-  return resetMacAddresses ? { ...copy, properties: withoutMacAddresses((node.properties ?? {}) as Raw) } : copy;
+  return resetMacAddresses ? { ...copy, properties: withoutMacAddresses((node.properties ?? {}) as FileObject) } : copy;
 }
 
 /** Null stands for "make one". */
-export function withoutMacAddresses(properties: Readonly<Raw>): Raw {
+export function withoutMacAddresses(properties: Readonly<FileObject>): FileObject {
   const reset = ['mac_addr', 'mac_address'].filter((key) => key in properties).map((key) => [key, null]);
   return { ...properties, ...Object.fromEntries(reset) };
 }
 
-function renamed(part: Raw, key: string, ids: FreshIds): Raw {
+function renamed(part: FileObject, key: string, ids: FreshIds): FileObject {
   const old = part[key];
   return typeof old === 'string' ? { [key]: ids.get(old) } : {};
 }
 
-function items(value: unknown): Raw[] {
-  return Array.isArray(value) ? (value as Raw[]) : [];
+function items(value: unknown): FileObject[] {
+  return Array.isArray(value) ? (value as FileObject[]) : [];
 }

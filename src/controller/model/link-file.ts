@@ -10,13 +10,13 @@ import { canonical } from './canonical.ts';
 import type { LinkEntry } from './topology.ts';
 
 const styleKey = 'patchbay_filters';
-const established = new Set<string>(filterTable.filter(({ isEstablished }) => isEstablished).map(({ type }) => type));
+const gns3Filters = new Set<string>(filterTable.filter(({ isGns3 }) => isGns3).map(({ type }) => type));
 
 export function linkToFile(link: LinkEntry): LinkEntry {
   const all = Object.entries(link.filters);
-  const own = all.filter(([key]) => !established.has(key));
+  const own = all.filter(([key]) => !gns3Filters.has(key));
   if (own.length === 0) return link;
-  const filters = Object.fromEntries(all.filter(([key]) => established.has(key))) as Filters;
+  const filters = Object.fromEntries(all.filter(([key]) => gns3Filters.has(key))) as Filters;
   return canonical<LinkEntry>({ ...link, filters, link_style: { ...link.link_style, [styleKey]: Object.fromEntries(own) } });
 }
 

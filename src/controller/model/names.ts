@@ -8,7 +8,7 @@ import { fault } from '../../api/faults.ts';
 const maxNumber = 999_999;
 const placeholder = /\{(?:0|id)(?::[^{}]*)?\}/;
 
-export class Names {
+export class NodeNames {
   readonly #taken = new Set<string>();
   /** Numbers up to which a format's names are known to be taken. */
   readonly #counted = new Map<string, number>();

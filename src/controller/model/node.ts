@@ -20,7 +20,7 @@ export interface NodeLive {
 export const unknownLive: NodeLive = Object.freeze({ command_line: null, node_directory: null, status: 'stopped' });
 
 /** The node object of a compute's API: other keys than these are the node's properties. */
-export type ComputeNode = Readonly<Record<string, unknown>>;
+export type ComputeNodeObject = Readonly<Record<string, unknown>>;
 
 export function findKind(type: NodeType): Kind | undefined {
   return kinds[type];
@@ -190,7 +190,7 @@ const notProperties = new Set([
 ]);
 
 /** The node after an answer or event of its compute. Gives back the same objects when nothing is different. */
-export function merge(entry: NodeEntry, live: NodeLive, answer: ComputeNode): { entry: NodeEntry; live: NodeLive } {
+export function merge(entry: NodeEntry, live: NodeLive, answer: ComputeNodeObject): { entry: NodeEntry; live: NodeLive } {
   const properties: Record<string, unknown> = { ...entry.properties };
   for (const [key, value] of Object.entries(answer)) {
     if (notProperties.has(key)) delete properties[key];
@@ -206,7 +206,7 @@ export function merge(entry: NodeEntry, live: NodeLive, answer: ComputeNode): { 
   return { entry: isDeepStrictEqual(mergedEntry, entry) ? entry : mergedEntry, live: mergedLive };
 }
 
-export function mergeLive(live: NodeLive, answer: ComputeNode): NodeLive {
+export function mergeLive(live: NodeLive, answer: ComputeNodeObject): NodeLive {
   const merged: NodeLive = {
     command_line: 'command_line' in answer ? (answer.command_line as string | null) : live.command_line,
     node_directory: 'node_directory' in answer ? (answer.node_directory as string | null) : live.node_directory,

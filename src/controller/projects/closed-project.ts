@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import { toProjectEntry } from '../log/actions/project-rules.ts';
 import { ProjectLog } from '../log/project-log.ts';
 import { topologyOf } from '../log/project-state.ts';
-import type { Change } from '../log/records.ts';
+import type { ProjectChange } from '../log/records.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 
@@ -24,7 +24,7 @@ export async function updateClosed(
     const entry = toProjectEntry(was, fields);
     if (isDeepStrictEqual(entry, was)) return undefined;
     log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: {} }));
-    const change: Change = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
+    const change: ProjectChange = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
     await log.append(change, () => {
       state.project = entry;
     });

@@ -4,14 +4,14 @@
  */
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 import type { Registry } from './registry.ts';
 
 export interface WatchedProjects {
-  all(): Iterable<Project>;
-  find(projectId: string): Project | undefined;
+  all(): Iterable<KnownProject>;
+  find(projectId: string): KnownProject | undefined;
 }
 
 export interface ComputeWatchOptions {
@@ -22,7 +22,7 @@ export interface ComputeWatchOptions {
 
 export class ComputeWatch {
   readonly #options: ComputeWatchOptions;
-  readonly #wasConnected = new WeakMap<Compute, boolean>();
+  readonly #wasConnected = new WeakMap<RegisteredCompute, boolean>();
   #hasBegun = false;
 
   constructor(options: ComputeWatchOptions) {
@@ -30,13 +30,13 @@ export class ComputeWatch {
   }
 
   /** All projects are known now. */
-  begin(computes: Iterable<Compute>): void {
+  begin(computes: Iterable<RegisteredCompute>): void {
     this.#hasBegun = true;
     for (const compute of computes) this.changed(compute);
   }
 
   /** Something of the state of its transport changed, or it has just been registered. */
-  changed(compute: Compute): void {
+  changed(compute: RegisteredCompute): void {
     const { connected } = compute.transport.state;
     if (!this.#hasBegun || compute.isLocal || this.#wasConnected.get(compute) === connected) return;
     this.#wasConnected.set(compute, connected);
@@ -45,7 +45,7 @@ export class ComputeWatch {
   }
 
   /** A project that is being opened is told when it is open. */
-  async #lost(compute: Compute): Promise<void> {
+  async #lost(compute: RegisteredCompute): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     await forEachBounded(open, open.length, async (project) => {
       const live = await project.findLive();
@@ -53,14 +53,14 @@ export class ComputeWatch {
     });
   }
 
-  async #back(compute: Compute): Promise<void> {
+  async #back(compute: RegisteredCompute): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
-    await forEachBounded(open, concurrency, (project) => project.change((live) => bringBack(live, compute)));
+    await forEachBounded(open, concurrency, (project) => project.change((live) => recoverNodes(live, compute)));
     await this.#closeThere(compute);
   }
 
   /** Projects that were closed while it was away run on there. */
-  async #closeThere(compute: Compute): Promise<void> {
+  async #closeThere(compute: RegisteredCompute): Promise<void> {
     const { projects, registry } = this.#options;
     const { body } = await compute.transport.call<{ project_id: string }[]>('GET /v2/compute/projects');
     for (const { project_id } of body) {
@@ -72,7 +72,7 @@ export class ComputeWatch {
   }
 }
 
-function setLost(live: LiveProject, compute: Compute): void {
+function setLost(live: LiveProject, compute: RegisteredCompute): void {
   const { name } = compute.record;
   const reason = compute.transport.state.lastError;
   const problem = `The compute ${name} is not connected${reason === null ? '' : `: ${reason}`}`;
@@ -83,13 +83,13 @@ function setLost(live: LiveProject, compute: Compute): void {
   for (const node of nodes) live.nodes.setProblem(node, problem);
 }
 
-async function bringBack(live: LiveProject, compute: Compute): Promise<void> {
+async function recoverNodes(live: LiveProject, compute: RegisteredCompute): Promise<void> {
   const nodes = [...live.nodes.all()].filter((node) => node.entry.compute_id === compute.id && node.problem !== undefined);
   if (nodes.length === 0) return;
   live.forgetOn(compute);
   for (const node of nodes) node.compute = compute;
   await forEachBounded(nodes, concurrency, (node) => live.nodes.open(node, 'node.updated'));
-  await live.links.mending.rejoin(compute);
+  await live.linkRecovery.reconnect(compute);
   // A stock GNS3 compute has no list of captures.
   await live.captures.reconcile(compute).catch(() => undefined);
 }

@@ -2,10 +2,10 @@
 import { constants, cp, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFault } from '../../api/faults.ts';
-import { type Compute, localComputeId } from '../computes/compute.ts';
+import { localComputeId, type RegisteredCompute } from '../computes/compute.ts';
 import type { FreshIds } from '../model/fresh-ids.ts';
 import type { Topology } from '../model/topology.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 
 /** Share blocks where the file system can; links stay links. */
 export const copyOptions = {
@@ -16,8 +16,8 @@ export const copyOptions = {
 } as const;
 
 export interface CopyOnCompute {
-  readonly source: Project;
-  readonly compute: Compute;
+  readonly source: KnownProject;
+  readonly compute: RegisteredCompute;
   /** Whether the project is open, so that the compute knows it anyway. */
   readonly isOpen: boolean;
   readonly to: {
@@ -55,7 +55,12 @@ export async function copyOnCompute({ source, compute, isOpen, to, leaveOut }: C
   }
 }
 
-async function asNewProject({ transport }: Compute, project_id: string, name: string, fill: () => Promise<unknown>): Promise<void> {
+async function asNewProject(
+  { transport }: RegisteredCompute,
+  project_id: string,
+  name: string,
+  fill: () => Promise<unknown>,
+): Promise<void> {
   await transport.call('POST /v2/compute/projects', { body: { project_id, name } });
   try {
     await fill();
@@ -94,7 +99,7 @@ export async function copyOwnFiles(from: string, to: string, leaveOut: readonly 
   }
 }
 
-/** Project files and their logs are written anew; the computes copy `project-files`; `tmp` and folders in passing are nobody's. */
+/** Project files and their logs are written anew; the computes copy `project-files`; `tmp` and staging folders are left out. */
 function isOwnFile(name: string): boolean {
   return !isProjectFile(name) && name !== 'project-files' && name !== 'tmp' && !name.startsWith('.');
 }

@@ -20,18 +20,18 @@ import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { copyOnCompute, copyOwnFiles, nodesByCompute } from './copy-files.ts';
 import { forgetOn } from './forget-on-computes.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 import type { FrozenProject } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
-import { passingPrefix } from './registry.ts';
+import { stagingPrefix } from './registry.ts';
 import { renewSnapshots } from './renew-snapshots.ts';
-import type { PassingFolders } from './staging-folders.ts';
+import type { StagingFolders } from './staging-folders.ts';
 
 export interface DuplicateOptions {
   readonly settings: Settings;
   readonly version: string;
   readonly computes: Computes;
-  readonly passing: PassingFolders;
+  readonly staging: StagingFolders;
   readonly isKnown: (projectId: string) => boolean;
   /** A name that no project has, made from this one. */
   readonly freeName: (base: string) => string;
@@ -45,17 +45,21 @@ export interface Duplicated {
 }
 
 interface Copying {
-  readonly source: Project;
+  readonly source: KnownProject;
   readonly wanted: ProjectDuplicate;
   readonly identity: NewIdentity;
   readonly filename: string;
   /** The folder that grows, and the one that it becomes. */
-  readonly growing: string;
+  readonly stagingPath: string;
   readonly path: string;
 }
 
 /** @throws not_local, project_name_invalid, project_id_taken, path_forbidden, project_path_taken, project_copy_failed */
-export async function duplicateProject(source: Project, wanted: ProjectDuplicate, options: DuplicateOptions): Promise<Duplicated> {
+export async function duplicateProject(
+  source: KnownProject,
+  wanted: ProjectDuplicate,
+  options: DuplicateOptions,
+): Promise<Duplicated> {
   const { settings, isKnown, freeName } = options;
   if (!settings.Server.local && !settings.Server.remote_duplicate)
     throw fault('not_local', { what: 'or remote_duplicate = True to allow duplication' });
@@ -66,10 +70,10 @@ export async function duplicateProject(source: Project, wanted: ProjectDuplicate
   const path = await placeOf(source, wanted, projectId, settings);
   const identity = { projectId, name, ids: new FreshIds(), resetMacAddresses: wanted.reset_mac_addresses ?? false };
   try {
-    return await options.passing.use(join(dirname(path), `${passingPrefix}${projectId}`), async (growing) => {
-      const copying: Copying = { source, wanted, identity, filename, growing, path };
+    return await options.staging.use(join(dirname(path), `${stagingPrefix}${projectId}`), async (stagingPath) => {
+      const copying: Copying = { source, wanted, identity, filename, stagingPath, path };
       const project = await source.freeze((frozen) => fill(copying, frozen, options));
-      await rename(growing, path);
+      await rename(stagingPath, path);
       await syncFolder(dirname(path));
       return { path, filename, project };
     });
@@ -79,7 +83,7 @@ export async function duplicateProject(source: Project, wanted: ProjectDuplicate
   }
 }
 
-async function placeOf(source: Project, wanted: ProjectDuplicate, projectId: string, { Server }: Settings): Promise<string> {
+async function placeOf(source: KnownProject, wanted: ProjectDuplicate, projectId: string, { Server }: Settings): Promise<string> {
   const path = wanted.path
     ? await projectFolder(wanted.path, Server.projects_path, Server.local)
     : join(Server.projects_path, projectId);
@@ -94,21 +98,21 @@ async function placeOf(source: Project, wanted: ProjectDuplicate, projectId: str
 }
 
 async function fill(wanted: Copying, { topology, live }: FrozenProject, options: DuplicateOptions): Promise<ProjectEntry> {
-  const { source, identity, growing, filename } = wanted;
+  const { source, identity, stagingPath, filename } = wanted;
   // The project file's ids come first: computes and snapshots are told the same ones.
   const copy = await renewed(topology, wanted);
   const byCompute = [...nodesByCompute(topology)].map(([id, nodes]) => ({ compute: options.computes.get(id), nodes }));
   const copying = byCompute.map(({ compute, nodes }) => {
     const ids = Object.fromEntries(nodes.map((node) => [node, identity.ids.get(node)]));
-    const to = { projectId: identity.projectId, folder: growing, ids };
+    const to = { projectId: identity.projectId, folder: stagingPath, ids };
     return copyOnCompute({ source, compute, isOpen: live !== undefined, to });
   });
   const copies = await Promise.allSettled(copying);
   try {
     await Promise.all(copying);
-    await copyOwnFiles(source.path, growing);
-    await renewSnapshots(join(growing, 'snapshots'), identity);
-    await writeFileAtomic(join(growing, filename), await topologyText(copy, options.version));
+    await copyOwnFiles(source.path, stagingPath);
+    await renewSnapshots(join(stagingPath, 'snapshots'), identity);
+    await writeFileAtomic(join(stagingPath, filename), await topologyText(copy, options.version));
     return copy.project;
   } catch (error) {
     const made = byCompute.filter((_, index) => copies[index]?.status === 'fulfilled');

@@ -1,11 +1,15 @@
 /** Computes elsewhere have files of a project's nodes of their own. */
 
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 
 /** Has them removed there; a compute that does not answer keeps them. `alsoOn`: computes that had nodes of it before. */
-export async function forgetElsewhere(project: Project, computes: Computes, alsoOn: readonly Compute[] = []): Promise<void> {
+export async function forgetElsewhere(
+  project: KnownProject,
+  computes: Computes,
+  alsoOn: readonly RegisteredCompute[] = [],
+): Promise<void> {
   const state = await project.stored().catch(() => undefined);
   const used = new Set(alsoOn);
   for (const node of state?.nodes.values() ?? []) {
@@ -17,7 +21,7 @@ export async function forgetElsewhere(project: Project, computes: Computes, also
 
 /** Has one compute elsewhere remove its files of a project. */
 export async function forgetOn(
-  { isLocal, transport }: Compute,
+  { isLocal, transport }: RegisteredCompute,
   { id: project_id, name }: { readonly id: string; readonly name: string },
 ): Promise<void> {
   if (isLocal || !transport.state.connected) return;

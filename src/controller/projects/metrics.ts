@@ -2,12 +2,12 @@
 import { counter, gauge, type Metric, type MetricValue } from '../../lib/metric.ts';
 import type { DirectionCounters, LinkStats } from '../../schema/link-stats.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 
-export async function controllerMetrics(projects: Iterable<Project>): Promise<Metric[]> {
+export async function controllerMetrics(projects: Iterable<KnownProject>): Promise<Metric[]> {
   const all = [...projects];
   const live = all.flatMap((project) => project.liveNow ?? []);
-  const stats = (await Promise.all(live.map((project) => project.links.stats.list()))).flat();
+  const stats = (await Promise.all(live.map((project) => project.linkStats.list()))).flat();
   const count = (status: string) => all.filter(({ object }) => object.status === status).length;
   return [
     gauge('patchbay_projects', 'Known projects', [
@@ -94,7 +94,7 @@ function captureMetrics(stats: readonly LinkStats[]): Metric[] {
   return [
     counter(
       'patchbay_capture_frames_total',
-      'Frames taken by the captures that go on',
+      'Frames taken by the captures that run',
       captures.map(({ labels, frames }) => ({ labels, value: frames })),
     ),
     counter(

@@ -4,7 +4,7 @@ import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { NodeVerb, ProjectNodes } from '../live/nodes/project-nodes.ts';
 import { findKind } from '../model/node.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 
 interface NodesOfProject {
   readonly nodes: ProjectNodes;
@@ -28,7 +28,7 @@ export async function actOnAll(project: NodesOfProject, action: NodeVerb): Promi
 }
 
 /** As its project wants when it is opened: what fails is told to its listeners. */
-export function startAll(project: Project, log: Log): void {
+export function startAll(project: KnownProject, log: Log): void {
   project
     .change((live) => actOnAll(live, 'start'))
     .catch((error: unknown) => {

@@ -6,7 +6,7 @@ import type { Computes } from '../computes/computes.ts';
 import type { CaptureStore } from '../live/captures/capture-store.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { Topology } from '../model/topology.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 import type { Registry } from './registry.ts';
 import type { Restores } from './snapshot-restores.ts';
 
@@ -24,7 +24,7 @@ export interface ProjectEnvironment {
   /** How long after its last listener has left a project is closed, and whether its nodes may run then. */
   readonly autoClose: { readonly graceMs: number; readonly evenRunning: boolean };
   /** Tells listeners of the controller. */
-  readonly announce: (action: string, project: Project) => void;
+  readonly announce: (action: string, project: KnownProject) => void;
   /** The object of a project is another one. */
   readonly onChange: () => void;
 }

@@ -10,7 +10,7 @@ import { readInside, writeInside } from '../../lib/folder-files.ts';
 import { writeProblem } from '../../schema/folders.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { kindOf } from '../model/node.ts';
-import type { Project } from './project.ts';
+import type { KnownProject } from './project.ts';
 
 /** @throws path_forbidden, file_not_found */
 export async function readFile({ folder }: LiveProject, path: string): Promise<Stream> {
@@ -18,11 +18,11 @@ export async function readFile({ folder }: LiveProject, path: string): Promise<S
 }
 
 /** An upload that breaks off changes nothing. @throws path_forbidden, storage_failed, project_closed, project_not_found */
-export async function writeFile(project: Project, path: string, source: Readable): Promise<void> {
+export async function writeFile(project: KnownProject, path: string, source: Readable): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
   const { folder } = await project.live();
-  const whileThere: Project['whileThere'] = (fn) => project.whileThere(fn);
+  const whileThere: KnownProject['whileThere'] = (fn) => project.whileThere(fn);
   try {
     await writeInside(folder, path, source, { whileThere, problemOf: (place) => writeProblem(place, kindFolders) });
   } catch (cause) {
@@ -54,7 +54,7 @@ async function nodeFile(live: LiveProject, nodeId: string, path: string) {
   if (path.includes('\0')) throw refuse('it holds a NUL character');
   if (inNode === '' || inNode.startsWith('.')) throw refuse("it lies outside the node's folder, or its name begins with a dot");
   const { folder } = kindOf(node.entry.node_type);
-  await live.ensureOn(compute);
+  await live.announceTo(compute);
   const way = `/v2/compute/projects/${live.projectId}/files/project-files/${folder}/${nodeId}/${inNode}`;
   return { transport: compute.transport, way };
 }

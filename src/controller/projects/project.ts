@@ -8,31 +8,31 @@ import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
-import type { Notice } from '../live/host/project-host.ts';
+import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
-import type { ComputeNode } from '../model/node.ts';
+import type { ComputeNodeObject } from '../model/node.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { startAll } from './node-batch.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import { ProjectOpening } from './project-opening.ts';
+import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
 
-export class Project {
+export class KnownProject {
   readonly id: string;
   readonly path: string;
   readonly filename: string;
   /** What listeners of the project are told. */
   readonly notices = new EventStream<Notice>();
   /** What those listeners are told who ask for it. */
-  readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.links.stats.list() ?? []);
+  readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.linkStats.list() ?? []);
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
-  readonly #opening: ProjectOpening;
+  readonly #lifecycle: ProjectLifecycle;
   /** What works in its folder passes; who deletes it holds. */
   readonly #folder = new Gate();
   #isDeleted = false;
@@ -49,7 +49,7 @@ export class Project {
     this.#autoClose = new AutoClose(environment.autoClose.graceMs, () => this.#closeIfIdle());
     const { id, notices } = this;
     const onEntry = (next: ProjectEntry) => this.#updated(next);
-    this.#opening = new ProjectOpening({ ...place, id, environment, notices, onEntry, onChange: () => this.#changed() });
+    this.#lifecycle = new ProjectLifecycle({ ...place, id, environment, notices, onEntry, onChange: () => this.#changed() });
   }
 
   get name(): string {
@@ -65,7 +65,7 @@ export class Project {
   }
 
   get isOpen(): boolean {
-    return this.#opening.isOpen;
+    return this.#lifecycle.isOpen;
   }
 
   /** The object of the API, frozen. */
@@ -81,12 +81,12 @@ export class Project {
 
   /** The open project; undefined also while it is being opened. */
   get liveNow(): LiveProject | undefined {
-    return this.#opening.now;
+    return this.#lifecycle.now;
   }
 
   /** The open project, once an opening that is under way has ended; undefined when it is closed. */
   findLive(): Promise<LiveProject | undefined> {
-    return this.#opening.find();
+    return this.#lifecycle.find();
   }
 
   /** @throws `project_closed` */
@@ -98,12 +98,12 @@ export class Project {
 
   /** Does something to the open project; it is not closed or copied meanwhile. @throws `project_closed` */
   change<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
-    return this.#opening.enter('pass', this.name, fn);
+    return this.#lifecycle.enter('pass', this.name, fn);
   }
 
   /** The same while nobody else changes anything. */
   changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
-    return this.#opening.enter('hold', this.name, fn);
+    return this.#lifecycle.enter('hold', this.name, fn);
   }
 
   /** Runs what works in the project's folder: it is not deleted meanwhile. @throws `project_not_found` */
@@ -115,7 +115,7 @@ export class Project {
   }
 
   /** A compute tells how a node is. Of no interest while the project is closed or being opened: opening asks. */
-  report(node: ComputeNode): void {
+  report(node: ComputeNodeObject): void {
     this.liveNow?.nodes.report(node);
   }
 
@@ -165,7 +165,7 @@ export class Project {
         if (this.#entry.auto_start) startAll(this, this.#environment.log);
         return live;
       } catch (error) {
-        await this.#opening.note(false).catch(() => undefined);
+        await this.#lifecycle.note(false).catch(() => undefined);
         this.#environment.announce('project.closed', this);
         throw error;
       }
@@ -237,7 +237,7 @@ export class Project {
   }
 
   async #openNow(): Promise<LiveProject> {
-    const live = await this.#opening.open();
+    const live = await this.#lifecycle.open();
     this.#entry = live.entry;
     this.#changed();
     return live;
@@ -245,13 +245,13 @@ export class Project {
 
   #shutDown(): Promise<boolean> {
     this.#autoClose.cancel();
-    return this.#opening.shutDown();
+    return this.#lifecycle.shutDown();
   }
 
   async #close(): Promise<boolean> {
     if (!(await this.#shutDown())) return false;
     // Without it the project would be opened again at the next start, which loses nothing.
-    await this.#opening
+    await this.#lifecycle
       .note(false)
       .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end of a project was not noted'));
     return true;

@@ -13,10 +13,10 @@ import { readListed, readProject } from '../log/project-state.ts';
 import { canonical } from '../model/canonical.ts';
 import { type ProjectEntry, projectDefaults } from '../model/topology.ts';
 import { forgetElsewhere } from './forget-on-computes.ts';
-import { Project } from './project.ts';
+import { KnownProject } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
-import { passingPrefix } from './registry.ts';
+import { stagingPrefix } from './registry.ts';
 
 export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
   readonly projectsPath: string;
@@ -26,13 +26,13 @@ export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | '
 interface MadeFolder {
   readonly folder: string;
   readonly made: string | undefined;
-  readonly growing: string | undefined;
+  readonly stagingPath: string | undefined;
 }
 
-export class Projects {
+export class KnownProjects {
   readonly #options: ProjectsOptions;
   readonly #environment: ProjectEnvironment;
-  readonly #projects = new Map<string, Project>();
+  readonly #projects = new Map<string, KnownProject>();
   /** Names of projects that are being made. */
   readonly #pending = new Set<string>();
   readonly #making = new KeyedMutex();
@@ -82,7 +82,7 @@ export class Projects {
     }
   }
 
-  #forget(project: Project): Promise<void> {
+  #forget(project: KnownProject): Promise<void> {
     return project.delete(async () => {
       await this.#options.registry.delete(project.id);
       this.#drop(project.id);
@@ -90,14 +90,14 @@ export class Projects {
   }
 
   /** Makes a project known whose files are there. Nobody is told. */
-  add(entry: ProjectEntry, place: ProjectPlace): Project {
-    const project = new Project(entry, place, this.#environment);
+  add(entry: ProjectEntry, place: ProjectPlace): KnownProject {
+    const project = new KnownProject(entry, place, this.#environment);
     this.#projects.set(project.id, project);
     this.#list = undefined;
     return project;
   }
 
-  #addDamaged(entry: ProjectEntry, place: ProjectPlace): Project {
+  #addDamaged(entry: ProjectEntry, place: ProjectPlace): KnownProject {
     this.#damaged.add(entry.project_id);
     return this.add(entry, place);
   }
@@ -109,7 +109,7 @@ export class Projects {
   }
 
   /** As `add`, durable, and listeners are told: for copies and imports. */
-  async register(entry: ProjectEntry, place: ProjectPlace): Promise<Project> {
+  async register(entry: ProjectEntry, place: ProjectPlace): Promise<KnownProject> {
     try {
       await this.#options.registry.set(entry.project_id, { path: place.path, filename: place.filename, opened: false });
     } catch (error) {
@@ -120,7 +120,7 @@ export class Projects {
     return project;
   }
 
-  all(): Iterable<Project> {
+  all(): Iterable<KnownProject> {
     return this.#projects.values();
   }
 
@@ -129,19 +129,19 @@ export class Projects {
     return this.#list;
   }
 
-  find(projectId: string): Project | undefined {
+  find(projectId: string): KnownProject | undefined {
     return this.#projects.get(projectId);
   }
 
   /** @throws `project_not_found` */
-  get(projectId: string): Project {
+  get(projectId: string): KnownProject {
     const project = this.#projects.get(projectId);
     if (!project) throw fault('project_not_found', { project_id: projectId });
     return project;
   }
 
-  /** As `get`, for opening: a project that could not be read is read again, as somebody may have mended it. */
-  async getMended(projectId: string): Promise<Project> {
+  /** As `get`, for opening: a project that could not be read is read again, as its file may have been repaired. */
+  async getOrReload(projectId: string): Promise<KnownProject> {
     const known = this.get(projectId);
     if (!this.#damaged.has(projectId)) return known;
     const entry = await readListed(known.file);
@@ -186,20 +186,20 @@ export class Projects {
   }
 
   /** Makes and opens a project; one that has this id already is returned as it is. */
-  async create(body: ProjectCreate): Promise<Project> {
+  async create(body: ProjectCreate): Promise<KnownProject> {
     const projectId = body.project_id ?? crypto.randomUUID();
     return this.#making.run(projectId, async () => {
       const existing = this.#projects.get(projectId);
       if (existing) return existing;
       const filename = projectFileName(body.name);
       return this.withName(body.name, async () => {
-        const { folder, made, growing } = await this.#makeFolder(body, projectId);
+        const { folder, made, stagingPath } = await this.#makeFolder(body, projectId);
         const { path: _path, ...fields } = body;
         const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
         try {
           const topology = { project: entry, nodes: [], links: [], drawings: [], computes: [] };
-          await ProjectLog.create(join(growing ?? folder, filename), topology, this.#options.version);
-          if (growing !== undefined) await rename(growing, folder);
+          await ProjectLog.create(join(stagingPath ?? folder, filename), topology, this.#options.version);
+          if (stagingPath !== undefined) await rename(stagingPath, folder);
           await syncFolder(dirname(folder));
           const project = this.add(entry, { path: folder, filename });
           await project.open({ isNew: true });
@@ -209,7 +209,7 @@ export class Projects {
           this.#projects.delete(projectId);
           this.#list = undefined;
           await rm(made ?? join(folder, filename), { recursive: true, force: true });
-          if (growing !== undefined) await rm(growing, { recursive: true, force: true });
+          if (stagingPath !== undefined) await rm(stagingPath, { recursive: true, force: true });
           throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
         }
       });
@@ -217,7 +217,7 @@ export class Projects {
   }
 
   /** Opens a project by its file. For local servers. */
-  async loadFile(path: string): Promise<Project> {
+  async loadFile(path: string): Promise<KnownProject> {
     if (!this.#options.local) throw fault('not_local', { what: 'loading a project from a path' });
     if (!isAbsolute(path) || path.includes('\0')) throw fault('path_forbidden', { path, reason: 'it is not an absolute path' });
     const file = resolve(path);
@@ -241,7 +241,7 @@ export class Projects {
     await project.delete(async () => {
       await forgetElsewhere(project, this.#options.computes);
       if (this.#damaged.has(projectId)) await this.#closeOnLocal(projectId);
-      const gone = join(projectsPath, `${passingPrefix}deleted-${projectId}`);
+      const gone = join(projectsPath, `${stagingPrefix}deleted-${projectId}`);
       const before = registry.get(projectId);
       try {
         await registry.delete(projectId);
@@ -267,7 +267,7 @@ export class Projects {
   }
 
   /**
-   * `made`: the outermost folder that had to be made, to be removed when the project does not come to be. `growing`: the folder that
+   * `made`: the outermost folder that had to be made, to be removed when the project does not come to be. `stagingPath`: the folder that
    * gets the name `folder` when the project is in it, so that a server that dies meanwhile leaves nothing that looks like a project.
    */
   async #makeFolder(body: ProjectCreate, projectId: string): Promise<MadeFolder> {
@@ -277,15 +277,15 @@ export class Projects {
     if (isKnown && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
     try {
       if (!isKnown && !body.path) {
-        const growing = join(projectsPath, `${passingPrefix}${projectId}`);
-        await rm(growing, { recursive: true, force: true });
-        await mkdir(growing);
-        return { folder, made: folder, growing };
+        const stagingPath = join(projectsPath, `${stagingPrefix}${projectId}`);
+        await rm(stagingPath, { recursive: true, force: true });
+        await mkdir(stagingPath);
+        return { folder, made: folder, stagingPath };
       }
       const made = await makeFolders(folder);
       const hasProject = (await readdir(folder)).some((name) => name.endsWith('.gns3'));
       if (hasProject) throw fault('project_path_taken', { path: folder });
-      return { folder, made, growing: undefined };
+      return { folder, made, stagingPath: undefined };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== undefined && impossiblePath.has(code))

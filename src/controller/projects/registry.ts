@@ -28,7 +28,7 @@ export interface Discovered {
 }
 
 /** Folders of the projects folder that are being made or removed; not projects. */
-export const passingPrefix = '.patchbay-';
+export const stagingPrefix = '.patchbay-';
 /** Files read at once when projects are looked for. */
 const readers = 16;
 
@@ -129,7 +129,7 @@ export class Registry {
     const files: string[] = [];
     for (const folder of await readdir(this.#projectsPath, { withFileTypes: true })) {
       const path = join(this.#projectsPath, folder.name);
-      if (folder.name.startsWith(passingPrefix)) {
+      if (folder.name.startsWith(stagingPrefix)) {
         if (isStart) await rm(path, { recursive: true, force: true }).catch(() => undefined);
       } else if (folder.isDirectory() || folder.isSymbolicLink()) {
         const names = await readdir(path).catch(() => []);

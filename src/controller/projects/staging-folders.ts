@@ -5,7 +5,7 @@ import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 
-export class PassingFolders {
+export class StagingFolders {
   readonly #noted: DurableMap<true>;
 
   private constructor(noted: DurableMap<true>) {
@@ -13,9 +13,9 @@ export class PassingFolders {
   }
 
   /** Removes what an earlier server left behind. */
-  static async open(stateDirectory: string, log: Log): Promise<PassingFolders> {
+  static async open(stateDirectory: string, log: Log): Promise<StagingFolders> {
     const noted = await DurableMap.open<true>(join(stateDirectory, 'passing.log'), (message) => log.error(message));
-    const folders = new PassingFolders(noted);
+    const folders = new StagingFolders(noted);
     for (const [path] of [...noted.entries()]) {
       await folders.#remove(path).catch((error: unknown) => {
         log.warn({ err: error }, `the staging folder ${path} could not be removed; the next start tries again`);

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { freemem, loadavg, networkInterfaces, release, totalmem, uptime, version } from 'node:os';
 import { join } from 'node:path';
 import type { RouteKey } from '../../api/route.ts';
-import type { Compute } from '../computes/compute.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Controller } from '../controller.ts';
 import { storageFailed } from '../log/project-log.ts';
 
@@ -61,7 +61,7 @@ const questions: readonly RouteKey[] = [
 ];
 
 /** What a compute answers, or why it does not. */
-async function computeText({ transport }: Compute): Promise<string> {
+async function computeText({ transport }: RegisteredCompute): Promise<string> {
   const answers = questions.map(async (key) => {
     const answer = await transport.call(key, { timeoutMs: 10_000 }).then(
       ({ body }) => body,

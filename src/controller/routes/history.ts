@@ -3,8 +3,8 @@ import { type Route, route } from '../../api/route.ts';
 import { History, historyLimit, Undone, UndoRequest } from '../../schema/history.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import type { Direction } from '../live/history/project-undo.ts';
-import type { Project } from '../projects/project.ts';
+import type { UndoDirection } from '../live/history/project-undo.ts';
+import type { KnownProject } from '../projects/project.ts';
 
 const own = true;
 const page = {
@@ -38,7 +38,7 @@ export function historyRoutes({ projects }: Controller): Route[] {
 }
 
 /** What changes several things waits until nobody changes anything; what changes one does not. */
-async function take(project: Project, direction: Direction, step?: number): Promise<Undone> {
+async function take(project: KnownProject, direction: UndoDirection, step?: number): Promise<Undone> {
   const undone = await project.change((live) => live.undo.take(direction, step));
   return undone ?? project.changeAlone((live) => live.undo.takeAlone(direction, step));
 }

@@ -1,7 +1,7 @@
 import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
 import type { Kind, TemplateFacts } from '../../emulators/kind.ts';
-import { kinds, templateFacts } from '../../emulators/kinds.ts';
+import { kinds } from '../../emulators/kinds.ts';
 import { KindFacts, KindSchemas } from '../../schema/kind.ts';
 import { type NodeType, nodeTypes } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
@@ -18,7 +18,7 @@ export function kindRoutes(): Route[] {
   ];
 }
 
-function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, can }: Kind): KindFacts {
+function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, can, template }: Kind): KindFacts {
   return {
     node_type: type,
     title,
@@ -26,7 +26,7 @@ function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, c
     console_type: consoleTypes.length === 0 ? null : defaults.console_type,
     console_types: [...consoleTypes],
     images: images !== undefined,
-    templates: templateFacts[type].properties !== undefined,
+    templates: template.properties !== undefined,
     can: {
       suspend: can.suspend,
       reload: can.reload,
@@ -43,7 +43,7 @@ function schemasOf(type: string, settings: Readonly<Record<string, string>>): Ki
   const kind = nodeTypes.includes(type as NodeType) ? kinds[type as NodeType] : undefined;
   if (!kind) throw fault('node_type_unavailable', { node_type: type, reason: 'GET /v2/kinds lists those that it has' });
   const { properties = {} } = kind.update as { properties?: Record<string, TSchema> };
-  return { node: { properties }, template: templateForm(templateFacts[kind.type], settings) };
+  return { node: { properties }, template: templateForm(kind.template, settings) };
 }
 
 function templateForm(facts: TemplateFacts, settings: Readonly<Record<string, string>>): KindSchemas['template'] {

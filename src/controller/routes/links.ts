@@ -6,7 +6,8 @@ import { LinkStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { closedLinks } from '../live/links/closed-links.ts';
-import type { Project } from '../projects/project.ts';
+import { availableFilters } from '../live/links/link.ts';
+import type { KnownProject } from '../projects/project.ts';
 
 export function linkRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
@@ -18,7 +19,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/links',
       { summary: 'Join two ports of two nodes', body: LinkInput, status: 201, reply: Link },
-      ({ path, body }) => project(path).change((live) => live.links.create(body)),
+      ({ path, body }) => project(path).change((live) => live.linkOperations.create(body)),
     ),
     route('GET /v2/projects/{project_id}/links/{link_id}', { summary: 'Get a link', reply: Link }, async ({ path }) => {
       const live = await project(path).live();
@@ -27,17 +28,17 @@ export function linkRoutes({ projects }: Controller): Route[] {
     route(
       'PUT /v2/projects/{project_id}/links/{link_id}',
       { summary: 'Change filters, suspension, style and labels of a link', body: LinkInput, status: 201, reply: Link },
-      ({ path, body }) => project(path).change((live) => live.links.update(path.link_id, body)),
+      ({ path, body }) => project(path).change((live) => live.linkOperations.update(path.link_id, body)),
     ),
     route('DELETE /v2/projects/{project_id}/links/{link_id}', { summary: 'Delete a link', status: 204 }, ({ path }) =>
-      project(path).change((live) => live.links.delete(path.link_id)),
+      project(path).change((live) => live.linkOperations.delete(path.link_id)),
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/available_filters',
       { summary: 'Filters that the link can have, with their parameters', reply: Type.Array(FilterFacts) },
       async ({ path }) => {
         const live = await project(path).live();
-        return live.links.availableFilters(path.link_id);
+        return availableFilters(live.links.open(path.link_id));
       },
     ),
     route(
@@ -69,7 +70,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
       { summary: 'What a link carries, loses and holds back, each way', reply: LinkStats, own: true },
       async ({ path }) => {
         const live = await project(path).live();
-        return live.links.stats.get(path.link_id);
+        return live.linkStats.get(path.link_id);
       },
     ),
     route(
@@ -77,7 +78,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
       { summary: 'The same of all links', reply: Type.Array(LinkStats), own: true },
       async ({ path }) => {
         const live = await project(path).live();
-        return live.links.stats.list();
+        return live.linkStats.list();
       },
     ),
     route(
@@ -93,7 +94,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
 }
 
 /** The captures of a link that GNS3's API does not know. */
-function captureRoutes(project: (path: { project_id: string }) => Project): Route[] {
+function captureRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/captures',

@@ -54,6 +54,7 @@ export function nodeRoutes(controller: Controller): Route[] {
       { summary: 'List the links of a node', reply: Type.Array(Link) },
       async ({ path }) => {
         const live = await project(path).live();
+        live.nodes.get(path.node_id);
         return live.links.listOn(path.node_id);
       },
     ),

@@ -1,11 +1,11 @@
 import { type Route, route } from '../../api/route.ts';
-import { Bulk, BulkCreate } from '../../schema/bulk.ts';
+import { Bulk, BulkCreate, BulkUpdate } from '../../schema/bulk.ts';
 import { Name, named } from '../../schema/common.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { makeAll } from '../live/bulk.ts';
+import { makeAll, placeAll } from '../live/bulk.ts';
 import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -50,7 +50,7 @@ export function projectRoutes(controller: Controller): Route[] {
       };
     }),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
-      (await projects.getMended(path.project_id)).open(),
+      (await projects.getOrReload(path.project_id)).open(),
     ),
     route(
       'POST /v2/projects/{project_id}/close',
@@ -72,8 +72,8 @@ export function projectRoutes(controller: Controller): Route[] {
       'GET /v2/projects/{project_id}/problems',
       { summary: 'Nodes and links of an open project that cannot be used, and why', reply: Type.Array(Problem), own: true },
       async ({ path }) => {
-        const { nodes, links } = await projects.get(path.project_id).live();
-        return [...nodes.problems(), ...links.mending.problems()];
+        const { nodes, linkRecovery } = await projects.get(path.project_id).live();
+        return [...nodes.problems(), ...linkRecovery.problems()];
       },
     ),
     route(
@@ -83,6 +83,11 @@ export function projectRoutes(controller: Controller): Route[] {
         for (const node of body.nodes ?? []) checkRequested(node, controller.settings);
         return projects.get(path.project_id).change((live) => makeAll(live, body));
       },
+    ),
+    route(
+      'PUT /v2/projects/{project_id}/bulk',
+      { summary: 'Move nodes and drawings at once, all or none, as one step', body: BulkUpdate, status: 204, own: true },
+      ({ path, body }) => projects.get(path.project_id).change((live) => placeAll(live, body)),
     ),
   ];
 }

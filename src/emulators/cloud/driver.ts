@@ -1,6 +1,6 @@
 /**
  * The verbs of cloud. Each connected port is on its own: an interface and a TAP interface have a socat, a UDP tunnel is a socket of the
- * fabric. What one of them lacks is told when it is connected, and leaves the others alone.
+ * fabric. What one of them lacks is reported when it is connected, and leaves the others alone.
  */
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -31,7 +31,7 @@ interface TunnelFacts {
 }
 interface DeviceFacts extends SocatFacts {
   readonly type: 'device';
-  /** The interface that must be up; absent for a TAP interface, which socat makes. */
+  /** The interface that must be up; undefined for a TAP interface, which socat makes. */
   readonly needs?: string;
   /** The bridge that the TAP interface joins. */
   readonly bridge?: string;

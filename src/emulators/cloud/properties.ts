@@ -45,7 +45,7 @@ export function asCloud(properties: Properties): CloudProperties {
   return properties as unknown as CloudProperties;
 }
 
-/** A new cloud has a port for each ordinary interface of this host, unless it is told which. */
+/** A new cloud has a port for each ordinary interface of this host, unless the client lists them. */
 export function newCloud(input: Properties, interfaces: readonly HostInterface[]): CloudProperties {
   const { interfaces: _shown, ports_mapping = [], ...given } = input as Static<typeof Fields> & { interfaces?: unknown };
   const ports = ports_mapping.length > 0 ? (ports_mapping as CloudPort[]) : defaultPorts(interfaces);

@@ -1,6 +1,9 @@
-/** From a node to its container: what the engine is told when it is made, and finding it again. */
+/** From a node to its container: the request with which the engine makes it, and finding it again. */
 import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import type { ContainerState, DockerEngine, DockerImage } from './engine.ts';
 import { type DockerProperties, type EnvironmentNames, environmentLines, hostLines, splitCommand } from './properties.ts';
 import { resourcesInside, volumesInside } from './resources.ts';
@@ -78,6 +81,22 @@ export function volumeFolder(directory: string, path: string): string {
 /** Folders on this host that the container needs. */
 export function foldersOf({ HostConfig }: ContainerBody): string[] {
   return HostConfig.Mounts.filter(({ Target }) => Target !== resourcesInside).map(({ Source }) => Source);
+}
+
+/**
+ * Makes those folders. A volume of an earlier run may hold links, which the engine would follow on this host: into none of them.
+ * @throws docker_failed
+ */
+export async function makeFolders(body: ContainerBody, directory: string): Promise<void> {
+  for (const folder of foldersOf(body)) {
+    if (isBelow(directory, folder) && !(await isReallyBelow(directory, folder))) {
+      const volume = folder.slice(directory.length);
+      throw fault('docker_failed', {
+        reason: `The volume "${volume}" leads out of the folder of the node by a symbolic link: remove the link, or the volume`,
+      });
+    }
+    await mkdir(folder, { recursive: true });
+  }
 }
 
 /** `/etc/network` always; one that lies in another is part of that. */

@@ -2,10 +2,8 @@
  * The verbs of docker. A container belongs to its node from the node's creation to its deletion, so what was changed in it is still there
  * after a stop; it is made anew at a start when the node's properties or name say that it would be another one.
  */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { adoptChild, type Child, type ChildRecord } from '../../process/child.ts';
 import { isRunning } from '../../process/proc.ts';
@@ -14,7 +12,7 @@ import type { Host } from '../host/host.ts';
 import type { KeptPort, PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, containerAdapters } from './adapters.ts';
 import { missingCapabilities } from './capabilities.ts';
-import { type ContainerBody, containerBody, ensureContainer, findContainer, foldersOf, removeContainer } from './container.ts';
+import { type ContainerBody, containerBody, ensureContainer, findContainer, makeFolders, removeContainer } from './container.ts';
 import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
 import { DockerEngine } from './engine.ts';
 import { DockerImages } from './images.ts';
@@ -123,19 +121,6 @@ function directoryOf({ directory, projectDirectory, nodeId }: ContainerNode): st
 function placeOf(node: NodeView): ContainerNode {
   const { nodeId, projectId, projectDirectory, variables = [], name, directory, warn } = node;
   return { nodeId, projectId, projectDirectory, variables, name, directory, inform: warn, screen: screenSockets(node) };
-}
-
-/** A volume of an earlier run may hold links, which the engine would follow on this host: into none of them. @throws docker_failed */
-async function makeFolders(body: ContainerBody, directory: string): Promise<void> {
-  for (const folder of foldersOf(body)) {
-    if (isBelow(directory, folder) && !(await isReallyBelow(directory, folder))) {
-      const volume = folder.slice(directory.length);
-      throw fault('docker_failed', {
-        reason: `The volume "${volume}" leads out of the folder of the node by a symbolic link: remove the link, or the volume`,
-      });
-    }
-    await mkdir(folder, { recursive: true });
-  }
 }
 
 async function startContainer(

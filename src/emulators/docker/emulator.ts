@@ -54,7 +54,7 @@ export class DockerEmulator implements Emulator {
     this.commandLine = `docker start ${parts.containerId.slice(0, 12)}`;
     this.ended = this.#watch();
     void parts.screen?.outcome.then(({ how, tail }) => {
-      // The container goes on: it may do more than show something.
+      // The container keeps running: it may do more than show something.
       if (how === 'exited' || how === 'lost') parts.node.warn(screenHasEnded(parts.node.name, tail));
     });
   }
@@ -79,7 +79,7 @@ export class DockerEmulator implements Emulator {
     };
   }
 
-  /** Only whoever suspends it here changes its state. */
+  /** Only a request to suspend it changes its state. */
   onState(): void {}
 
   onRecord(listener: () => void): void {
@@ -87,12 +87,12 @@ export class DockerEmulator implements Emulator {
   }
 
   async suspend(): Promise<void> {
-    await this.#tell('pause');
+    await this.#request('pause');
     this.state = 'suspended';
   }
 
   async resume(): Promise<void> {
-    await this.#tell('unpause');
+    await this.#request('unpause');
     this.state = 'started';
   }
 
@@ -104,7 +104,7 @@ export class DockerEmulator implements Emulator {
   async stop({ now = false }: { now?: boolean } = {}): Promise<void> {
     this.#isAsked = true;
     if (this.state === 'suspended') await this.resume().catch(() => undefined);
-    await this.#tell(`stop?t=${now ? 0 : stopGraceSeconds}`).catch((error) => {
+    await this.#request(`stop?t=${now ? 0 : stopGraceSeconds}`).catch((error) => {
       // It has ended, or was removed: then so does `ended`.
       if (!/No such container|is not running/i.test(String(error))) throw error;
     });
@@ -140,7 +140,7 @@ export class DockerEmulator implements Emulator {
     return join(this.#parts.node.runtimeDirectory, name);
   }
 
-  async #tell(verb: string): Promise<void> {
+  async #request(verb: string): Promise<void> {
     await this.#parts.engine.post(`/containers/${this.#parts.containerId}/${verb}`);
   }
 
@@ -184,7 +184,7 @@ export class DockerEmulator implements Emulator {
       const answer = await waiting.catch((error: Error) => error);
       if (!(answer instanceof Error)) return answer.StatusCode;
       if (/No such container/i.test(answer.message)) return undefined;
-      // The engine itself was started anew, perhaps: its containers may go on.
+      // The engine itself was started anew, perhaps: its containers may keep running.
       await sleep(engineRetryMs, undefined, { ref: false, signal }).catch(() => undefined);
     }
     return undefined;

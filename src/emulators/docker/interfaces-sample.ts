@@ -1,6 +1,6 @@
 /**
  * `/etc/network/interfaces` of a container that has none yet: clients offer it for editing before the first start. It is older than any
- * file, so that the image's own takes its place when the container starts for the first time; what somebody edited is newer, and stays.
+ * file, so that the image's own takes its place when the container starts for the first time; what was edited is newer, and stays.
  */
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

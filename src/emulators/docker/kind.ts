@@ -1,8 +1,10 @@
 /** Facts of the kind "docker": a container of an image. Sources of the constants: README.md beside this file. */
 import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } from '../../schema/common.ts';
 import { CustomAdapters } from '../../schema/node.ts';
+import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
-import type { Kind, ProgramFacts } from '../kind.ts';
+import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../facts/template-pieces.ts';
+import type { Kind, ProgramFacts, TemplateFacts } from '../kind.ts';
 import { asDocker, macOf } from './properties.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'http', 'https', 'none'] as const;
@@ -53,9 +55,41 @@ const programs: readonly ProgramFacts[] = [
   },
 ];
 
+const template: TemplateFacts = {
+  default_name_format: '{name}-{0}',
+  symbol: symbol('docker_guest'),
+  ownSymbol: {
+    name: 'docker_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'C',
+    theme: { category: 'docker_guest', affinity: 'docker' },
+    ofGuests: true,
+  },
+  category: 'guest',
+  properties: {
+    ...usage,
+    ...macAddress,
+    ...autoStart,
+    ...customAdapters,
+    adapters: whole(1, 'Network adapters', 0, 99),
+    console_http_path: filled(Name(), '/'),
+    console_http_port: filled(TcpPort, 80),
+    console_resolution: filled(Type.String({ pattern: '^[0-9]{1,5}x[0-9]{1,5}$' }), '1024x768'),
+    console_type: word(['telnet', 'vnc', 'http', 'https', 'none'], 'telnet'),
+    environment: empty('One KEY=VALUE a line'),
+    extra_hosts: empty('One host:address a line'),
+    extra_volumes: filled(Type.Array(Text()), []),
+    image: Name(),
+    start_command: empty('In place of what the image says'),
+  },
+};
+
 export const dockerKind: Kind = {
   type: 'docker',
   title: 'Docker',
+  template,
   create: Type.Object({ ...fields, image: Name(), name: Name(), node_id: Type.Optional(Uuid) }, strict),
   update: Type.Object(
     {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { findProgram } from '../host/find-program.ts';
 import { missingIn } from './capabilities.ts';
-import { type ContainerPlace, containerBody, foldersOf } from './container.ts';
+import { type ContainerPlace, containerBody, foldersOf, makeFolders } from './container.ts';
 import { Demultiplexer } from './exec.ts';
 import { PullProgress } from './images.ts';
 import { changedDocker, environmentLines, hostLines, macOf, newDocker, splitCommand, withTag } from './properties.ts';
@@ -113,4 +116,22 @@ test('programs that need nothing beside themselves', async () => {
   assert.equal(await isStatic(import.meta.filename), false);
   const busybox = await findProgram('busybox');
   assert.ok(busybox === undefined || typeof (await isStatic(busybox)) === 'boolean');
+});
+
+test('a volume stays in the folder of its node, wherever links that a container made lead', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'pb-volumes-'));
+  const host = { resources: '/res', missing: [], screen: undefined };
+  try {
+    const bodyOf = (...extra_volumes: string[]) =>
+      containerBody(newDocker({ image: 'a', extra_volumes }, nodeId), { Config: null }, { ...names, ...host, directory });
+    await makeFolders(bodyOf('/data'), directory);
+    await symlink('/', join(directory, 'data', 'host'));
+    for (const volume of ['/data/host', '/data/host/tmp', '/data/host/etc/new']) {
+      await assert.rejects(makeFolders(bodyOf(volume), directory), refused(/leads out of the folder of the node/), volume);
+    }
+    await makeFolders(bodyOf('/data/inner'), directory);
+    assert.ok((await stat(join(directory, 'data/inner'))).isDirectory());
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 });

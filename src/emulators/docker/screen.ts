@@ -2,7 +2,7 @@
  * The screen of a container: an X server of its own (Xtigervnc) on this host, whose picture is served at the console's port.
  *
  * Theory of operation. In a mount namespace of its own the X server sees a folder of the node in place of `/tmp`, where it makes its
- * socket. The container is shown the folder of that socket, and nobody else can reach it: so it needs no access control, is in nobody's
+ * socket. The container is shown the folder of that socket, and no other process can reach it: so it needs no access control, is in nobody's
  * way, and its display has the same number in every container, which need not be made anew for another one.
  */
 import { chmod, mkdir } from 'node:fs/promises';

@@ -1,12 +1,16 @@
-/** Facts of the kind "dynamips": a router of Cisco's, emulated by Dynamips. Source: the established v2 API. */
+/** Facts of the kind "dynamips": a router of Cisco's, emulated by Dynamips. Source: the GNS3 2.2 v2 API. */
 import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
-import { Type } from '../../schema/type.ts';
+import { filled, type TypeProperties, textOf } from '../../schema/template.ts';
+import { type TSchema, Type } from '../../schema/type.ts';
 import { configContents } from '../facts/config-files.ts';
-import { telnetOrNone } from '../facts/template-pieces.ts';
-import type { ImageFacts, Kind } from '../kind.ts';
+import { symbol, telnetOrNone } from '../facts/template-pieces.ts';
+import type { ImageFacts, Kind, TemplateFacts } from '../kind.ts';
 import { moduleNames, routerPorts, wicNames } from './modules.ts';
-import { macPattern, npes } from './template.ts';
+import { platforms as hardware, type PlatformName } from './platforms.ts';
+
+const macPattern = '^([0-9a-fA-F]{4}\\.[0-9a-fA-F]{4}\\.[0-9a-fA-F]{4})?$';
+const npes = ['npe-100', 'npe-150', 'npe-175', 'npe-200', 'npe-225', 'npe-300', 'npe-400', 'npe-g2'] as const;
 
 const size = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description }));
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
@@ -54,9 +58,92 @@ export const dynamipsImages: ImageFacts = {
   isImage: (head) => head.toString('hex').startsWith('7f454c46010201'),
 };
 
+const integer = (standard: number, description: string) => filled(Type.Integer({ minimum: 0, description }), standard);
+const filledFlag = (standard: boolean) => filled(Type.Boolean(), standard);
+
+const slots = Array.from({ length: 7 }, (_, slot) => [`slot${slot}`, Type.Optional(oneOf(moduleNames))] as const);
+const wics = Array.from({ length: 3 }, (_, wic) => [`wic${wic}`, Type.Optional(oneOf(wicNames))] as const);
+
+/** What templates of a platform begin with, which is more generous than what its nodes do. */
+interface PlatformSettings {
+  /** MiB. */
+  readonly ram: number;
+  /** KiB. */
+  readonly nvram: number;
+  /** Percent of the RAM. */
+  readonly iomem?: number;
+  readonly sparsemem: boolean;
+  readonly more?: Readonly<Record<string, TSchema>>;
+}
+
+const chassisOf = (name: PlatformName) => ({ chassis: oneOf(Object.keys(hardware[name].chassis)) });
+const platforms: Readonly<Record<PlatformName, PlatformSettings>> = {
+  c7200: {
+    ram: 512,
+    nvram: 512,
+    sparsemem: true,
+    more: { midplane: filled(oneOf(['std', 'vxr']), 'vxr'), npe: filled(oneOf(npes), 'npe-400') },
+  },
+  c3745: { ram: 256, nvram: 256, iomem: 5, sparsemem: true },
+  c3725: { ram: 128, nvram: 256, iomem: 5, sparsemem: true },
+  c3600: { ram: 192, nvram: 128, iomem: 5, sparsemem: true, more: chassisOf('c3600') },
+  c2691: { ram: 192, nvram: 256, iomem: 5, sparsemem: true },
+  c2600: { ram: 160, nvram: 128, iomem: 15, sparsemem: true, more: chassisOf('c2600') },
+  c1700: {
+    ram: 160,
+    nvram: 128,
+    iomem: 15,
+    sparsemem: false,
+    more: chassisOf('c1700'),
+  },
+};
+
+const properties: TypeProperties = {
+  ...Object.fromEntries([...slots, ...wics]),
+  auto_delete_disks: filledFlag(false),
+  console_auto_start: filledFlag(false),
+  console_type: filled(oneOf(['telnet', 'none']), 'telnet'),
+  disk0: integer(0, 'MiB'),
+  disk1: integer(0, 'MiB'),
+  exec_area: integer(64, 'MiB'),
+  idlemax: integer(500, 'Idle loops before a pause'),
+  idlepc: filled(Type.String({ pattern: '^(0x[0-9a-fA-F]{1,16})?$' }), ''),
+  idlesleep: integer(30, 'Milliseconds of a pause'),
+  image: Name(),
+  mac_addr: filled(Type.String({ pattern: macPattern }), ''),
+  mmap: filledFlag(true),
+  platform: oneOf(Object.keys(platforms)),
+  private_config: filled(textOf('A file in the configs folder'), ''),
+  startup_config: filled(textOf('A file in the configs folder'), 'ios_base_startup-config.txt'),
+  system_id: filled(Name(), 'FTX0945W0MY'),
+  usage: filled(LongText(), ''),
+};
+
+const ofPlatform: Readonly<Record<string, TypeProperties>> = Object.fromEntries(
+  Object.entries(platforms).map(([name, { ram, nvram, iomem, sparsemem, more }]) => [
+    name,
+    {
+      ...more,
+      ram: integer(ram, 'MiB'),
+      nvram: integer(nvram, 'KiB'),
+      sparsemem: filledFlag(sparsemem),
+      ...(iomem !== undefined && { iomem: filled(Type.Integer({ minimum: 0, maximum: 100, description: 'Percent' }), iomem) }),
+    },
+  ]),
+);
+
+const template: TemplateFacts = {
+  default_name_format: 'R{0}',
+  symbol: symbol('router'),
+  category: 'router',
+  properties,
+  more: (settings) => ofPlatform[String(settings.platform)] ?? {},
+};
+
 export const dynamipsKind: Kind = {
   type: 'dynamips',
   title: 'Dynamips',
+  template,
   create: Type.Object(
     {
       ...changeable,

@@ -1,4 +1,4 @@
-/** Modules and WICs of routers, and the ports they bring. Source: the established v2 API. */
+/** Modules and WICs of routers, and the ports they bring. Source: the GNS3 2.2 v2 API. */
 import type { Port } from '../../schema/node.ts';
 import type { Properties } from '../driver.ts';
 import { serialLinkTypes } from '../facts/port-naming.ts';

@@ -1,4 +1,4 @@
-/** What each platform of routers has, and what it is given when nothing is said. Source: the established v2 API. */
+/** What each platform of routers has, and what it is given when nothing is said. Source: the GNS3 2.2 v2 API. */
 import type { ModuleName } from './modules.ts';
 
 export type PlatformName = 'c1700' | 'c2600' | 'c2691' | 'c3600' | 'c3725' | 'c3745' | 'c7200';
@@ -8,7 +8,7 @@ export interface RouterPlatform {
   readonly nvram: number;
   /** MiB of the first PCMCIA disk. */
   readonly disk0: number;
-  /** Percent of the RAM that interfaces get; absent where it cannot be set. */
+  /** Percent of the RAM that interfaces get; undefined where it cannot be set. */
   readonly iomem?: number;
   readonly sparsemem: boolean;
   readonly clock_divisor: number;

@@ -23,7 +23,7 @@ export function ethernetSwitchDriver(host: Host): Driver {
   });
 }
 
-/** Established type of a tunnel's outer tag where none is given. */
+/** GNS3's type of a tunnel's outer tag where none is given. */
 const standardTagType = 0x8100;
 
 export function settingsOf(properties: Properties, port: number): EthernetSettings | undefined {

@@ -1,9 +1,11 @@
 /** Facts of the kind "ethernet_switch": a learning switch with VLANs. Sources: README.md beside this file. */
 import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
+import { filled } from '../../schema/template.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { fabricFacts, mappedPorts } from '../fabric-switches/fabric-kind.ts';
 import { bodySchemas } from '../facts/always-running.ts';
-import type { Kind } from '../kind.ts';
+import { symbol, telnetOrNone, word } from '../facts/template-pieces.ts';
+import type { Kind, TemplateFacts } from '../kind.ts';
 
 const consoleTypes = ['telnet', 'none'] as const;
 const maxPorts = 1024;
@@ -30,9 +32,39 @@ const changeable = {
   ports_mapping: Type.Optional(SwitchPorts),
 };
 
+export const eightPorts: readonly EthernetSwitchPort[] = Object.freeze(
+  Array.from({ length: 8 }, (_, number) => ({ name: `Ethernet${number}`, port_number: number, type: 'access', vlan: 1 }) as const),
+);
+
+const template: TemplateFacts = {
+  default_name_format: 'Switch{0}',
+  symbol: symbol('ethernet_switch'),
+  ownSymbol: {
+    name: 'ethernet_switch',
+    width: 72,
+    height: 32,
+    figure: 'box',
+    theme: { category: 'ethernet_switch', affinity: 'switch' },
+  },
+  category: 'switch',
+  properties: {
+    console_type: word(telnetOrNone, 'none'),
+    ports_mapping: filled(
+      SwitchPorts,
+      eightPorts.map((port) => ({ ...port, ethertype: '' })),
+    ),
+  },
+  builtIn: {
+    template_id: '1966b864-93e7-32d5-965f-001384eec461',
+    name: 'Ethernet switch',
+    settings: { console_type: 'none' },
+  },
+};
+
 export const ethernetSwitchKind: Kind = {
   type: 'ethernet_switch',
   title: 'Ethernet switch',
+  template,
   ...bodySchemas(changeable),
   folder: 'ethernet-switch',
   ...fabricFacts,
@@ -45,7 +77,3 @@ export const ethernetSwitchKind: Kind = {
   },
   ports: (properties) => mappedPorts(properties.ports_mapping ?? eightPorts),
 };
-
-export const eightPorts: readonly EthernetSwitchPort[] = Object.freeze(
-  Array.from({ length: 8 }, (_, number) => ({ name: `Ethernet${number}`, port_number: number, type: 'access', vlan: 1 }) as const),
-);

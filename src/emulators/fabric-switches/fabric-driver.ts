@@ -1,6 +1,6 @@
 /**
  * Driver of the kinds that are a switch inside the fabric. Nothing of theirs runs: what their ports do stands in the links that end
- * there, so they are "started" by saying so, go on without a server, and are taken over by saying so again.
+ * there, so they are "started" by saying so, keep running without a server, and are adopted by saying so again.
  */
 import { route } from '../../api/route.ts';
 import type { SwitchPortSettings } from '../../fabric/protocol.ts';

@@ -18,7 +18,7 @@ export function mappedPorts(mapping: unknown): Port[] {
   }));
 }
 
-/** Names and numbers by place, as the established server gives them at every change. */
+/** Names and numbers by place, as GNS3 gives them at every change. */
 export function renumbered<T extends object>(mapping: readonly T[]): T[] {
   return mapping.map((entry, place) => ({ ...entry, name: `Ethernet${place}`, port_number: place }));
 }

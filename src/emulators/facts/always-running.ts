@@ -1,4 +1,4 @@
-/** What the facts of the kinds that run as soon as they are made have in common: switches inside the fabric, and ways out. */
+/** What the facts of the kinds that run as soon as they are made have in common: switches inside the fabric, and uplinks. */
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
@@ -22,13 +22,13 @@ export const withoutConsole = {
   defaults: { console_type: null, port_name_format: 'Ethernet{0}', port_segment_size: 0 },
 } as const satisfies Partial<Kind>;
 
-/** A way out of the project. */
-export const leadsOutFacts = {
+/** An uplink: it leads out of the project. */
+export const uplinkFacts = {
   ...alwaysRunningFacts,
   can: { ...alwaysRunningFacts.can, duplicate: false },
   ...withoutConsole,
   folder: 'builtin',
-  leadsOut: true,
+  isUplink: true,
 } as const satisfies Partial<Kind>;
 
 /** The bodies of create and update; `changeable` are the kind's own keys, all of them optional. */

@@ -7,7 +7,7 @@ export function macPlus(base: string, step: number): string {
   return digits.match(/../g)?.join(':') ?? base;
 }
 
-/** `0c:` and three bytes of the node's id: the established rule, so that a node keeps its addresses across computes and servers. */
+/** `0c:` and three bytes of the node's id: GNS3's rule, so that a node keeps its addresses across computes and servers. */
 export function macOfNode(nodeId: string): string {
   const [, second, third, fourth] = nodeId.toLowerCase().match(/../g) ?? [];
   return `0c:${second}:${third}:${fourth}:00:00`;

@@ -1,5 +1,5 @@
 /**
- * Names of ports by a format such as `Gi{segment0}/{port0}`: replacement fields as in Python's `str.format`, the established
+ * Names of ports by a format such as `Gi{segment0}/{port0}`: replacement fields as in Python's `str.format`, GNS3's
  * form, as far as whole numbers need it.
  *
  * Two counters, interface and segment, start at 0. After each port the interface grows; with a segment size S it returns to 0 at

@@ -11,7 +11,7 @@ export const whole = (standard: number, unit: string, minimum = 0, maximum = 2 *
 export const word = <const T extends readonly string[]>(words: T, standard: T[number]) => filled(oneOf(words), standard);
 export const symbol = (name: string) => `:/symbols/${name}.svg`;
 
-export const usage = { usage: filled(LongText({ description: 'Notes for whoever uses it' }), '') };
+export const usage = { usage: filled(LongText({ description: 'Notes for its users' }), '') };
 export const autoStart = { console_auto_start: flag(false) };
 export const customAdapters = { custom_adapters: filled(CustomAdapters, []) };
 export const macAddress = { mac_address: filled(nullable(Type.Union([Mac, Type.Literal('')])), '') };

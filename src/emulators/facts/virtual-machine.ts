@@ -60,7 +60,7 @@ export const virtualMachineFacts = {
   },
 } as const satisfies Partial<Kind>;
 
-/** Settings of their templates. Source: the established v2 API. */
+/** Settings of their templates. Source: the GNS3 2.2 v2 API. */
 export const virtualMachineProperties: TypeProperties = {
   ...usage,
   ...portNames,

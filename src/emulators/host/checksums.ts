@@ -1,6 +1,6 @@
 /**
  * MD5 sums of image files, which controllers compare to find out whether two computes have the same image. A sum is remembered in
- * memory with the file's size and modification time, and beside the image in `<image>.md5sum` (32 hex digits, the established
+ * memory with the file's size and modification time, and beside the image in `<image>.md5sum` (32 hex digits, GNS3's
  * form); that file counts only while it is at least as new as the image.
  */
 import { stat, writeFile } from 'node:fs/promises';

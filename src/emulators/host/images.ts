@@ -2,7 +2,7 @@
  * Where disk images and other files of emulators are, and what they are called. Clients name an image by a relative name, which
  * is looked for in the image folders, or by a path. A server that is not local gives out nothing that lies outside its folders:
  * folders are compared by their components, after symbolic links were followed.
- * @see the established rules of the v2 compute API: `images_path`, `additional_images_path`, then the project's own folder.
+ * @see the rules of GNS3's compute API: `images_path`, `additional_images_path`, then the project's own folder.
  */
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
@@ -191,7 +191,7 @@ export class ImageFolder {
     if (isAbsolute(reference)) {
       const path = normalize(reference);
       const lexical = this.folders(projectDirectory).some((directory) => isBelow(directory, path));
-      // Whether a file outside exists is nobody's business on a server that is not local.
+      // Whether a file outside exists is not disclosed by a server that is not local.
       if (!lexical && !this.#settings().Server.local) throw fault('image_not_allowed', { image: reference });
       return (await isFile(path)) ? path : undefined;
     }
@@ -227,7 +227,7 @@ export function refuseImageName(name: string): string | undefined {
   return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
 }
 
-/** Shorter files are no images (established rule). */
+/** Shorter files are no images (GNS3's rule). */
 const minImageBytes = 7;
 /** Folders below an image folder that are looked into. */
 const maxDepth = 8;

@@ -1,6 +1,6 @@
 /**
  * Emulators of a server that is root, and programs beside them that need no privilege, run as another user when one is configured:
- * whoever breaks out of a machine is then that user, and no more. `setpriv` (util-linux) changes it rather than the program itself, as
+ * a guest that breaks out of its machine is then that user, and no more. `setpriv` (util-linux) changes it rather than the program itself, as
  * QEMU's sandbox forbids that, and rather than Node, which would leave out the user's groups, and so `/dev/kvm`.
  */
 import { chmod } from 'node:fs/promises';

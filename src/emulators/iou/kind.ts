@@ -1,11 +1,12 @@
-/** Facts of the kind "iou": IOS on Linux. Source: the established v2 API. */
+/** Facts of the kind "iou": IOS on Linux. Source: the GNS3 2.2 v2 API. */
 import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
+import { filled, textOf } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
 import { configContents } from '../facts/config-files.ts';
 import { namePorts, serialLinkTypes } from '../facts/port-naming.ts';
-import { telnetOrNone } from '../facts/template-pieces.ts';
-import type { ImageFacts, Kind } from '../kind.ts';
+import { autoStart, empty, flag as filledFlag, symbol, telnetOrNone, usage, whole, word } from '../facts/template-pieces.ts';
+import type { ImageFacts, Kind, TemplateFacts } from '../kind.ts';
 
 /** Every adapter has as many ports. */
 const portsPerAdapter = 4;
@@ -38,9 +39,30 @@ export const iouImages: ImageFacts = {
   isImage: (head) => /^7f454c460[12]0101/.test(head.toString('hex')),
 };
 
+const template: TemplateFacts = {
+  default_name_format: 'IOU{0}',
+  symbol: symbol('multilayer_switch'),
+  category: 'router',
+  properties: {
+    ...usage,
+    ...autoStart,
+    console_type: word(telnetOrNone, 'telnet'),
+    ethernet_adapters: whole(2, 'Adapters with four Ethernet ports'),
+    l1_keepalives: filledFlag(false),
+    nvram: whole(256, 'KiB'),
+    path: Name(),
+    private_config: empty('A file in the configs folder'),
+    ram: whole(1024, 'MiB'),
+    serial_adapters: whole(2, 'Adapters with four serial ports'),
+    startup_config: filled(textOf('A file in the configs folder'), 'iou_l3_base_startup-config.txt'),
+    use_default_iou_values: filledFlag(false),
+  },
+};
+
 export const iouKind: Kind = {
   type: 'iou',
   title: 'IOU',
+  template,
   create: Type.Object(
     {
       ...changeable,

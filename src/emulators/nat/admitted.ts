@@ -1,5 +1,5 @@
 /**
- * Which frames a QEMU's user network is given: it cannot be told to keep guests from this host's loopback. It leads there not only its
+ * Which frames a QEMU's user network is given: it has no option to keep guests from this host's loopback. It leads there not only its
  * gateway's address but 0.0.0.0, all of 127.0.0.0/8 and the broadcast address too, and it takes frames for any hardware address.
  */
 import type { BpfInstruction } from '../../fabric/protocol.ts';

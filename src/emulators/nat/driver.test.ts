@@ -18,7 +18,7 @@ const natOptions = (nat: Partial<Settings['NAT']>) => ({
   kind: natKind,
   makeDriver: (host: Host) => natDriver({ ...host, settings: { ...host.settings, NAT: { ...host.settings.NAT, ...nat } } }),
   properties: {},
-  firstPort: 31_800,
+  firstPort: 32_100,
 });
 
 for (const [engine, path] of [

@@ -1,4 +1,4 @@
-/** The programs that can be a way out, and which of them it is. */
+/** The programs that can be the uplink, and which of them is. */
 import { readFile } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import type { BpfInstruction } from '../../fabric/protocol.ts';

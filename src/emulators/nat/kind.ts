@@ -1,9 +1,10 @@
-/** Facts of the kind "nat": a way out through this host's own addresses. Sources of the constants: README.md beside this file. */
+/** Facts of the kind "nat": an uplink through this host's own addresses. Sources of the constants: README.md beside this file. */
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { leadsOutFacts } from '../facts/always-running.ts';
-import type { Kind } from '../kind.ts';
+import { uplinkFacts } from '../facts/always-running.ts';
+import { symbol } from '../facts/template-pieces.ts';
+import type { Kind, TemplateFacts } from '../kind.ts';
 
 /** Accepted and ignored, so that clients may send back what they were sent. */
 const ignored = {
@@ -13,12 +14,28 @@ const ignored = {
   status: Type.Optional(NodeStatus),
 };
 
+const template: TemplateFacts = {
+  default_name_format: 'NAT{0}',
+  symbol: symbol('nat'),
+  ownSymbol: {
+    name: 'nat',
+    width: 159,
+    height: 71,
+    figure: 'cumulus',
+    letters: 'NAT',
+    theme: { category: 'nat', affinity: 'nat' },
+  },
+  category: 'guest',
+  builtIn: { template_id: 'df8f4ea9-33b7-3e96-86a2-c39bc9bb649c', name: 'NAT' },
+};
+
 export const natKind: Kind = {
   type: 'nat',
   title: 'NAT',
+  template,
   create: Type.Object({ ...ignored, name: Name() }, strict),
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
-  ...leadsOutFacts,
+  ...uplinkFacts,
   needsVmCompute: true,
   programs: [
     {

@@ -1,9 +1,9 @@
-/** What guests see: the network of libvirt's default bridge, on which the established server's NAT stands. */
+/** What guests see: the network of libvirt's default bridge, on which GNS3's NAT stands. */
 export const network = {
   subnet: '192.168.122.0',
   bits: 24,
   gateway: '192.168.122.1',
-  /** QEMU's user network makes it of the gateway's address, and passt is told the same. */
+  /** QEMU's user network makes it of the gateway's address, and passt gets the same. */
   mac: '52:55:c0:a8:7a:01',
   /** The first that is given to a guest. */
   firstGuest: '192.168.122.100',

@@ -3,7 +3,7 @@
  * itself, and ended when the NIO has gone. Like any emulator it outlives the server.
  *
  * What a port needs beside its process is its *facts*: plain JSON that stays the same when the process is started again, so that the
- * fabric need not be told.
+ * fabric need not be notified.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
@@ -126,7 +126,7 @@ export class PortProcesses<Facts> {
     this.#changed = listener;
   }
 
-  /** Lets go: the processes go on. */
+  /** Lets go: the processes keep running. */
   release(): void {
     for (const { child, ending } of this.#ports.values()) {
       ending.abort();

@@ -26,7 +26,7 @@ export interface SocatFacts {
   /** Bytes. */
   readonly mtu: number;
   readonly capability: 'CAP_NET_RAW' | 'CAP_NET_ADMIN';
-  /** Below the runtime folder: it is by this that a socat which nobody owns is found. */
+  /** Below the runtime folder: it is by this that a socat without an owner is found. */
   readonly logFile: string;
 }
 

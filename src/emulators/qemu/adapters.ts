@@ -31,7 +31,7 @@ export function adapterFacts(
   });
 }
 
-/** Name of an adapter's network backend; `set_link` refers to it. The established name, which scripts may know. */
+/** Name of an adapter's network backend; `set_link` refers to it. GNS3's name, which scripts may know. */
 export const netdevId = (index: number) => `gns3-${index}`;
 
 export function adapterArguments(adapters: readonly Adapter[], pciDrives: number, version: Version, legacy: boolean): string[] {
@@ -65,7 +65,7 @@ export function adapterArguments(adapters: readonly Adapter[], pciDrives: number
 }
 
 const slotsPerBus = 32;
-/** Slots of the root bus taken by what every machine has: host bridge, ISA and IDE, VGA, one to spare. Established count. */
+/** Slots of the root bus taken by what every machine has: host bridge, ISA and IDE, VGA, one to spare. GNS3's count. */
 const builtinSlots = 4;
 
 function pciSlots(adapters: number, pciDrives: number): { bridges: number; first: number } {

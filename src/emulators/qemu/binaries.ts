@@ -20,7 +20,7 @@ interface KnownVersion {
   readonly version: Promise<string | undefined>;
 }
 
-/** An emulator that takes longer to tell its version is not usable. */
+/** An emulator that takes longer to print its version is not usable. */
 const versionLimitMs = 5000;
 /** Programs asked for their version at the same time. */
 const parallel = 4;
@@ -67,7 +67,7 @@ export class Binaries {
     return (await isExecutable(beside)) ? beside : this.inPath('qemu-img');
   }
 
-  /** Undefined when the program does not tell one. */
+  /** Undefined when the program prints none. */
   async versionText(path: string): Promise<string | undefined> {
     const facts = await stat(path).catch(() => undefined);
     if (facts === undefined) return undefined;

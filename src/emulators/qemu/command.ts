@@ -30,7 +30,7 @@ export interface Plan {
   readonly console: { readonly type: ConsoleType; readonly port: number | null; readonly host: string };
   readonly sockets: { readonly qmp: string; readonly serial: string };
   readonly pidFile: string;
-  /** Receives everything the first serial port writes, also while nobody is connected. */
+  /** Receives everything the first serial port writes, also while no client is connected. */
   readonly consoleLog: string;
   /** Value of `-sandbox`; undefined when this emulator has none, or it is switched off. */
   readonly sandbox: string | undefined;

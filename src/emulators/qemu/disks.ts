@@ -15,7 +15,7 @@ import { type QemuProperties, type Slot, slots } from './properties.ts';
 import type { QemuImg } from './qemu-img.ts';
 import type { RawDisks } from './raw-disks.ts';
 
-/** Name of the state that `on_close: save_vm_state` saves; the established one, so that states saved before are found. */
+/** Name of the state that `on_close: save_vm_state` saves; GNS3's, so that states saved before are found. */
 export const savedStateName = 'GNS3_SAVED_STATE';
 
 export interface DiskNode {

@@ -44,7 +44,7 @@ after(() => rm(folder, { recursive: true }));
 
 const start = (more: Properties = {}, view: Partial<NodeView> = {}) => startNode(bench, more, view);
 
-test('a name is enough: the emulator of this machine, and the established defaults', async () => {
+test('a name is enough: the emulator of this machine, and the defaults of GNS3', async () => {
   const node = { nodeId: 'AABBCCDD-0000-4000-8000-000000000000', projectDirectory: bench.projectDirectory };
   const properties = await bench.driver.create({ name: 'one' }, node);
   const shown = bench.driver.present(properties);

@@ -1,4 +1,4 @@
-/** Drives of a machine as arguments. The table of interfaces is the established one. */
+/** Drives of a machine as arguments. The table of interfaces is GNS3's. */
 import type { ChainLink } from './image-chain.ts';
 import { escapeCommas } from './options.ts';
 import { atLeast, type Version } from './version.ts';

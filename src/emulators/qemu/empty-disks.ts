@@ -7,7 +7,7 @@ import type { ImageFolder } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { QemuImg } from './qemu-img.ts';
 
-/** The established ones: those that existing appliances name. */
+/** GNS3's: those that appliances name. */
 const sizes = ['8G', '10G', '20G', '30G', '40G', '50G', '100G', '150G', '200G', '250G', '500G', '1T'];
 
 export class EmptyDisks {

@@ -21,7 +21,7 @@ export interface Limits {
   readonly shutdownMs: number;
   /** For a state to be saved. */
   readonly saveMs: number;
-  /** For QEMU to end when told to; after that it is killed. */
+  /** For QEMU to end when asked to; after that it is killed. */
   readonly quitMs: number;
 }
 export const standardLimits: Limits = { startMs: 60_000, shutdownMs: 120_000, saveMs: 120_000, quitMs: 3000 };

@@ -1,4 +1,4 @@
-/** Settings of a machine that nodes and templates have alike: their schemas, said once. Source: the established v2 API. */
+/** Settings of a machine that nodes and templates have alike: their schemas, said once. Source: the GNS3 2.2 v2 API. */
 import { oneOf, Text } from '../../schema/common.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import { closeActions } from '../facts/template-pieces.ts';

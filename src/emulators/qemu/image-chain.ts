@@ -81,7 +81,7 @@ export async function isInPlace(path: string, folders: readonly string[]): Promi
 }
 
 async function requirePlace(image: string, { path }: Reference, { folders }: ChainPlaces): Promise<void> {
-  // The same words for a file that is missing: which files this host has is not told.
+  // The same words for a file that is missing: which files this host has is not disclosed.
   if (!(await isInPlace(path, folders))) {
     throw refusal(
       image,

@@ -21,7 +21,7 @@ import { Throttle } from './throttle.ts';
 import { startTpm } from './tpm.ts';
 import { atLeast } from './version.ts';
 
-/** Nice values; raising a priority needs privileges, and is left where it fails. Established table. */
+/** Nice values; raising a priority needs privileges, and is left where it fails. GNS3's table. */
 const niceness: Readonly<Record<QemuProperties['process_priority'], number>> = {
   realtime: -20,
   'very high': -15,

@@ -17,7 +17,7 @@ const reconnectLimitMs = 10_000;
 export interface MonitorListener {
   /** `query-status` after something changed it. */
   status(status: string): void;
-  /** The guest, or somebody at the monitor, ended the machine. */
+  /** The guest, or a user of the monitor, ended the machine. */
   shutdown(): void;
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
+import { defaultSettings } from '../../schema/settings.ts';
 import { splitOptions } from './options.ts';
-import { checkOptions, type OptionPolicy } from './options-check.ts';
+import { checkOptions, checkStoredOptions, type OptionPolicy } from './options-check.ts';
 
 const check = (options: string, policy: OptionPolicy) => checkOptions(splitOptions(options), policy);
 const refuses = (options: string, policy: OptionPolicy, code: 'qemu_option_unsafe' | 'qemu_failed' = 'qemu_option_unsafe') =>
@@ -98,7 +99,7 @@ const hostile = [
   'json:{}',
   '-usbdevice host:1:2',
   '-usbdevice disk:/x',
-  '-k de',
+  '-k ../de',
   '-L /x',
   '-mem-path /x',
   '-semihosting',
@@ -202,6 +203,8 @@ const harmless = [
   '-g 1024x768x32',
   '-no-acpi',
   '-no-hpet',
+  '-k de',
+  '-k en-us',
 ];
 
 test('on a shared server whatever reaches into the host is refused, in every spelling', () => {
@@ -238,4 +241,14 @@ test('a refusal names the option, the cause and the fix', () => {
     /-device e1000,romfile=\/etc\/passwd.*romfile.*Remove it, or set allow_unsafe_options = True/,
   );
   assert.throws(() => check('-hda /etc/passwd', 'listed'), /-hda.*shared server/);
+});
+
+test('placeholders are filled in before options are kept', () => {
+  const { Qemu, Server } = defaultSettings();
+  const keep = (options: string) => checkStoredOptions(options, { Qemu, Server: { ...Server, local: false } });
+  keep('-uuid %vm-id% -name %vm-name% -smbios type=1,serial=%vm-name%,product=%project-id%');
+  assert.throws(
+    () => keep('-device loader,file=%project-path%/x'),
+    (error) => isFault(error, 'qemu_option_unsafe'),
+  );
 });

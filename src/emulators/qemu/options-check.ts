@@ -1,7 +1,7 @@
 /** Which of QEMU's options a user may write: by a list on a shared server, all but a few on a server of one's own. */
 import { fault } from '../../api/faults.ts';
 import type { Settings } from '../../schema/settings.ts';
-import { splitOptions } from './options.ts';
+import { fillPlaceholders, type Placeholders, splitOptions } from './options.ts';
 import { globalVariants } from './options-devices.ts';
 import { pieces, type Rule, refuseValue } from './options-rules.ts';
 import { optionTable } from './options-table.ts';
@@ -41,10 +41,19 @@ export function checkOptions(words: readonly string[], policy: OptionPolicy): vo
   if (policy === 'listed') for (const { option, value } of pairs(words)) checkListed(option, value);
 }
 
-/** As `checkOptions`, of options as they are stored. @throws qemu_option_unsafe, qemu_failed */
+/** As `checkOptions`, of options as they are stored, with placeholders. @throws qemu_option_unsafe, qemu_failed */
 export function checkStoredOptions(options: string, settings: Pick<Settings, 'Qemu' | 'Server'>): void {
-  checkOptions(splitOptions(options), optionPolicy(settings));
+  checkOptions(fillPlaceholders(splitOptions(options), example), optionPolicy(settings));
 }
+
+/** What stands for a node that is not known yet; the real ones are checked when it starts. */
+const example: Placeholders = {
+  name: 'name',
+  nodeId: '00000000-0000-4000-8000-000000000000',
+  projectId: '00000000-0000-4000-8000-000000000000',
+  projectDirectory: '/project',
+  consolePort: 5000,
+};
 
 interface Pair {
   readonly option: string;

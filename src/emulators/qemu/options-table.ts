@@ -17,7 +17,7 @@ const variants = (selector: string, table: Readonly<Record<string, [string, RegE
   variants: new Map(Object.entries(table).map(([name, list]): [string, Keys] => [name, new Map(list)])),
 });
 
-const flags = `alt-grab ctrl-grab enable-kvm mem-prealloc no-acpi no-fd-bootchk no-hpet no-kvm-pit-reinjection no-quit no-reboot
+const flags = `alt-grab ctrl-grab enable-kvm mem-prealloc no-acpi no-fd-bootchk no-hpet no-kvm-irqchip no-kvm-pit no-kvm-pit-reinjection no-quit no-reboot
   no-shutdown no-user-config nodefaults nographic only-migratable portrait rtc-td-hack S show-cursor singlestep snapshot usb
   win2k-hack`;
 
@@ -90,6 +90,7 @@ export const optionTable: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['append', value(/^[^\0]*$/)],
   ['audio', variants('driver', { none: keysOf('model', word) })],
   ['audiodev', variants('driver', { none: keysOf('id', word) })],
+  ['balloon', value(/^(?:none|virtio)$/)],
   ['boot', keys('order', 'order once menu splash-time reboot-timeout strict')],
   ['chardev', chardev],
   // Feature flags of processors are hundreds; none names anything of the host.
@@ -99,6 +100,8 @@ export const optionTable: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['echr', value(/^\w+$/)],
   ['fw_cfg', keys('name', 'string', text, [['name', /^opt\/[\w./-]+$/]])],
   ['g', value(/^\d+x\d+(?:x\d+)?$/)],
+  // A file of the node's folder is taken first; since QEMU 3 it cannot lead to another one.
+  ['k', value(/^[a-z]{2}(?:-[a-z]{2})?$/)],
   ['icount', keys('shift', 'shift align sleep')],
   ['m', keys('size', 'size slots maxmem')],
   ['M', machine],
@@ -112,6 +115,7 @@ export const optionTable: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['overcommit', keys(undefined, 'cpu-pm')],
   ['parallel', value(/^(?:none|null|vc)$/)],
   ['prom-env', value(/^[\w?-]+=[^\p{Cc}]*$/u)],
+  ['realtime', value(/^mlock=off$/)],
   ['rotate', value(/^\d+$/)],
   ['rtc', keys('base', 'base clock driftfix')],
   ['seed', value(/^\d+$/)],

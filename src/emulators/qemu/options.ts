@@ -55,7 +55,7 @@ export function fillPlaceholders(words: readonly string[], values: Placeholders)
   return words.map((word) => word.replace(/%([a-z-]+)%/g, (whole, name: string) => table[name] ?? whole));
 }
 
-/** Address of a guest on a virtual socket: the console's port, which nobody else has, else made from the node's id. */
+/** Address of a guest on a virtual socket: the console's port, which is unique, else made from the node's id. */
 function guestCid({ consolePort, nodeId }: Placeholders): number {
   if (consolePort !== null) return consolePort;
   // 0 to 2 are reserved, and 32 bits of the id are enough to spread nodes over what is left of 16 bits.

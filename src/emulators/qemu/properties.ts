@@ -51,7 +51,7 @@ export interface QemuProperties extends QemuImages, Interfaces {
   usage: string;
 }
 
-/** Everything but the emulator itself, which depends on what is installed. Values: the established defaults (README.md). */
+/** Everything but the emulator itself, which depends on what is installed. Values: GNS3's defaults (README.md). */
 export const defaults: Readonly<Omit<QemuProperties, 'qemu_path' | 'platform' | 'mac_address'>> = Object.freeze({
   adapter_type: 'e1000',
   adapters: 1,

@@ -10,9 +10,6 @@ export interface ImageInfo {
   readonly format: string;
   /** Bytes that a guest sees. */
   readonly virtualSize: number;
-  /** As written in the file; undefined when it stands alone. */
-  readonly backingFile: string | undefined;
-  readonly backingFormat: string | undefined;
   readonly encrypted: boolean;
   /** Names of the states saved inside. */
   readonly snapshots: readonly string[];
@@ -36,8 +33,6 @@ export class QemuImg {
     return {
       format: text('format') ?? 'raw',
       virtualSize: Number(facts['virtual-size'] ?? 0),
-      backingFile: text('full-backing-filename') ?? text('backing-filename'),
-      backingFormat: text('backing-filename-format'),
       encrypted: facts.encrypted === true,
       snapshots: ((facts.snapshots ?? []) as { name?: string }[]).map(({ name }) => name ?? ''),
     };

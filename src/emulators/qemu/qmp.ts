@@ -49,7 +49,7 @@ export class Qmp {
     this.#greeted.promise.catch(() => {});
   }
 
-  /** Connects and agrees on capabilities. Rejects when nobody listens, or nothing is answered within `limitMs`. */
+  /** Connects and agrees on capabilities. Rejects when no process listens, or nothing is answered within `limitMs`. */
   static async connect(path: string, onEvent: (event: QmpEvent) => void, limitMs: number): Promise<Qmp> {
     const socket = connect(path);
     await new Promise<void>((resolve, reject) => {

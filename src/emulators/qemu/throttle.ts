@@ -15,7 +15,7 @@ export interface ThrottlePlace {
   readonly directory: string;
   readonly runtimeDirectory: string;
   readonly runDirectory: string;
-  /** Whom `cpulimit` runs as: nobody but root and the machine's own user may stop it. */
+  /** Whom `cpulimit` runs as: only root and the machine's own user may stop it. */
   runAs(): Promise<RunAs | undefined>;
 }
 

@@ -1,9 +1,10 @@
-/** Facts of the kind "virtualbox": a machine of VirtualBox. Source: the established v2 API. */
+/** Facts of the kind "virtualbox": a machine of VirtualBox. Source: the GNS3 2.2 v2 API. */
 import { Name, nullable, strict } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
-import { virtualMachineFacts, virtualMachineFields } from '../facts/virtual-machine.ts';
-import type { Kind } from '../kind.ts';
+import { symbol, whole, word } from '../facts/template-pieces.ts';
+import { virtualMachineFacts, virtualMachineFields, virtualMachineProperties } from '../facts/virtual-machine.ts';
+import type { Kind, TemplateFacts } from '../kind.ts';
 
 const changeable = {
   ...virtualMachineFields,
@@ -12,10 +13,44 @@ const changeable = {
   ram: Type.Optional(Type.Integer({ minimum: 0, maximum: 65_535, description: 'MiB; 0: as the machine has it' })),
 };
 
+/** The model that new adapters have. */
+export const defaultAdapter = 'Intel PRO/1000 MT Desktop (82540EM)';
+
+const adapterTypes = [
+  'PCnet-PCI II (Am79C970A)',
+  'PCNet-FAST III (Am79C973)',
+  defaultAdapter,
+  'Intel PRO/1000 T Server (82543GC)',
+  'Intel PRO/1000 MT Server (82545EM)',
+  'Paravirtualized Network (virtio-net)',
+] as const;
+
+const template: TemplateFacts = {
+  default_name_format: '{name}-{0}',
+  symbol: symbol('vbox_guest'),
+  ownSymbol: {
+    name: 'vbox_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'VB',
+    theme: { category: 'vbox_guest', affinity: 'virtualbox' },
+  },
+  category: 'guest',
+  properties: {
+    ...virtualMachineProperties,
+    adapter_type: word(adapterTypes, defaultAdapter),
+    adapters: whole(1, 'Network adapters', 0, 36),
+    ram: whole(256, 'MiB', 0, 65_535),
+    vmname: Name(),
+  },
+};
+
 export const virtualboxKind: Kind = {
   ...virtualMachineFacts,
   type: 'virtualbox',
   title: 'VirtualBox VM',
+  template,
   create: Type.Object({ ...changeable, name: Name(), node_id: ComputeNodeId, vmname: Name() }, strict),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())), vmname: Type.Optional(Name()) }, strict),
   folder: 'virtualbox',

@@ -1,12 +1,11 @@
 /** Facts of the kind "vpcs": a small simulated PC, good for pings. Sources of the constants: README.md beside this file. */
-
 import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
+import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
 import { oneEthernetPort } from '../facts/port-naming.ts';
-import { telnetOrNone as consoleTypes } from '../facts/template-pieces.ts';
-import type { Kind } from '../kind.ts';
-import { baseScript } from './template.ts';
+import { autoStart, telnetOrNone as consoleTypes, symbol, telnetOrNone, word } from '../facts/template-pieces.ts';
+import type { Kind, TemplateFacts } from '../kind.ts';
 
 /** A startup script is a file's content, not a name: this is its limit in characters. */
 const maxScriptLength = 65_536;
@@ -16,9 +15,37 @@ const changeable = {
   console_type: Type.Optional(oneOf(consoleTypes)),
 };
 
+/** The file of the configs folder from which new nodes get their startup script. */
+export const baseScript = 'vpcs_base_config.txt';
+
+const template: TemplateFacts = {
+  default_name_format: 'PC{0}',
+  symbol: symbol('vpcs_guest'),
+  ownSymbol: {
+    name: 'vpcs_guest',
+    width: 65,
+    height: 59,
+    figure: 'screen',
+    letters: 'PC',
+    theme: { category: 'vpcs_guest', affinity: 'client' },
+  },
+  category: 'guest',
+  properties: {
+    ...autoStart,
+    base_script_file: filled(Name({ description: 'In the configs folder' }), baseScript),
+    console_type: word(telnetOrNone, 'telnet'),
+  },
+  builtIn: {
+    template_id: '19021f99-e36f-394d-b4a1-8aaa902ab9cc',
+    name: 'VPCS',
+    settings: { properties: { base_script_file: baseScript } },
+  },
+};
+
 export const vpcsKind: Kind = {
   type: 'vpcs',
   title: 'VPCS',
+  template,
   create: Type.Object(
     {
       ...changeable,

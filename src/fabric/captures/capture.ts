@@ -7,7 +7,8 @@
  * restart) is gone on with behind its last whole record. Whatever ends the capture before its link does stands in `ended`.
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { fileHeader, fileHeaderBytes, findEnd, recordHeaderBytes, snapLength } from '../../lib/pcap.ts';
+import { fileHeaderBytes, recordHeaderBytes, snapLength } from '../../schema/pcap.ts';
+import { fileHeader, findEnd } from '../../schema/pcap-file.ts';
 import { frameLength, headerBytes } from '../frames.ts';
 import type { CaptureSpec, CaptureStats } from '../protocol.ts';
 import { WallClock } from './wall-clock.ts';
@@ -45,7 +46,7 @@ export class Capture {
   #ended: string | undefined;
   #closing: Promise<void> | undefined;
 
-  /** `ready`: nobody else writes the file any more. */
+  /** `ready`: no other capture writes the file any more. */
   constructor(spec: CaptureSpec, ready: Promise<void>) {
     this.spec = spec;
     this.#startWriting(this.#open(ready));

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CaptureSpec, CaptureStats } from '../protocol.ts';
 import { Capture } from './capture.ts';
 
-/** Who asks for a change waits so long for files to be complete; a disk that hangs must not keep all requests. */
+/** A request for a change waits so long for files to be complete; a disk that hangs must not keep all requests. */
 const settleLimitMs = 2000;
 
 export class CaptureFileLocks {

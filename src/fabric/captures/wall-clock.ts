@@ -1,6 +1,6 @@
 /**
  * The time of day with the resolution of the monotonic clock. `Date.now()` has whole milliseconds only; the two clocks are disciplined
- * alike, so they drift apart only when somebody sets the time.
+ * alike, so they drift apart only when the time is set.
  */
 
 /** A difference between the clocks that only setting the time makes. */

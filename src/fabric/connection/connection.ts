@@ -35,7 +35,7 @@ export class Connection {
     });
   }
 
-  /** Undefined when nobody listens there. */
+  /** Undefined when no process listens there. */
   static open(path: string): Promise<Connection | undefined> {
     return new Promise((settle) => {
       const socket = connect(path);

@@ -65,7 +65,7 @@ async function startFabric(place: FabricPlace): Promise<FoundFabric> {
       const { version, pid } = await greet(connection);
       if (version !== protocolVersion) break;
       child.release();
-      // Somebody else's, started at the same moment, is as good.
+      // Another one, started at the same moment, is as good.
       return { connection, pid, isNew: pid === child.pid };
     }
     if (ended) throw fault('fabric_unavailable', { reason: `it ended at once: ${(await child.outcome).tail}` });
@@ -93,7 +93,7 @@ async function greet(connection: Connection): Promise<Hello> {
     return await connection.request({ op: 'hello' }, helloLimitMs);
   } catch (cause) {
     connection.close();
-    throw fault('fabric_unavailable', { reason: 'somebody listens at its socket and does not answer' }, { cause });
+    throw fault('fabric_unavailable', { reason: 'a process listens at its socket and does not answer' }, { cause });
   }
 }
 

@@ -72,9 +72,11 @@ function checkPort(given: unknown, end: string): void {
 }
 
 function checkStream(given: unknown, end: string): void {
-  const { role, secret } = (given ?? {}) as Record<string, unknown>;
+  const { role, secret, encryption } = (given ?? {}) as Record<string, unknown>;
   if (role !== 'accept' && role !== 'connect') throw invalid(`the role of the stream of port ${end} is accept or connect`);
   if (typeof secret !== 'string' || secret === '') throw invalid(`the stream of port ${end} has a secret`);
+  if (encryption !== undefined && encryption !== 'preferred' && encryption !== 'required')
+    throw invalid(`the encryption of the stream of port ${end} is preferred or required`);
 }
 
 function invalid(reason: string): Error {

@@ -15,7 +15,7 @@ export interface ControlOptions {
   readonly fabric: Fabric;
   /** Asked to end: the answer has been sent. */
   readonly onQuit: () => void;
-  /** Another fabric has the socket's path now, or nobody has and no client is connected: this one cannot be reached any more. */
+  /** Another fabric has the socket's path now, or it is gone and no client is connected: this fabric cannot be reached any more. */
   readonly onOrphaned: () => void;
 }
 
@@ -30,7 +30,7 @@ export class Control {
   readonly #clients = new Set<Socket>();
   #inode = 0;
   #watch: NodeJS.Timeout | undefined;
-  /** Requests are carried out one after the other, whoever they come from. */
+  /** Requests of all clients are carried out one after the other. */
   #tail: Promise<void> = Promise.resolve();
 
   private constructor(options: ControlOptions) {
@@ -40,7 +40,7 @@ export class Control {
 
   /**
    * Listens at `path`; undefined when another fabric answers there. The socket is made beside the path and moved to it, so a path that
-   * exists always has somebody who listens, unless he died.
+   * exists always has a listener, unless its process died.
    */
   static async listen(options: ControlOptions): Promise<Control | undefined> {
     if (await answers(options.path)) return undefined;
@@ -164,7 +164,7 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
-/** Moves the socket to its path; false when somebody who lives was quicker. */
+/** Moves the socket to its path; false when another living fabric was quicker. */
 async function claim(beside: string, path: string): Promise<boolean> {
   try {
     await link(beside, path);

@@ -10,7 +10,7 @@ import { Switches } from '../switches/switches.ts';
 import { checkLink } from './check-link.ts';
 import { Load } from './load.ts';
 
-/** So many links are changed, or told of, before frames get their turn. */
+/** So many links are changed, or reported, before frames get their turn. */
 const linksPerTurn = 32;
 
 interface LinkChange {

@@ -1,13 +1,13 @@
 /**
  * How busy the fabric's process is. The delay of its event loop, which is how long a frame may have waited to be seen, is only
- * measured while somebody asks: measuring wakes an idle process fifty times a second.
+ * measured while a client polls it: measuring wakes an idle process fifty times a second.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FabricLoad } from '../protocol.ts';
 
 /** Milliseconds. The histogram's values are times between two looks, so this is what it shows when nothing is late. */
 const resolutionMs = 20;
-/** Nobody has asked for so long: it is no longer measured. */
+/** After this long without a poll it is no longer measured. */
 const forgetMs = 90_000;
 
 export class Load {

@@ -11,7 +11,7 @@ import { asleep, deadlines, lookingOn } from './deadline.ts';
 
 /** A thread that ended, for want of memory perhaps, is started again after so long. */
 const restartMs = 500;
-/** Deadlines further away cannot be told from the past. */
+/** Deadlines further away look like the past. */
 const furthestMs = 60_000;
 
 export class DelayClock {

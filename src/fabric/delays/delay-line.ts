@@ -1,7 +1,7 @@
 /**
  * The frames of one direction that wait for their time, in the order in which they came: a later frame is never due before an
  * earlier one. Frames lie length-prefixed in blocks, one after the other, so that what is due at the same time leaves as one run
- * without being copied again. Bounded; whoever puts frames in counts what does not fit.
+ * without being copied again. Bounded; the caller of `put` counts what does not fit.
  */
 
 import { type FrameAt, headerBytes, maxFrameBytes } from '../frames.ts';
@@ -69,7 +69,7 @@ export class DelayLine implements HeldFrames {
   /** Read to its end, but perhaps still being written from. */
   #retired: Buffer | undefined;
 
-  /** `waited` is told how long those that are taken had waited. */
+  /** `waited` records how long the frames that are taken had waited. */
   constructor(pool: BlockPool, waited: DelayHistogram) {
     this.#pool = pool;
     this.#waited = waited;

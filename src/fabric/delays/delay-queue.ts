@@ -19,7 +19,7 @@ export interface Waits {
   readonly overtakes: boolean;
 }
 
-/** A frame that lets others overtake it goes on after this time at the latest. */
+/** A frame that lets others overtake it leaves after this time at the latest. */
 const asideMs = 100;
 /** Every frame counts down all of them. */
 const maxAside = 1024;
@@ -97,7 +97,7 @@ export class DelayQueue {
     this.#from.settle();
   }
 
-  /** Those that were overtaken, or waited for it long enough, go on. */
+  /** Those that were overtaken, or waited for it long enough, leave. */
   #return(nowMs: number, waits: Waits): void {
     const isBack = ({ toCome, arrivedMs }: AsideFrame) => toCome <= 0 || arrivedMs + asideMs <= nowMs;
     if (!this.#aside.some(isBack)) return;

@@ -38,7 +38,7 @@ export class DelaySchedule {
     if (heap.first) this.#clock.wakeAt(heap.first.wakeMs);
   }
 
-  /** The same, for whoever is awake anyway. */
+  /** The same, for a caller that is awake anyway. */
   runIfDue(nowMs: number): void {
     const { first } = this.#heap;
     if (first && first.wakeMs <= nowMs) this.run(nowMs);

@@ -1,5 +1,5 @@
 /**
- * Lets frames go on one after the other, each after the time its bits take. The queue is a moment: that at which all that went before
+ * Sends frames one after the other, each after the time its bits take. The queue is a moment: that at which all that went before
  * will have been sent. Counted are the bytes of the frames as the nodes see them, without preamble, check sum and gap.
  */
 import { type FilterMaker, lost } from './filter.ts';

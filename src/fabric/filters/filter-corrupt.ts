@@ -1,6 +1,6 @@
 /**
  * Damages a quarter of the frame, in its middle, with the given chance in percent. Which bytes and which pattern are those of the
- * established implementation, so that its users see the same damage; the pattern goes on from frame to frame.
+ * implementation in GNS3, so that its users see the same damage; the pattern continues from frame to frame.
  */
 import type { FilterMaker } from './filter.ts';
 

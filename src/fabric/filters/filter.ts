@@ -8,11 +8,11 @@ import type { Random } from './random.ts';
 export interface Filter {
   /** Looks at the frame `buffer[start, end)`, which it may change in place; false loses it. */
   pass?(buffer: Buffer, start: number, end: number): boolean;
-  /** Whether the frame goes on twice. */
+  /** Whether the frame is sent twice. */
   repeat?(): boolean;
   /** How many later frames overtake it. */
   displace?(): number;
-  /** When a frame of so many bytes that comes at `atMs` goes on; `lost` when it does not. */
+  /** When a frame of so many bytes that arrives at `atMs` is sent; `lost` when it is dropped. */
   hold?(atMs: number, bytes: number): number;
   /** Frames that are held may overtake others that are held. */
   readonly overtakes?: boolean;

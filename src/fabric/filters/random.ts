@@ -8,7 +8,7 @@ export class Random {
   #c = 0;
   #counter = 1;
 
-  /** `stream` tells apart generators that have the same seed. */
+  /** `stream` separates generators that have the same seed. */
   constructor(seed: number, stream = '') {
     this.#a = hashOf(stream);
     this.#b = seed | 0;

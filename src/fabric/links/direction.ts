@@ -29,7 +29,7 @@ interface Stages extends Waits {
   readonly passing: readonly NamedFilter[];
   /** Send a frame twice. */
   readonly repeating: readonly NamedFilter[];
-  /** Frames cannot go on from where they were read. */
+  /** Frames cannot be sent from where they were read. */
   readonly queues: boolean;
 }
 
@@ -199,7 +199,7 @@ export class Direction implements ScheduledQueue {
       for (const { filter } of stages.repeating) if (filter.repeat?.()) queue.push(frame, stages);
     }
     this.#wake();
-    // Whoever is awake may as well look at the clock.
+    // The process is awake anyway: check the clock as well.
     this.#tools.schedule.runIfDue(nowMs);
     const waits = this.#busy && queue.nextDueMs < nowMs - overdueMs;
     // A source that reads from two sockets may bring more while one of them waits.

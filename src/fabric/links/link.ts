@@ -147,5 +147,5 @@ function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;
-  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null]);
+  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null, stream?.encryption ?? null]);
 }

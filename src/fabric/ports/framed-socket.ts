@@ -22,7 +22,7 @@ const nothing = Buffer.alloc(0);
 export class FramedSocket {
   readonly #owner: PortOwner;
   readonly #buffer = Buffer.allocUnsafeSlow(headroom + readBytes);
-  /** What a socket reads goes here, and then `took` is told how much it was. */
+  /** What a socket reads goes here, and then `took` gets its length. */
   readonly area = this.#buffer.subarray(headroom);
   readonly #onWritten = () => this.#written();
   #socket: Socket | undefined;

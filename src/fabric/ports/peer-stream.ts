@@ -87,7 +87,7 @@ export class PeerStream {
     else void this.#call();
   }
 
-  /** Whoever has the port keeps it; frames go as datagrams meanwhile. */
+  /** The process that has the port keeps it; frames go as datagrams meanwhile. */
   #listen(): void {
     const { lport, rhost, bind } = this.#spec;
     const server = createServer({ noDelay: true }, (socket) => void this.#greet(socket));
@@ -118,12 +118,15 @@ export class PeerStream {
       oldest.destroy();
     }
     strangers.add(socket);
-    const isKnown = await shakeHands(socket, this.#spec.stream);
+    const admitted = await shakeHands(socket, this.#spec.stream);
     strangers.delete(socket);
-    const isGood = isKnown && !socket.destroyed && !this.#closed;
-    if (isGood) this.#use(socket);
-    else socket.destroy();
-    return isGood;
+    if (admitted && !socket.destroyed && !admitted.destroyed && !this.#closed) {
+      this.#use(admitted);
+      return true;
+    }
+    admitted?.destroy();
+    socket.destroy();
+    return false;
   }
 
   #use(socket: Socket): void {

@@ -9,6 +9,11 @@ import { type PeerSpec, PeerStream } from './peer-stream.ts';
 import type { FabricPort, PortOwner } from './port.ts';
 import { openUdp } from './port-udp.ts';
 
+/** Whoever sends datagrams has proved nothing. The port stays bound, as its number is told to the other side. */
+function deaf(owner: PortOwner): PortOwner {
+  return { received: () => true, drained: () => owner.drained() };
+}
+
 export function openPeer(spec: PeerSpec, owner: PortOwner): FabricPort {
   return new PeerPort(spec, owner);
 }
@@ -16,18 +21,21 @@ export function openPeer(spec: PeerSpec, owner: PortOwner): FabricPort {
 class PeerPort implements FabricPort {
   readonly #datagrams: FabricPort;
   readonly #stream: PeerStream;
+  /** Only frames of the stream are taken and sent. */
+  readonly #isPrivate: boolean;
 
   constructor(spec: PeerSpec, owner: PortOwner) {
-    this.#datagrams = openUdp(spec, owner);
+    this.#isPrivate = spec.stream.encryption === 'required';
+    this.#datagrams = openUdp(spec, this.#isPrivate ? deaf(owner) : owner);
     this.#stream = new PeerStream(spec, owner);
   }
 
   get connected(): boolean {
-    return this.#stream.connected || this.#datagrams.connected;
+    return this.#stream.connected || (!this.#isPrivate && this.#datagrams.connected);
   }
 
   get carrier(): PeerCarrier {
-    return this.#stream.connected ? 'stream' : 'udp';
+    return this.#stream.connected || this.#isPrivate ? 'stream' : 'udp';
   }
 
   get problem(): string | undefined {

@@ -1,4 +1,4 @@
-/** A port on a Unix stream socket on which somebody else listens. */
+/** A port on a Unix stream socket on which another process listens. */
 import { connect, type Socket } from 'node:net';
 import { FramedSocket } from './framed-socket.ts';
 import type { FabricPort, PortOwner } from './port.ts';
@@ -63,7 +63,7 @@ class StreamPort implements FabricPort {
     });
   }
 
-  /** Always asks for more: whether to go on is decided with pause and resume. */
+  /** Always asks for more: whether to continue is decided with pause and resume. */
   #read(socket: Socket, length: number): boolean {
     this.#frames.took(socket, length);
     return true;

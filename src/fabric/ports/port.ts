@@ -15,7 +15,7 @@ export interface PortOwner {
 export interface FabricPort {
   /** Whether frames can be sent now. */
   readonly connected: boolean;
-  /** Why the port cannot be used, as far as the one who asked for it can help it. */
+  /** Why the port cannot be used, where the client can fix it. */
   readonly problem: string | undefined;
   /** How frames get to the other compute now, where the port leads to one of ours. */
   readonly carrier?: PeerCarrier;
@@ -23,7 +23,7 @@ export interface FabricPort {
   readonly opened: Promise<void>;
   /** Tries again at once if it waits to try again. */
   nudge(): void;
-  /** Frames that were too long to be sent, until whoever counts them puts it back to 0. */
+  /** Frames that were too long to be sent, until the reader of this counter resets it to 0. */
   oversized: number;
   /**
    * Sends the frames in `buffer[start, end)`; only while `connected`. False: the memory is still being written from and must stay as

@@ -1,8 +1,8 @@
-/** Tries something again and again, soon at first and then less often, until it is told to stop. */
+/** Tries something again and again, soon at first and then less often, until it is stopped. */
 const firstMs = 20;
 const growth = 1.5;
 const usualMs = 250;
-/** After this long without success nobody is about to come: a thousand idle ports must cost next to nothing. */
+/** After this long without success no peer is expected soon: a thousand idle ports must cost next to nothing. */
 const patienceMs = 10_000;
 const idleMs = 1000;
 

@@ -9,12 +9,14 @@
  * accepts:  proof (32)
  * ```
  *
- * A proof is the HMAC-SHA256, under the secret, of the role's name and both numbers.
+ * A proof is the HMAC-SHA256, under the secret, of the role's name and both numbers. A stream that is encrypted has none of this
+ * (`stream-encryption.ts`).
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { StreamSpec } from '../protocol.ts';
+import { encrypt } from './stream-encryption.ts';
 
 /** The last character is the version of this and of what follows. */
 const magic = Buffer.from('pbframe1');
@@ -23,16 +25,17 @@ const proofBytes = 32;
 /** From the attempt to connect to the last proof. */
 export const helloLimitMs = 3_000;
 
-/** Whether the other side has the secret, too. Its frames can be read from the socket then. Never rejects. */
-export async function shakeHands(socket: Socket, { role, secret }: StreamSpec): Promise<boolean> {
+/** The socket from which the other side's frames can be read, when it has the secret, too; else undefined. Never rejects. */
+export async function shakeHands(socket: Socket, spec: StreamSpec): Promise<Socket | undefined> {
   const ending = new AbortController();
   const end = () => ending.abort();
   const timer = setTimeout(end, helloLimitMs);
   socket.once('close', end);
   try {
-    return await sides[role](socket, secret, ending.signal);
+    if (spec.encryption) return await encrypt(socket, spec, ending.signal);
+    return (await sides[spec.role](socket, spec.secret, ending.signal)) ? socket : undefined;
   } catch {
-    return false;
+    return undefined;
   } finally {
     clearTimeout(timer);
     socket.off('close', end);

@@ -13,12 +13,12 @@ const bucketBits = 10;
 const places = 8;
 /** As small switches have it. */
 export const tableSize = places << bucketBits;
-const nobody = -1;
+const noPort = -1;
 
 export class AddressTable {
   readonly #high = new Int32Array(tableSize);
   readonly #low = new Int32Array(tableSize);
-  readonly #port = new Int32Array(tableSize).fill(nobody);
+  readonly #port = new Int32Array(tableSize).fill(noPort);
   readonly #heardMs = new Float64Array(tableSize);
 
   /** The address was heard at this port, now. */
@@ -27,7 +27,7 @@ export class AddressTable {
     let chosen = first;
     let chosenMs = Number.POSITIVE_INFINITY;
     for (let at = first; at < first + places; at++) {
-      const isFree = this.#port[at] === nobody;
+      const isFree = this.#port[at] === noPort;
       if (!isFree && this.#low[at] === low && this.#high[at] === high) {
         this.#port[at] = port;
         this.#heardMs[at] = nowMs;
@@ -50,17 +50,17 @@ export class AddressTable {
     const first = bucketOf(high, low);
     for (let at = first; at < first + places; at++) {
       if (this.#low[at] !== low || this.#high[at] !== high) continue;
-      return nowMs - (this.#heardMs[at] as number) > ageingMs ? nobody : (this.#port[at] as number);
+      return nowMs - (this.#heardMs[at] as number) > ageingMs ? noPort : (this.#port[at] as number);
     }
-    return nobody;
+    return noPort;
   }
 
   forgetPort(port: number): void {
-    for (let at = 0; at < tableSize; at++) if (this.#port[at] === port) this.#port[at] = nobody;
+    for (let at = 0; at < tableSize; at++) if (this.#port[at] === port) this.#port[at] = noPort;
   }
 
   clear(): void {
-    this.#port.fill(nobody);
+    this.#port.fill(noPort);
   }
 
   list(nowMs: number): AddressEntry[] {
@@ -68,7 +68,7 @@ export class AddressTable {
     for (let at = 0; at < tableSize; at++) {
       const port = this.#port[at] as number;
       const ageMs = nowMs - (this.#heardMs[at] as number);
-      if (port === nobody || ageMs > ageingMs) continue;
+      if (port === noPort || ageMs > ageingMs) continue;
       const high = this.#high[at] as number;
       entries.push({ mac: macText(high, this.#low[at] as number), vlan: high >>> 16, port, ageMs });
     }

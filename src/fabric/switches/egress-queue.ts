@@ -1,6 +1,6 @@
 /**
  * What a port of a switch has yet to send. Frames are copied in and leave together at the end of the event loop's turn; while what
- * left is still being written, they wait, and what no longer fits is lost at the tail and counted: a slow port holds nobody up.
+ * left is still being written, they wait, and what no longer fits is lost at the tail and counted: a slow port delays no other.
  */
 
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';

@@ -1,6 +1,6 @@
 /**
  * ATM: each frame is a cell, whose path and channel (VPI, VCI) each port numbers in its own way. A circuit is a channel, or a whole
- * path, whose channels keep their numbers. Cells of circuits that nobody set up are lost, and counted. Sources: ITU-T I.361 §2.2, the
+ * path, whose channels keep their numbers. Cells of circuits that were not set up are lost, and counted. Sources: ITU-T I.361 §2.2, the
  * header at a user's interface; I.432.1 §4.3.2, its check sum.
  */
 import { frameLength, headerBytes } from '../frames.ts';

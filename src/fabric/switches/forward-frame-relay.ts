@@ -1,5 +1,5 @@
 /**
- * Frame relay: a frame's first two bytes say its circuit (DLCI), which each port numbers in its own way. Frames of circuits that nobody
+ * Frame relay: a frame's first two bytes say its circuit (DLCI), which each port numbers in its own way. Frames of circuits that were not
  * set up are lost, and counted. Source: ITU-T Q.922 §3.3, address of two octets; the other bits (C/R, FECN, BECN, DE) stay.
  */
 

@@ -1,5 +1,5 @@
 /**
- * How a frame relay switch tells who is joined to it that the line is up and which circuits there are: the network's side of the
+ * How a frame relay switch reports to its peer that the line is up and which circuits exist: the network's side of the
  * status procedure of PVCs. Routers take a line to be down that does not answer. Sources: ITU-T Q.933 Annex A, and ANSI T1.617 Annex D,
  * which has the same messages with other numbers behind a shift to codeset 5.
  */
@@ -58,7 +58,7 @@ export class StatusAnswers {
 function readEnquiry(frame: Buffer, at: number) {
   const end = at + headerBytes + frameLength(frame, at);
   const start = at + headerBytes;
-  // The bit that tells commands from responses says nothing here.
+  // The bit that distinguishes commands from responses has no meaning here.
   const isHead = head.every((octet, index) => octet === ((frame[start + index] as number) & (index === 0 ? 0xfd : 0xff)));
   if (end - start < head.length + 1 || !isHead || frame[start + head.length] !== statusEnquiry) return undefined;
   const first = start + head.length + 1;

@@ -1,5 +1,5 @@
 /**
- * How frames of a VLAN pass from one port of a switch to another. IEEE 802.1Q with the established names of the ports:
+ * How frames of a VLAN pass from one port of a switch to another. IEEE 802.1Q with GNS3's names of the ports:
  *
  * - access: one VLAN; what comes in is of that VLAN whatever it carries, what leaves has no tag of ours.
  * - dot1q: a trunk; a tag says the VLAN, none means the native VLAN, and frames of that one leave without.

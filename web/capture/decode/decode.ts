@@ -1,12 +1,13 @@
 /** A frame, taken apart. */
+import { linkTypes } from '../../../src/schema/pcap.ts';
 import { Decoding } from './decoding.ts';
 import { decodeEthernet } from './ethernet.ts';
 import { View } from './view.ts';
 
-export const ethernetLink = 1;
+export const ethernetLink = linkTypes.DLT_EN10MB;
 
 /** Never throws: of a frame that is cut off, or says what cannot be, as much is told as there is. */
-export function decode(bytes: Uint8Array, linkType = ethernetLink): Decoding {
+export function decode(bytes: Uint8Array, linkType: number = ethernetLink): Decoding {
   const out = new Decoding();
   if (linkType !== ethernetLink) {
     out.add({ name: `DLT ${linkType}`, at: 0, length: bytes.length, fields: [] }, { info: `${bytes.length} bytes` });

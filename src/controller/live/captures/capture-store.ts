@@ -36,6 +36,7 @@ export class CaptureStore {
     this.#map = map;
   }
 
+  /** @param warn records of a damaged file that cannot be read are left out */
   static async open(stateDirectory: string, warn: Warn): Promise<CaptureStore> {
     const map: StoredCaptures = await DurableMap.open(join(stateDirectory, 'captures.log'), warn);
     await upgradeLists(map);

@@ -1,7 +1,7 @@
 /** Requests to computes about captures. GNS3's capture has routes of its own, which a stock GNS3 compute has too; others have an id there. */
 import { Stream } from '../../../api/route.ts';
 import { type CaptureEntry, gns3CaptureId } from '../../../schema/capture.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import { endOf, type OpenLink } from '../links/link.ts';
 import { type CapturePlan, captureOf, captureOfPlan, type StoredCapture } from './stored-capture.ts';
 
@@ -31,7 +31,7 @@ export async function streamFromCompute({ entry, nodes }: OpenLink, end: 0 | 1, 
 }
 
 /** A stock GNS3 compute has no such route. @throws what the compute answers */
-export async function capturesOnCompute(compute: Compute, projectId: string): Promise<CaptureEntry[]> {
+export async function capturesOnCompute(compute: RegisteredCompute, projectId: string): Promise<CaptureEntry[]> {
   const path = { project_id: projectId };
   const { body } = await compute.transport.call<CaptureEntry[]>('GET /v2/compute/projects/{project_id}/captures', { path });
   return body;

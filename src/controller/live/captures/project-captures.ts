@@ -11,8 +11,8 @@ import type { Stream } from '../../../api/route.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { EventStream } from '../../../lib/event-stream.ts';
 import { type CaptureEntry, gns3CaptureId, type LinkCapture, type LinkCaptureStart } from '../../../schema/capture.ts';
-import type { Compute } from '../../computes/compute.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import { endOf, type LinkObject, type OpenLink, type ShownCapture } from '../links/link.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectCaptureStore } from './capture-store.ts';
@@ -44,7 +44,7 @@ export interface CapturedLinks {
 }
 
 export interface ProjectCapturesParts {
-  readonly host: ProjectHost;
+  readonly host: ProjectContext;
   readonly links: CapturedLinks;
   readonly nodes: { readonly changes: EventStream<OpenNode> };
   readonly store: ProjectCaptureStore;
@@ -57,7 +57,7 @@ interface CapturedEnd {
 type Lists = ReadonlyMap<string, readonly StoredCapture[]>;
 
 export class ProjectCaptures {
-  readonly #host: ProjectHost;
+  readonly #host: ProjectContext;
   readonly #links: CapturedLinks;
   readonly #store: ProjectCaptureStore;
   /** By link, which may have none. The lists are replaced, never changed. */
@@ -93,7 +93,7 @@ export class ProjectCaptures {
 
   /**
    * Resolves when the file is complete. Without `id` GNS3's is stopped; no error when there is none.
-   * @throws `capture_not_found`, `storage_failed`, and what the compute answers; the capture goes on then
+   * @throws `capture_not_found`, `storage_failed`, and what the compute answers; the capture continues then
    */
   stop(linkId: string, id?: string): Promise<void> {
     return this.#links.exclusively(linkId, async (link) => {
@@ -111,7 +111,7 @@ export class ProjectCaptures {
   }
 
   /** The project was opened, and its links and nodes are there: computes that answer say what they capture still. */
-  async restore(computes: readonly Compute[]): Promise<void> {
+  async restore(computes: readonly RegisteredCompute[]): Promise<void> {
     for (const [linkId, capture] of this.#store.read()) {
       if (!this.#links.find(linkId)) this.#store.delete(linkId, capture.capture_id).catch(() => undefined);
       else this.#show(linkId, capture.state === 'capturing' ? { ...capture, state: 'unreachable' } : capture);
@@ -121,13 +121,14 @@ export class ProjectCaptures {
   }
 
   /** A compute is back: takes over what it captures; what it no longer captures has ended. @throws what it answers */
-  async reconcile(compute: Compute): Promise<void> {
+  async reconcile(compute: RegisteredCompute): Promise<void> {
     const before = new Map(this.#lists);
     const captured = new Set<StoredCapture | undefined>();
-    for (const entry of await capturesOnCompute(compute, this.#host.projectId)) {
+    const entries = await capturesOnCompute(compute, this.#host.projectId);
+    await forEachBounded(entries, concurrency, async (entry) => {
       const place = this.#locate(entry);
       if (place) captured.add(await this.#adopt(place, entry, before));
-    }
+    });
     for (const [linkId, list] of before) {
       for (const capture of list) {
         if (!('end' in capture) || captured.has(capture)) continue;
@@ -255,12 +256,16 @@ export class ProjectCaptures {
     this.#show(linkId, capture);
   }
 
-  /** Under the link's lock, if the capture is unchanged then. */
+  /** Under the link's lock, if the link is not deleted and the capture is unchanged then. */
   async #later(linkId: string, capture: StoredCapture, fn: (link: OpenLink) => Promise<void>): Promise<void> {
-    if (!this.#links.find(linkId)) return;
-    await this.#links.exclusively(linkId, async (link) => {
+    const run = async (link: OpenLink) => {
       if (find(this.#lists, linkId, capture.capture_id) === capture) await fn(link);
-    });
+    };
+    try {
+      await this.#links.exclusively(linkId, run);
+    } catch (error) {
+      if (this.#links.find(linkId)) throw error;
+    }
   }
 
   /** @throws `storage_failed` */

@@ -1,13 +1,15 @@
 /** The drawings of an open project. */
+import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
+import type { DrawingPlacement } from '../../../schema/bulk.ts';
 import type { Drawing, DrawingInput } from '../../../schema/drawing.ts';
 import { storageFailed } from '../../log/project-log.ts';
-import type { Change } from '../../log/records.ts';
+import type { ProjectChange } from '../../log/records.ts';
 import { assemble } from '../../model/canonical.ts';
 import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { readPicture, shownSvg, storePicture } from './pictures.ts';
 
 interface OpenDrawing {
@@ -16,13 +18,14 @@ interface OpenDrawing {
 }
 
 export class ProjectDrawings {
-  readonly #host: ProjectHost;
+  readonly #context: ProjectContext;
   readonly #drawings = new Map<string, OpenDrawing>();
-  readonly #locks = new KeyedMutex();
+  /** One thing at a time for each drawing. */
+  readonly locks = new KeyedMutex();
   #list: readonly Readonly<Drawing>[] | undefined;
 
-  constructor(host: ProjectHost) {
-    this.#host = host;
+  constructor(context: ProjectContext) {
+    this.#context = context;
   }
 
   get size(): number {
@@ -49,7 +52,7 @@ export class ProjectDrawings {
 
   /** The drawing that a stored `svg` stands for. */
   picture(stored: string): Promise<string> {
-    return readPicture(this.#host.folder, stored);
+    return readPicture(this.#context.folder, stored);
   }
 
   /** Takes up a drawing of the project file. */
@@ -60,11 +63,11 @@ export class ProjectDrawings {
   /** Makes a drawing; one that has this id already is returned as it is. */
   create(body: DrawingInput): Promise<Readonly<Drawing>> {
     const drawingId = body.drawing_id ?? crypto.randomUUID();
-    return this.#locks.run(drawingId, async () => {
+    return this.locks.run(drawingId, async () => {
       const existing = this.#drawings.get(drawingId);
       if (existing) return existing.object;
       const prepared = await this.prepare({ ...body, drawing_id: drawingId });
-      await commitPrepared(this.#host, [prepared]);
+      await commitPrepared(this.#context, [prepared]);
       return prepared.result();
     });
   }
@@ -80,14 +83,19 @@ export class ProjectDrawings {
       this.#put(drawing);
       return drawing.object;
     };
-    const change: Change = { action: 'drawing.created', event: { ...drawing.object, svg: entry.svg }, was: null, undoable: true };
+    const change: ProjectChange = {
+      action: 'drawing.created',
+      event: { ...drawing.object, svg: entry.svg },
+      was: null,
+      undoable: true,
+    };
     // A picture that nothing refers to goes when the project is closed.
     return { commit: { change, apply }, revert: async () => undefined, result: () => drawing.object };
   }
 
   async update(drawingId: string, body: DrawingInput): Promise<Readonly<Drawing>> {
     this.#get(drawingId);
-    return this.#locks.run(drawingId, async () => {
+    return this.locks.run(drawingId, async () => {
       const before = this.#get(drawingId);
       const svg = body.svg === undefined ? before.object.svg : shownSvg(body.svg);
       const isOtherPicture = svg !== before.object.svg;
@@ -96,7 +104,7 @@ export class ProjectDrawings {
       const drawing = { entry, object: this.#objectOf(entry, svg) };
       const { svg: _svg, ...moved } = drawing.object;
       const logged = isOtherPicture ? { ...moved, svg: stored } : moved;
-      await this.#host.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
+      await this.#context.commit({ action: 'drawing.updated', event: logged, was: before.entry, undoable: true }, () => {
         this.#put(drawing);
         return isOtherPicture ? drawing.object : moved;
       });
@@ -104,12 +112,26 @@ export class ProjectDrawings {
     });
   }
 
+  /** A drawing at another place; its lock is held. Undefined when nothing changes. @throws `drawing_not_found` */
+  preparePlacement({ drawing_id, ...place }: DrawingPlacement): Commit | undefined {
+    const { entry: was, object: before } = this.#get(drawing_id);
+    const entry = toDrawingEntry({ ...was, ...place });
+    if (isDeepStrictEqual(entry, was)) return undefined;
+    const object = this.#objectOf(entry, before.svg);
+    const { svg: _svg, ...event } = object;
+    const apply = () => {
+      this.#put({ entry, object });
+      return event;
+    };
+    return { change: { action: 'drawing.updated', event, was, undoable: true }, apply };
+  }
+
   async delete(drawingId: string): Promise<void> {
     this.#get(drawingId);
-    await this.#locks.run(drawingId, async () => {
+    await this.locks.run(drawingId, async () => {
       const { entry, object } = this.#get(drawingId);
       if (entry.locked) throw fault('drawing_locked', { drawing_id: drawingId });
-      await this.#host.commit(
+      await this.#context.commit(
         { action: 'drawing.deleted', event: { ...object, svg: entry.svg }, was: entry, undoable: true },
         () => {
           this.#drawings.delete(drawingId);
@@ -133,13 +155,13 @@ export class ProjectDrawings {
 
   async #store(svg: string): Promise<string> {
     try {
-      return await storePicture(this.#host.folder, svg);
+      return await storePicture(this.#context.folder, svg);
     } catch (error) {
       throw storageFailed(error);
     }
   }
 
   #objectOf(entry: DrawingEntry, svg: string): Readonly<Drawing> {
-    return assemble<Drawing>({ ...entry, project_id: this.#host.projectId, svg });
+    return assemble<Drawing>({ ...entry, project_id: this.#context.projectId, svg });
   }
 }

@@ -5,7 +5,7 @@ import type { LogRecord } from '../../log/records.ts';
 import { type NodeObject, unknownLive } from '../../model/node.ts';
 import { type NodeEntry, toNodeEntry } from '../../model/topology.ts';
 import type { ProjectDrawings } from '../drawings/project-drawings.ts';
-import type { Notice } from '../host/project-host.ts';
+import type { Notice } from '../host/project-context.ts';
 import { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectNodes } from '../nodes/project-nodes.ts';
 

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { makeChance } from '../../../../test/durability/random.ts';
+import { type AskProject, UndoWalk } from '../../../../test/support/undo-walk.ts';
 import { end, refusal, withController } from '../../../../test/support/with-controller.ts';
+import { isFault } from '../../../api/faults.ts';
 import { asRequester } from '../../../api/requester.ts';
 import { Journal } from '../../../lib/journal.ts';
 import type { History, Undone } from '../../../schema/history.ts';
@@ -273,5 +276,105 @@ describe('undo and redo', () => {
     await assert.rejects(undo({ step }), refusal('undo_conflict'));
     await undo();
     assert.equal((await undo({ step })).step, step);
+  });
+});
+
+describe('undo and redo on a lost compute', () => {
+  it('lead to the same topology after a walk at random, and change nothing while they are refused', async (t) => {
+    const chance = makeChance();
+    t.diagnostic(`seed ${chance.seed}`);
+    const ask: AskProject = (line, body) => request(() => bench.inProject(line, body));
+    const steps = new UndoWalk(ask, chance, ['vpcs', 'qemu']);
+    await steps.begin();
+    for (let n = 0; n < 60; n++) await steps.step();
+    const all = steps.undoable;
+    let refused = 0;
+    for (const turn of ['undo', 'redo'] as const) {
+      for (let n = 0; n < all; n++) {
+        // Every request ends like this.
+        bench.compute.refused.add('');
+        const isRefused = await steps[turn]().then(
+          () => false,
+          (error: unknown) => {
+            if (!isFault(error)) throw error;
+            return true;
+          },
+        );
+        bench.compute.refused.clear();
+        if (!isRefused) continue;
+        refused += 1;
+        await steps.expectSame(`${turn} that was refused`);
+        await steps[turn]();
+      }
+    }
+    assert.ok(refused > 10, `${refused} were refused`);
+  });
+});
+
+describe('undo and redo of a long step', () => {
+  it('are possible as often as one likes, also when the history is trimmed between', async () => {
+    const nodes = Array.from({ length: 1_300 }, (_, n) => ({ name: `N${n}`, node_type: 'vpcs', compute_id: 'local' }));
+    await addNode('first');
+    const before = await content();
+    await change('POST /bulk', { nodes });
+    const made = await content();
+    for (let round = 0; round < 3; round++) {
+      // What is in the log moves to the history.
+      await bench.restart();
+      await bench.inProject('GET /nodes');
+      await undo();
+      assert.deepEqual(await content(), before);
+      await bench.restart();
+      await bench.inProject('GET /nodes');
+      await redo();
+      assert.deepEqual(await content(), made);
+    }
+  });
+});
+
+describe('a bulk of moves', () => {
+  it('is one step and one line of the log, and undone as one', async () => {
+    const nodes = await Promise.all(Array.from({ length: 29 }, (_, n) => addNode(`N${n}`)));
+    const { drawing_id } = await change('POST /drawings', { svg: '<svg/>' });
+    const before = await content();
+    const { entries } = await history();
+    bench.seen = [];
+    const label = { text: 'ignored', x: 3, y: 4 };
+    const moves = nodes.map(({ node_id }, n) => ({ node_id, x: n + 1, y: 7, ...(n === 0 && { label }) }));
+    await change('PUT /bulk', { nodes: moves, drawings: [{ drawing_id, x: 9, rotation: 45 }] });
+    assert.deepEqual(new Set(bench.actions()), new Set(['node.updated', 'drawing.updated']));
+    assert.equal(bench.seen.length, 30);
+    const after = await content();
+    const moved = await bench.inProject<NodeObject>(`GET /nodes/${nodes[0]?.node_id}`);
+    assert.deepEqual([moved.x, moved.y, moved.z, moved.label], [1, 7, 1, { ...label, text: 'N0' }]);
+    const { entries: later, preview } = await history();
+    assert.equal(new Set(later.slice(0, later.length - entries.length).map(({ step }) => step)).size, 1);
+    assert.deepEqual(preview.undo, { ...preview.undo, nodes: 29, links: 0, drawings: 1, deletes: 0, restores: 0 });
+    const log = await readFile(join(bench.project.path, `${bench.project.filename}.log`), 'utf8');
+    assert.equal((JSON.parse(log.trimEnd().split('\n').at(-1)?.slice(9) ?? '') as object[]).length, 30);
+    await undo();
+    assert.deepEqual(await content(), before);
+    await redo();
+    assert.deepEqual(await content(), after);
+  });
+
+  it('changes nothing when one thing does not exist, is named twice, or stays where it is', async () => {
+    const node = await addNode('A');
+    const { node_id } = node;
+    const before = await history();
+    const missing = { node_id: bench.project.project_id, x: 5 };
+    const moves = change('PUT /bulk', { nodes: [{ node_id, x: 5 }, missing] });
+    await assert.rejects(moves, (error) => refusal('node_not_found')(error) && /^nodes\[1\]/.test((error as Error).message));
+    const drawings = [{ drawing_id: bench.project.project_id, x: 5 }];
+    await assert.rejects(change('PUT /bulk', { nodes: [{ node_id, x: 5 }], drawings }), refusal('drawing_not_found'));
+    const twice = [
+      { node_id, x: 5 },
+      { node_id, x: 6 },
+    ];
+    await assert.rejects(change('PUT /bulk', { nodes: twice }), refusal('invalid_request'));
+    await change('PUT /bulk', { nodes: [{ node_id, x: node.x }] });
+    await change('PUT /bulk', {});
+    assert.deepEqual(await bench.inProject(`GET /nodes/${node_id}`), node);
+    assert.deepEqual(await history(), before);
   });
 });

@@ -5,22 +5,22 @@ import { Mutex } from '../../../lib/mutex.ts';
 import type { History, HistoryEntry, Undone } from '../../../schema/history.ts';
 import type { RevertTarget } from '../../log/actions/action-rules.ts';
 import { invertChange, isMarker } from '../../log/actions/actions.ts';
-import type { Change, LogRecord } from '../../log/records.ts';
+import type { LogRecord, ProjectChange } from '../../log/records.ts';
 import { type Step, stepsOf } from '../../log/steps.ts';
 import type { ProjectChanges } from '../host/project-changes.ts';
 import { findConflict, revertRecords } from './revert-step.ts';
+import { previewOf } from './step-preview.ts';
 
 interface UndoableProject extends RevertTarget {
   readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
-  readonly changes: Pick<ProjectChanges, 'effects' | 'together'>;
-  commit(change: Change, apply: () => undefined): Promise<void>;
+  readonly changes: ProjectChanges;
   records(): Promise<readonly LogRecord[]>;
 }
 
 /** Otherwise the step would stay on top of its pile. */
-const nothing: Change = { action: 'step.empty', event: {}, was: null, undoable: true };
+const nothing: ProjectChange = { action: 'step.empty', event: {}, was: null, undoable: true };
 
-export type Direction = 'undo' | 'redo';
+export type UndoDirection = 'undo' | 'redo';
 
 export class ProjectUndo {
   readonly #project: UndoableProject;
@@ -35,7 +35,7 @@ export class ProjectUndo {
   async history(limit: number, before = Number.POSITIVE_INFINITY): Promise<History> {
     const records = await this.#project.records();
     const shown = records.filter(({ action, seq }) => !isMarker(action) && seq < before);
-    return { entries: shown.slice(-limit).reverse().map(entryOf), ...nextOf(records) };
+    return { entries: shown.slice(-limit).reverse().map(entryOf), ...upcomingOf(records) };
   }
 
   /**
@@ -43,7 +43,7 @@ export class ProjectUndo {
    * when several things must change, for which the project has to stand still.
    * @throws `nothing_to_undo`; `undo_conflict` with nothing changed; why a node or link cannot be made
    */
-  take(direction: Direction, expected?: number): Promise<Undone | undefined> {
+  take(direction: UndoDirection, expected?: number): Promise<Undone | undefined> {
     return this.#mutex.run(async () => {
       const step = await this.#next(direction, expected);
       return this.#isOneChange(step) ? this.#answer(step, () => this.#invert(step)) : undefined;
@@ -51,15 +51,15 @@ export class ProjectUndo {
   }
 
   /** The same for any step: all of it becomes durable at once. The gate is held. */
-  takeAlone(direction: Direction, expected?: number): Promise<Undone> {
+  takeAlone(direction: UndoDirection, expected?: number): Promise<Undone> {
     return this.#mutex.run(async () => {
       const step = await this.#next(direction, expected);
-      const revert = (change: Change) => invertChange(this.#project, change);
+      const revert = (change: ProjectChange) => invertChange(this.#project, change);
       return this.#answer(step, () => this.#project.changes.together(() => this.#invert(step), revert));
     });
   }
 
-  async #next(direction: Direction, expected?: number): Promise<Step> {
+  async #next(direction: UndoDirection, expected?: number): Promise<Step> {
     const step = stepsOf(await this.#project.records())[direction].at(-1);
     if (!step) throw fault('nothing_to_undo', { what: direction });
     if (expected !== undefined && expected !== step.id) {
@@ -87,19 +87,23 @@ export class ProjectUndo {
     const records = await this.#project.records();
     const last = records.findLast(({ inverts }) => inverts === step.id)?.step;
     const changes = records.filter((record) => record.step === last).map(entryOf);
-    return { step: step.id, changes, ...nextOf(records) };
+    return { step: step.id, changes, ...upcomingOf(records) };
   }
 
   async #invert({ records }: Step): Promise<void> {
     const { effects } = this.#project.changes;
     await revertRecords(records, this.#project);
-    if (this.#project.changes.effects === effects) await this.#project.commit(nothing, () => undefined);
+    if (this.#project.changes.effects === effects)
+      await this.#project.changes.commitAll([{ change: nothing, apply: () => undefined }]);
   }
 }
 
-function nextOf(records: readonly LogRecord[]): Pick<History, Direction> {
-  const { undo, redo } = stepsOf(records);
-  return { undo: undo.at(-1)?.id ?? null, redo: redo.at(-1)?.id ?? null };
+/** What the next undo and redo would revert. */
+function upcomingOf(records: readonly LogRecord[]): Pick<History, UndoDirection | 'preview'> {
+  const steps = stepsOf(records);
+  const [undo, redo] = [steps.undo.at(-1), steps.redo.at(-1)];
+  const preview = { undo: undo ? previewOf(undo) : null, redo: redo ? previewOf(redo) : null };
+  return { undo: undo?.id ?? null, redo: redo?.id ?? null, preview };
 }
 
 function entryOf({ action, at, by, event, inverts, seq, step }: LogRecord): HistoryEntry {

@@ -1,5 +1,5 @@
 /** Things that are made everywhere but in the project: committed they are part of it, reverted nothing is left of them. */
-import type { Commit } from './project-host.ts';
+import type { Commit } from './project-context.ts';
 
 export interface Prepared<T> {
   readonly commit: Commit;

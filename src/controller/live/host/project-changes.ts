@@ -6,11 +6,11 @@
  */
 
 import type { Pending, ProjectLog } from '../../log/project-log.ts';
-import type { Change } from '../../log/records.ts';
-import type { Commit } from './project-host.ts';
+import type { ProjectChange } from '../../log/records.ts';
+import type { Commit } from './project-context.ts';
 
 /** `event`: what listeners are sent, if anything. */
-type Tell = (change: Change, event: object | undefined, seq: number) => void;
+type Tell = (change: ProjectChange, event: object | undefined, seq: number) => void;
 
 export class ProjectChanges {
   readonly #log: ProjectLog;
@@ -46,7 +46,7 @@ export class ProjectChanges {
    * Makes what `fn` changes one line of the log; the gate is held. When `fn` fails, or the line cannot be written, `revert` takes back
    * what was changed, the last first. @throws why
    */
-  async together(fn: () => Promise<void>, revert: (change: Change) => Promise<void>): Promise<void> {
+  async together(fn: () => Promise<void>, revert: (change: ProjectChange) => Promise<void>): Promise<void> {
     const resume = this.#log.pauseSnapshots();
     try {
       await this.#asOne(fn, revert);
@@ -60,7 +60,7 @@ export class ProjectChanges {
     return apply();
   }
 
-  async #asOne(fn: () => Promise<void>, revert: (change: Change) => Promise<void>): Promise<void> {
+  async #asOne(fn: () => Promise<void>, revert: (change: ProjectChange) => Promise<void>): Promise<void> {
     const { changes, error } = await this.#collect(fn);
     if (error === undefined) {
       return this.#log.appendAll(changes).catch(async (failure: unknown) => {
@@ -89,6 +89,6 @@ export class ProjectChanges {
   }
 }
 
-async function revertAll(changes: readonly Pending[], revert: (change: Change) => Promise<void>): Promise<void> {
+async function revertAll(changes: readonly Pending[], revert: (change: ProjectChange) => Promise<void>): Promise<void> {
   for (const { change } of changes.toReversed()) if (change.undoable) await revert(change);
 }

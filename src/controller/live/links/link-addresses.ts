@@ -3,10 +3,10 @@ import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { fault } from '../../../api/faults.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { Two } from './link.ts';
 
-interface Interface {
+interface NetworkInterface {
   readonly ip_address: string;
   readonly netmask: string;
 }
@@ -16,7 +16,7 @@ const loopback = '127.0.0.1';
 const ownHosts = /^(127\.|0\.0\.0\.0$|::1?$|localhost$)/;
 
 /** Address of each compute as the other one reaches it. @throws `link_no_common_network` */
-export async function linkAddresses(one: Compute, other: Compute): Promise<Two<string>> {
+export async function linkAddresses(one: RegisteredCompute, other: RegisteredCompute): Promise<Two<string>> {
   if (one === other) return [loopback, loopback];
   const [isOneHere, isOtherHere] = [isHere(one), isHere(other)];
   // What is reached through this machine's loopback interface is on this machine.
@@ -30,7 +30,7 @@ export async function linkAddresses(one: Compute, other: Compute): Promise<Two<s
   return isOneHere ? [here, away] : [away, here];
 }
 
-function isHere({ record }: Compute): boolean {
+function isHere({ record }: RegisteredCompute): boolean {
   return ownHosts.test(record.host);
 }
 
@@ -42,7 +42,7 @@ async function resolved(host: string): Promise<string> {
   );
 }
 
-async function commonNetwork(one: Compute, other: Compute): Promise<Two<string> | undefined> {
+async function commonNetwork(one: RegisteredCompute, other: RegisteredCompute): Promise<Two<string> | undefined> {
   const [ofOne, ofOther] = await Promise.all([interfacesOf(one), interfacesOf(other)]);
   for (const a of ofOne) {
     const b = ofOther.find((candidate) => a.ip_address !== candidate.ip_address && overlap(a, candidate));
@@ -52,16 +52,16 @@ async function commonNetwork(one: Compute, other: Compute): Promise<Two<string> 
 }
 
 /** The compute's own address first. */
-async function interfacesOf(compute: Compute): Promise<Interface[]> {
-  const { body } = await compute.transport.call<Interface[]>('GET /v2/compute/network/interfaces');
+async function interfacesOf(compute: RegisteredCompute): Promise<NetworkInterface[]> {
+  const { body } = await compute.transport.call<NetworkInterface[]>('GET /v2/compute/network/interfaces');
   const usable = body.filter(
     ({ ip_address, netmask }) => ip_address !== '' && netmask !== '' && !ip_address.startsWith('169.254.'),
   );
-  const isOwn = ({ ip_address }: Interface) => Number(ip_address !== compute.record.host);
+  const isOwn = ({ ip_address }: NetworkInterface) => Number(ip_address !== compute.record.host);
   return usable.filter(({ ip_address }) => !ownHosts.test(ip_address)).sort((a, b) => isOwn(a) - isOwn(b));
 }
 
-function overlap(a: Interface, b: Interface): boolean {
+function overlap(a: NetworkInterface, b: NetworkInterface): boolean {
   const mask = Math.min(number(a.netmask), number(b.netmask));
   return (number(a.ip_address) & mask) === (number(b.ip_address) & mask);
 }

@@ -2,38 +2,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { Problem } from '../../../schema/problem.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { ProjectContext } from '../host/project-context.ts';
+import type { LinkParts } from './delete-links.ts';
 import type { OpenLink } from './link.ts';
-import type { Wiring } from './wiring.ts';
+import type { LinkSet } from './link-set.ts';
+import type { LinkWiring } from './link-wiring.ts';
 
-/** The project's links, as far as this is concerned. */
-export interface MendedLinks {
-  all(): Iterable<OpenLink>;
-  find(linkId: string): OpenLink | undefined;
-  /** @throws `link_not_found` */
-  open(linkId: string): OpenLink;
-  /** Nothing else is done with the link meanwhile. */
-  exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T>;
-  idsOn(nodeId: string): string[];
-}
+export class LinkRecovery {
+  readonly #context: ProjectContext;
+  readonly #links: LinkSet;
+  readonly #wiring: LinkWiring;
 
-interface Parts {
-  readonly wiring: Wiring;
-  /** Takes a link in place of the one with this id. */
-  readonly put: (link: OpenLink) => void;
-}
-
-export class LinkMending {
-  readonly #host: ProjectHost;
-  readonly #links: MendedLinks;
-  readonly #parts: Parts;
-
-  constructor(host: ProjectHost, links: MendedLinks, parts: Parts) {
-    this.#host = host;
+  constructor(context: ProjectContext, { links, wiring }: LinkParts) {
+    this.#context = context;
     this.#links = links;
-    this.#parts = parts;
+    this.#wiring = wiring;
   }
 
   /**
@@ -43,12 +28,12 @@ export class LinkMending {
   async restore(linkId: string, udpPorts?: UdpPorts): Promise<void> {
     if (!this.#links.find(linkId)) return;
     await this.#links.exclusively(linkId, async (link) => {
-      if (!link.udpPorts && areThere(link)) await this.#join(link, udpPorts);
+      if (!link.udpPorts && areUsable(link)) await this.#connect(link, udpPorts);
     });
   }
 
   /** The node exists on its compute now: its links that do not are made. */
-  async rewire(nodeId: string): Promise<void> {
+  async connectOn(nodeId: string): Promise<void> {
     for (const linkId of this.#links.idsOn(nodeId)) {
       if (this.#links.open(linkId).udpPorts) continue;
       await this.restore(linkId);
@@ -56,20 +41,20 @@ export class LinkMending {
     }
   }
 
-  /** A compute is back, and may have lost what it knew: links with an end there are said again, which changes nothing when they are. */
-  async rejoin(compute: Compute): Promise<void> {
+  /** A compute is back, and may have lost its state: links with an end there are connected again, which changes nothing for those that are. */
+  async reconnect(compute: RegisteredCompute): Promise<void> {
     const hasEnd = ({ nodes }: OpenLink) => nodes.some((node) => node.compute === compute);
     const ids = Array.from(this.#links.all()).flatMap((link) => (hasEnd(link) ? link.entry.link_id : []));
     await forEachBounded(ids, concurrency, (linkId) =>
       this.#links.exclusively(linkId, async (link) => {
-        if (!areThere(link)) return;
-        await this.#join(link, link.udpPorts);
+        if (!areUsable(link)) return;
+        await this.#connect(link, link.udpPorts);
         if (!isDeepStrictEqual(this.#links.open(linkId).udpPorts, link.udpPorts)) await this.#keepPorts(linkId);
       }),
     );
   }
 
-  /** Links that are not there although their nodes are. */
+  /** Links that could not be connected although their nodes exist. */
   problems(): Problem[] {
     return Array.from(this.#links.all()).flatMap((link) =>
       link.problem === undefined ? [] : [{ kind: 'link', id: link.entry.link_id, name: namesOf(link), message: link.problem }],
@@ -77,27 +62,27 @@ export class LinkMending {
   }
 
   /** @param udpPorts those it may still have */
-  async #join(link: OpenLink, udpPorts: UdpPorts | undefined): Promise<void> {
-    const { problem: _problem, ...sound } = link;
+  async #connect(link: OpenLink, udpPorts: UdpPorts | undefined): Promise<void> {
+    const { problem: _problem, ...usable } = link;
     const { entry, nodes } = link;
-    const { wiring, put } = this.#parts;
+    const [wiring, links] = [this.#wiring, this.#links];
     try {
-      const joined = udpPorts ? await wiring.joinAgain(entry, nodes, udpPorts) : await wiring.join(entry, nodes);
-      put({ ...sound, udpPorts: joined });
+      const connected = udpPorts ? await wiring.reconnect(entry, nodes, udpPorts) : await wiring.connect(entry, nodes);
+      links.put({ ...usable, udpPorts: connected });
     } catch (error) {
       const problem = (error as Error).message;
-      put({ ...link, problem });
-      this.#host.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${problem}` });
+      links.put({ ...link, problem });
+      this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${problem}` });
     }
   }
 
   async #keepPorts(linkId: string): Promise<void> {
     const { entry, object, udpPorts } = this.#links.open(linkId);
-    if (udpPorts) await this.#host.commit({ action: 'link.updated', event: object, was: entry, udpPorts }, () => undefined);
+    if (udpPorts) await this.#context.commit({ action: 'link.updated', event: object, was: entry, udpPorts }, () => undefined);
   }
 }
 
-function areThere({ nodes }: OpenLink): boolean {
+function areUsable({ nodes }: OpenLink): boolean {
   return nodes.every((node) => node.isPresent && node.problem === undefined);
 }
 

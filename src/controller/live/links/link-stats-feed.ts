@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { EventStream } from '../../../lib/event-stream.ts';
 import type { LinkStats } from '../../../schema/link-stats.ts';
-import type { Notice } from '../host/project-host.ts';
+import type { Notice } from '../host/project-context.ts';
 
 const everyMs = 1000;
 /** So many are told before other requests have their turn. */

@@ -1,72 +1,66 @@
-/** The counters of an open project's links: each compute is asked once, and what the two ends of a link tell is put together. */
+/** The counters of an open project's links: each compute is asked once, and the counters of a link's two ends are combined. */
 
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { DirectionCounters, DirectionFigures, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
-import type { Compute } from '../../computes/compute.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { endOf, type OpenLink } from './link.ts';
+import type { LinkSet } from './link-set.ts';
 
-/** Figures that come later are of no use to anybody. Milliseconds. */
+/** Counters that come later are out of date. Milliseconds. */
 const timeoutMs = 5_000;
 
-/** The project's links, as far as their counters are concerned. */
-export interface CountedLinks {
-  /** @throws `link_not_found` */
-  open(linkId: string): OpenLink;
-  all(): Iterable<OpenLink>;
-}
-
-/** What the computes told. */
-interface Told {
+/** What the computes answered. */
+interface PortAnswers {
   /** By `node/adapter/port`. */
   readonly ports: Map<string, PortStats>;
-  /** Why a compute did not. */
-  readonly failures: Map<Compute, string>;
+  /** Why a compute did not answer. */
+  readonly failures: Map<RegisteredCompute, string>;
 }
 
 export class LinkStatsReader {
-  readonly #host: ProjectHost;
-  readonly #links: CountedLinks;
+  readonly #context: ProjectContext;
+  readonly #links: LinkSet;
 
-  constructor(host: ProjectHost, links: CountedLinks) {
-    this.#host = host;
+  constructor(context: ProjectContext, links: LinkSet) {
+    this.#context = context;
     this.#links = links;
   }
 
   /** @throws `link_not_found` */
   async get(linkId: string): Promise<LinkStats> {
     const { nodes } = this.#links.open(linkId);
-    const told = await this.#ask(nodes);
-    return this.#statsOf(this.#links.open(linkId), told);
+    const answers = await this.#ask(nodes);
+    return this.#statsOf(this.#links.open(linkId), answers);
   }
 
   async list(): Promise<LinkStats[]> {
     const nodes = Array.from(this.#links.all(), (link) => link.nodes).flat();
-    const told = await this.#ask(nodes, { all: true });
-    return Array.from(this.#links.all(), (link) => this.#statsOf(link, told));
+    const answers = await this.#ask(nodes, { all: true });
+    return Array.from(this.#links.all(), (link) => this.#statsOf(link, answers));
   }
 
-  async #ask(nodes: readonly OpenNode[], { all = false } = {}): Promise<Told> {
-    const told: Told = { ports: new Map(), failures: new Map() };
+  async #ask(nodes: readonly OpenNode[], { all = false } = {}): Promise<PortAnswers> {
+    const answers: PortAnswers = { ports: new Map(), failures: new Map() };
     const computes = new Set(nodes.flatMap(({ compute }) => compute ?? []));
     await forEachBounded([...computes], concurrency, async (compute) => {
       const node_ids = nodes.flatMap((node) => (node.compute === compute ? node.id : []));
       try {
         const { body } = await compute.transport.call<PortStats[]>('GET /v2/compute/projects/{project_id}/link_stats', {
-          path: { project_id: this.#host.projectId },
+          path: { project_id: this.#context.projectId },
           body: all ? {} : { node_ids },
           timeoutMs,
         });
-        for (const port of body) told.ports.set(keyOf(port.node_id, port.adapter_number, port.port_number), port);
+        for (const port of body) answers.ports.set(keyOf(port.node_id, port.adapter_number, port.port_number), port);
       } catch (error) {
-        told.failures.set(compute, (error as Error).message);
+        answers.failures.set(compute, (error as Error).message);
       }
     });
-    return told;
+    return answers;
   }
 
-  #statsOf(link: OpenLink, { ports, failures }: Told): LinkStats {
+  #statsOf(link: OpenLink, { ports, failures }: PortAnswers): LinkStats {
     const { entry, nodes } = link;
     const portOf = (end: 0 | 1) => {
       const { adapter, port } = endOf(entry, end);
@@ -83,7 +77,7 @@ export class LinkStatsReader {
     });
     const running = one !== undefined && other !== undefined;
     return {
-      project_id: this.#host.projectId,
+      project_id: this.#context.projectId,
       link_id: entry.link_id,
       running,
       reason: running ? null : whyNot(link, failures),
@@ -103,11 +97,11 @@ function keyOf(nodeId: string, adapter: number, port: number): string {
   return `${nodeId}/${adapter}/${port}`;
 }
 
-function whyNot({ nodes, udpPorts }: OpenLink, failures: Map<Compute, string>): string {
+function whyNot({ nodes, udpPorts }: OpenLink, failures: Map<RegisteredCompute, string>): string {
   if (!udpPorts) return 'The link could not be made on its computes';
   for (const { compute, entry } of nodes) {
     const failure = compute && failures.get(compute);
-    if (failure !== undefined) return `The compute of ${entry.name} does not tell: ${failure}`;
+    if (failure !== undefined) return `The compute of ${entry.name} did not answer: ${failure}`;
   }
   const stopped = nodes.filter(({ live }) => live.status === 'stopped').map(({ entry }) => entry.name);
   if (stopped.length === 2) return `${stopped.join(' and ')} are not started`;

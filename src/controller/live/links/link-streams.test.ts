@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LocalTransport } from '../../../api/local-transport.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
-import { Compute } from '../../computes/compute.ts';
+import { RegisteredCompute } from '../../computes/compute.ts';
 import { LinkStreams } from './link-streams.ts';
 
-function compute(compute_id: string, link_streams?: boolean): Compute {
-  const capabilities = { version: '2.2.60', node_types: [], ...(link_streams !== undefined && { link_streams }) };
+function compute(compute_id: string, link_streams?: boolean, link_encryption?: 'preferred' | 'required'): RegisteredCompute {
+  const streams = { ...(link_streams !== undefined && { link_streams }), ...(link_encryption && { link_encryption }) };
+  const capabilities = { version: '2.2.60', node_types: [], ...streams };
   const transport = new LocalTransport({ routes: [], events: new EventStream(), capabilities });
   const record = {
     compute_id,
@@ -17,7 +18,7 @@ function compute(compute_id: string, link_streams?: boolean): Compute {
     user: null,
     password: null,
   } as const;
-  return new Compute(record, transport);
+  return new RegisteredCompute(record, transport);
 }
 
 describe('what the ends of a link are told of a stream', () => {
@@ -60,7 +61,21 @@ describe('what the ends of a link are told of a stream', () => {
     for (const pair of pairs) assert.equal(streams.of('link', pair), undefined);
   });
 
+  it('is encryption when both have it, and no link in the clear when one requires it', () => {
+    const streams = new LinkStreams();
+    const [soft, hard] = [compute('soft', true, 'preferred'), compute('hard', true, 'required')];
+    const encryptions = (pair: readonly [RegisteredCompute, RegisteredCompute]) =>
+      streams.of('link', pair)?.map(({ encryption }) => encryption);
+    assert.deepEqual(encryptions([soft, compute('soft too', true, 'preferred')]), ['preferred', 'preferred']);
+    assert.deepEqual(encryptions([soft, hard]), ['required', 'required']);
+    assert.deepEqual(encryptions([soft, away]), [undefined, undefined]);
+    assert.equal(streams.of('link', [hard, hard]), undefined);
+    for (const other of [away, compute('stock'), compute('no streams', false, 'preferred')])
+      assert.throws(() => streams.of('link', [other, hard]), /hard requires encryption \(link_encryption in \[Server\]\), which/);
+  });
+
   it('is no business of clients', () => {
     assert.equal('link_streams' in away.object.capabilities, false);
+    assert.equal('link_encryption' in compute('hard', true, 'required').object.capabilities, false);
   });
 });

@@ -4,20 +4,33 @@
  * one, which leaves a connection that is there alone.
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import { fault } from '../../../api/faults.ts';
 import type { NioStream } from '../../../schema/nio.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { Two } from './link.ts';
 
 export class LinkStreams {
   readonly #key = randomBytes(32);
 
-  /** For each end; undefined when the link stays with datagrams. */
-  of(linkId: string, [one, other]: Two<Compute>): Two<NioStream> | undefined {
-    if (one === other || !one.hasLinkStreams || !other.hasLinkStreams) return undefined;
+  /** For each end; undefined when the link stays with datagrams. @throws `link_failed` when they would be in the clear and must not */
+  of(linkId: string, [one, other]: Two<RegisteredCompute>): Two<NioStream> | undefined {
+    if (one === other) return undefined;
+    const encryption = encryptionOf([one, other]);
+    if (!one.hasLinkStreams || !other.hasLinkStreams) return undefined;
     const secret = createHmac('sha256', this.#key).update(linkId).digest('hex');
-    const accept: NioStream = { role: 'accept', secret };
-    const connect: NioStream = { role: 'connect', secret };
+    const common = { secret, ...(encryption && { encryption }) };
+    const accept: NioStream = { role: 'accept', ...common };
+    const connect: NioStream = { role: 'connect', ...common };
     // A compute elsewhere is one that TCP connections from here reach.
     return other.isLocal ? [accept, connect] : [connect, accept];
   }
+}
+
+function encryptionOf(pair: Two<RegisteredCompute>): NioStream['encryption'] {
+  const missing = pair.find(({ hasLinkStreams, linkEncryption }) => !hasLinkStreams || linkEncryption === undefined);
+  const strict = pair.find(({ linkEncryption }) => linkEncryption === 'required');
+  if (!missing) return strict ? 'required' : 'preferred';
+  if (!strict) return undefined;
+  const reason = `${strict.record.name} requires encryption (link_encryption in [Server]), which ${missing.record.name} does not have`;
+  throw fault('link_failed', { reason });
 }

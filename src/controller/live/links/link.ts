@@ -36,8 +36,8 @@ export function portsToJoin(ends: Two<LinkEnd>, nodes: Two<OpenNode>): Two<Port>
   const ports = [portOf(ends[0], nodes[0]), portOf(ends[1], nodes[1])] as const;
   const [one, other] = ports;
   if (one.link_type !== other.link_type) throw fault('link_types_differ', { one: one.link_type, other: other.link_type });
-  if (nodes.every((node) => findKind(node.entry.node_type)?.leadsOut)) {
-    throw fault('link_outside', { one: nodes[0].entry.name, other: nodes[1].entry.name });
+  if (nodes.every((node) => findKind(node.entry.node_type)?.isUplink)) {
+    throw fault('uplink_to_uplink', { one: nodes[0].entry.name, other: nodes[1].entry.name });
   }
   return ports;
 }
@@ -150,12 +150,12 @@ export interface OpenLink {
   readonly problem?: string;
 }
 
-interface LinkParts extends Omit<OpenLink, 'object'> {
+interface LinkObjectParts extends Omit<OpenLink, 'object'> {
   readonly linkType: Port['link_type'];
   readonly projectId: string;
 }
 
-export function linkObject({ entry, capture, linkType, projectId }: LinkParts): LinkObject {
+export function linkObject({ entry, capture, linkType, projectId }: LinkObjectParts): LinkObject {
   return assemble<LinkObject>({
     ...entry,
     ...(capture ?? noCapture),

@@ -2,7 +2,7 @@
  * UDP ports for the ends of links. A compute releases a port when the NIO that uses it goes; a port that was taken for a NIO that
  * never came to be is kept here and used for the next one, as there is no request to give it back.
  */
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { Two } from './link.ts';
 
@@ -15,7 +15,7 @@ export class UdpPortsOfProject {
   }
 
   /** One for each end, never the same: frames would go in a circle if both computes were on one machine. */
-  async takePair([one, other]: Two<Compute>): Promise<UdpPorts> {
+  async takePair([one, other]: Two<RegisteredCompute>): Promise<UdpPorts> {
     const [ofOne, ofOther] = await Promise.allSettled([this.#take(one), this.#take(other)]);
     if (ofOne.status === 'fulfilled' && ofOther.status === 'fulfilled') {
       if (ofOne.value !== ofOther.value) return [ofOne.value, ofOther.value];
@@ -28,12 +28,12 @@ export class UdpPortsOfProject {
     throw [ofOne, ofOther].find((result) => result.status === 'rejected')?.reason;
   }
 
-  keep(compute: Compute, port: number): void {
+  keep(compute: RegisteredCompute, port: number): void {
     const spare = this.#spare.get(compute.id) ?? [];
     this.#spare.set(compute.id, [...spare, port]);
   }
 
-  async #take(compute: Compute): Promise<number> {
+  async #take(compute: RegisteredCompute): Promise<number> {
     const spare = this.#spare.get(compute.id)?.pop();
     if (spare !== undefined) return spare;
     const path = { project_id: this.#projectId };

@@ -2,7 +2,7 @@
 import { isFault } from '../../../api/faults.ts';
 import { findKind } from '../../model/node.ts';
 import { imageProperties } from '../../model/node-images.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from './open-node.ts';
 
 /** A node has so many properties that name images, and more. */
@@ -10,7 +10,7 @@ const maxSent = 16;
 
 /** @throws what `call` throws; `image_missing` when this server has not got the image either, or another one of that name */
 export async function withImages<T>(
-  host: Pick<ProjectHost, 'computes' | 'notify'>,
+  host: Pick<ProjectContext, 'computes' | 'notify'>,
   node: OpenNode,
   call: () => Promise<T>,
 ): Promise<T> {

@@ -1,25 +1,25 @@
 /** Nodes that are about to be made: what is stored of them, and how they come to be on their compute. */
 import { fault } from '../../../api/faults.ts';
 import type { NodeCreate, NodeDuplicate } from '../../../schema/node.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import { canonical } from '../../model/canonical.ts';
-import { type ComputeNode, createBody, escapeHtml, kindOf, newNodeEntry } from '../../model/node.ts';
+import { type ComputeNodeObject, createBody, escapeHtml, kindOf, newNodeEntry } from '../../model/node.ts';
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
-import type { ProjectHost } from '../host/project-host.ts';
+import type { ProjectContext } from '../host/project-context.ts';
 import { readNamedFiles } from './named-files.ts';
 import { OpenNode } from './open-node.ts';
 
 export interface NodePlan {
   readonly node: OpenNode;
   /** Makes it on its compute. */
-  readonly create: () => Promise<ComputeNode>;
+  readonly create: () => Promise<ComputeNodeObject>;
 }
 
 /** A new node as a client asks for it. */
 export async function planNode(
-  { projectId, configsPath, symbols }: ProjectHost,
-  compute: Compute,
+  { projectId, configsPath, symbols }: ProjectContext,
+  compute: RegisteredCompute,
   body: NodeCreate & { node_id: string },
   name: string,
 ): Promise<NodePlan> {
@@ -40,7 +40,7 @@ export function planCopy(source: OpenNode, place: NodeDuplicate, name: string): 
 }
 
 /** A node that was deleted, as it was, with its files where its compute still has them. */
-export function planReturn({ projectId }: ProjectHost, compute: Compute, entry: NodeEntry): NodePlan {
+export function planReturn({ projectId }: ProjectContext, compute: RegisteredCompute, entry: NodeEntry): NodePlan {
   const node = new OpenNode(projectId, compute, entry);
   const create = async () => {
     const made = await node.createOnCompute(createBody(entry));

@@ -1,13 +1,13 @@
 /** The nodes of an open project as they are now: found by id, listed as objects of the API, their names kept apart. */
 import { fault } from '../../../api/faults.ts';
 import type { Problem } from '../../../schema/problem.ts';
-import { Names } from '../../model/names.ts';
+import { NodeNames } from '../../model/names.ts';
 import { findKind, type NodeObject } from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { OpenNode } from './open-node.ts';
 
 export class NodeSet {
-  protected readonly names = new Names();
+  protected readonly names = new NodeNames();
   readonly #nodes = new Map<string, OpenNode>();
   #list: readonly NodeObject[] | undefined;
 

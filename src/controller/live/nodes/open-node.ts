@@ -4,9 +4,17 @@ import { fault, isFault } from '../../../api/faults.ts';
 import type { RouteKey } from '../../../api/route.ts';
 import type { Join, RawAnswer } from '../../../api/transport.ts';
 import type { Port } from '../../../schema/node.ts';
-import type { Compute } from '../../computes/compute.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
-import { type ComputeNode, merge, mergeLive, type NodeLive, type NodeObject, portsOf, unknownLive } from '../../model/node.ts';
+import {
+  type ComputeNodeObject,
+  merge,
+  mergeLive,
+  type NodeLive,
+  type NodeObject,
+  portsOf,
+  unknownLive,
+} from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 
 /** Booting, and shutting down politely, may take this long. Milliseconds. */
@@ -20,7 +28,7 @@ const portFields = ['properties', 'custom_adapters', 'first_port_name', 'port_na
 export class OpenNode {
   readonly projectId: string;
   /** Undefined while its compute is not registered. */
-  compute: Compute | undefined;
+  compute: RegisteredCompute | undefined;
   #entry: NodeEntry;
   #live: NodeLive;
   #ports: readonly Port[];
@@ -29,7 +37,7 @@ export class OpenNode {
   isPresent = true;
   #problem: string | undefined;
 
-  constructor(projectId: string, compute: Compute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
+  constructor(projectId: string, compute: RegisteredCompute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
     this.projectId = projectId;
     this.compute = compute;
     this.#entry = entry;
@@ -79,7 +87,7 @@ export class OpenNode {
   }
 
   /** @throws `compute_not_found` */
-  requireCompute(): Compute {
+  requireCompute(): RegisteredCompute {
     if (!this.compute) throw fault('compute_not_found', { compute_id: this.#entry.compute_id });
     return this.compute;
   }
@@ -104,28 +112,28 @@ export class OpenNode {
   }
 
   /** What it would be after this answer of its compute. */
-  merged(answer: ComputeNode): { entry: NodeEntry; live: NodeLive } {
+  merged(answer: ComputeNodeObject): { entry: NodeEntry; live: NodeLive } {
     return merge(this.#entry, this.#live, answer);
   }
 
-  mergeLive(answer: ComputeNode): boolean {
+  mergeLive(answer: ComputeNodeObject): boolean {
     return this.setLive(mergeLive(this.#live, answer));
   }
 
   /** Makes it on its compute; a compute that has it already answers as it is. */
-  async createOnCompute(body: Record<string, unknown>): Promise<ComputeNode> {
+  async createOnCompute(body: Record<string, unknown>): Promise<ComputeNodeObject> {
     const key: RouteKey = `POST /v2/compute/projects/{project_id}/${this.#entry.node_type}/nodes`;
     const path = { project_id: this.projectId };
-    const answer = await this.#transport().call<ComputeNode>(key, { path, body, timeoutMs: createTimeoutMs });
+    const answer = await this.#transport().call<ComputeNodeObject>(key, { path, body, timeoutMs: createTimeoutMs });
     this.isPresent = true;
     return answer.body;
   }
 
-  read(): Promise<ComputeNode> {
+  read(): Promise<ComputeNodeObject> {
     return this.#call('GET', '');
   }
 
-  update(body: Record<string, unknown>): Promise<ComputeNode> {
+  update(body: Record<string, unknown>): Promise<ComputeNodeObject> {
     return this.#call('PUT', '', body);
   }
 
@@ -140,7 +148,7 @@ export class OpenNode {
   }
 
   /** `start`, `stop`, `console/reset` and the like; some answer with the node. */
-  act(verb: string, body: unknown = {}): Promise<ComputeNode | undefined> {
+  act(verb: string, body: unknown = {}): Promise<ComputeNodeObject | undefined> {
     return this.#call('POST', `/${verb}`, body);
   }
 
@@ -188,7 +196,7 @@ export class OpenNode {
     return { project_id: this.projectId, node_id: this.id };
   }
 
-  #transport(): Compute['transport'] {
+  #transport(): RegisteredCompute['transport'] {
     return this.requireCompute().transport;
   }
 }

@@ -1,18 +1,18 @@
 /**
  * The nodes of an open project. Whatever concerns one node happens one after the other; different nodes go at the same time.
- * Every change: checked, made on the compute, made durable, then it takes effect and is told; what fails on the way is taken back.
+ * Every change: checked, made on the compute, made durable, then it takes effect and is announced; what fails on the way is reverted.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
-import type { BulkNode } from '../../../schema/bulk.ts';
+import type { BulkNode, NodePlacement } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
-import type { Compute } from '../../computes/compute.ts';
-import type { Change } from '../../log/records.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import {
-  type ComputeNode,
+  type ComputeNodeObject,
   changedEntry,
   changedProperties,
   createBody,
@@ -23,7 +23,7 @@ import {
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
-import type { LinksOfNodes, ProjectHost } from '../host/project-host.ts';
+import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
 import { checkDuplicable, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
@@ -34,44 +34,51 @@ export interface PreparedNode extends Prepared<NodeObject> {
   readonly node: OpenNode;
 }
 
+/** What nodes need of the links on them. */
+export interface LinksOfNodes {
+  /** Ports of the node that have a link. */
+  readonly endsOn: (nodeId: string) => { adapter: number; port: number }[];
+  /** Deletes the links on a node that goes; errors of computes are left aside. @throws `storage_failed` */
+  readonly deleteOn: (nodeId: string) => Promise<void>;
+  /** The node exists on its compute now: its links that do not are connected. */
+  readonly connectOn: (nodeId: string) => Promise<void>;
+}
+
 export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
 
 export class ProjectNodes extends NodeSet {
-  readonly #host: ProjectHost;
+  readonly #context: ProjectContext;
   /** One thing at a time for each node; shared with whoever works on its ports. */
   readonly locks = new KeyedMutex();
   /** Nodes of which clients are shown something else now. */
   readonly changes = new EventStream<OpenNode>();
-  #links: LinksOfNodes | undefined;
+  readonly #links: LinksOfNodes;
 
-  constructor(host: ProjectHost) {
+  constructor(context: ProjectContext, links: LinksOfNodes) {
     super();
-    this.#host = host;
-  }
-
-  connect(links: LinksOfNodes): void {
+    this.#context = context;
     this.#links = links;
   }
 
   /** Makes a node; one that has this id already is returned as it is. */
   async create(body: NodeCreate): Promise<NodeObject> {
-    const compute = this.#host.computes.get(body.compute_id);
+    const compute = this.#context.computes.get(body.compute_id);
     const nodeId = body.node_id ?? crypto.randomUUID();
     return this.locks.run(nodeId, async () => {
       const existing = this.find(nodeId);
       if (existing) return existing.object;
       kindOf(body.node_type);
-      return this.#make(compute, body.name, (name) => planNode(this.#host, compute, { ...body, node_id: nodeId }, name));
+      return this.#make(compute, body.name, (name) => planNode(this.#context, compute, { ...body, node_id: nodeId }, name));
     });
   }
 
   /** Makes a new node on its compute; its lock is held. @throws `node_id_taken` and why it cannot be made */
   async prepare({ ref: _ref, ...body }: BulkNode & { node_id: string }): Promise<PreparedNode> {
-    const compute = this.#host.computes.get(body.compute_id);
+    const compute = this.#context.computes.get(body.compute_id);
     if (this.find(body.node_id)) throw fault('node_id_taken', { node_id: body.node_id });
     kindOf(body.node_type);
     const name = this.names.allocate(body.name);
-    return this.#prepare(compute, name, () => planNode(this.#host, compute, body, name));
+    return this.#prepare(compute, name, () => planNode(this.#context, compute, body, name));
   }
 
   /** Makes a copy of a node that does not run, files included and links not. */
@@ -88,10 +95,18 @@ export class ProjectNodes extends NodeSet {
       const before = node.entry;
       const name = body.name === undefined ? before.name : this.names.allocate(body.name, before.name);
       return this.renaming(node, name, async () => {
-        const size = body.symbol === undefined ? before : await this.#host.symbols.sizeOfNode(symbolOf(body.symbol));
+        const size = body.symbol === undefined ? before : await this.#context.symbols.sizeOfNode(symbolOf(body.symbol));
         await this.#change(node, changedEntry(before, body, name, size), changedProperties(before, body));
       });
     });
+  }
+
+  /** A node at another place; its lock is held. Undefined when nothing changes. @throws `node_not_found` */
+  preparePlacement({ node_id, label, ...place }: NodePlacement): Commit | undefined {
+    const node = this.get(node_id);
+    const { entry } = node;
+    const placed = canonical<NodeEntry>({ ...entry, ...place, ...(label && { label: { ...label, text: entry.name } }) });
+    return isDeepStrictEqual(placed, entry) ? undefined : this.#updateCommit(node, placed, true);
   }
 
   /** What is stored of it gets these values again. @throws `undo_conflict` when its name is another node's */
@@ -110,20 +125,20 @@ export class ProjectNodes extends NodeSet {
   restore(entry: NodeEntry): Promise<void> {
     return this.locks.run(entry.node_id, async () => {
       if (this.find(entry.node_id)) throw fault('node_id_taken', { node_id: entry.node_id });
-      const compute = this.#host.computes.get(entry.compute_id);
+      const compute = this.#context.computes.get(entry.compute_id);
       this.reserve(entry.name);
-      await this.#makeNamed(compute, entry.name, () => planReturn(this.#host, compute, entry));
+      await this.#makeNamed(compute, entry.name, () => planReturn(this.#context, compute, entry));
     });
   }
 
   delete(nodeId: string): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
-      await this.#host.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
-      await this.#links?.deleteOn(nodeId);
+      await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
+      await this.#links.deleteOn(nodeId);
       if (node.compute) await node.deleteOnCompute({ keepFiles: true });
       try {
-        await this.#host.commit({ action: 'node.deleted', event: node.entry, was: node.entry, undoable: true }, () => {
+        await this.#context.commit({ action: 'node.deleted', event: node.entry, was: node.entry, undoable: true }, () => {
           this.remove(node);
           return node.object;
         });
@@ -142,12 +157,12 @@ export class ProjectNodes extends NodeSet {
       }
       if (!node.isPresent && action === 'stop') return node.object;
       if (!node.isPresent) await this.#place(node);
-      let answer: ComputeNode | undefined;
+      let answer: ComputeNodeObject | undefined;
       try {
         answer = await node.act(action, body);
       } catch (error) {
         if (action !== 'stop') throw error;
-        this.#host.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });
+        this.#context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });
       }
       await this.#refresh(node, answer);
       return node.object;
@@ -159,9 +174,9 @@ export class ProjectNodes extends NodeSet {
     await this.#withNode(nodeId, (node) => node.act(verb, body));
   }
 
-  /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are told why. */
+  /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are sent the reason. */
   add(entry: NodeEntry): OpenNode {
-    const node = new OpenNode(this.#host.projectId, this.computeOf(entry), entry);
+    const node = new OpenNode(this.#context.projectId, this.computeOf(entry), entry);
     node.isPresent = false;
     this.names.reserve(entry.name);
     this.put(node);
@@ -169,35 +184,35 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Undefined when it is not registered here. */
-  computeOf(entry: NodeEntry): Compute | undefined {
-    return this.#host.computes.find(entry.compute_id);
+  computeOf(entry: NodeEntry): RegisteredCompute | undefined {
+    return this.#context.computes.find(entry.compute_id);
   }
 
-  /** Listeners are told that it is there, or can be used again, and why it cannot be used when that is so. */
-  open(node: OpenNode, told = 'node.created'): Promise<void> {
+  /** Makes it on its compute. Listeners are sent `action`, and why it cannot be used when that is so. */
+  open(node: OpenNode, action = 'node.created'): Promise<void> {
     const place = async () => {
       if (this.find(node.id) !== node) return;
       kindOf(node.entry.node_type);
-      await this.#place(node, told);
+      await this.#place(node, action);
     };
     const failed = (error: Error) => {
-      this.#host.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
-      this.setProblem(node, error.message, told);
+      this.#context.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
+      this.setProblem(node, error.message, action);
     };
     return this.locks.run(node.id, () => place().catch(failed));
   }
 
   /** `problem`: why it cannot be used, or undefined when it can. */
-  setProblem(node: OpenNode, problem: string | undefined, told = 'node.updated'): void {
+  setProblem(node: OpenNode, problem: string | undefined, action = 'node.updated'): void {
     node.problem = problem;
-    this.#told(node, told);
+    this.#announce(node, action);
   }
 
   /** What a compute says of a node: status at once; other differences are asked for again when nothing else is done with the node. */
-  report(answer: ComputeNode): void {
+  report(answer: ComputeNodeObject): void {
     const node = this.find(String(answer.node_id));
     if (!node) return;
-    if (node.mergeLive(answer)) this.#told(node);
+    if (node.mergeLive(answer)) this.#announce(node);
     if (node.merged(answer).entry === node.entry) return;
     const reconcile = async () => {
       if (this.find(node.id) === node && node.isPresent && node.merged(answer).entry !== node.entry) await this.#refresh(node);
@@ -205,20 +220,20 @@ export class ProjectNodes extends NodeSet {
     this.locks.run(node.id, reconcile).catch(() => undefined);
   }
 
-  /** Makes a node on its compute under a name of its own; what fails on the way is taken back. */
-  #make(compute: Compute, base: string, plan: (name: string) => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
+  /** Makes a node on its compute under a name of its own; what fails on the way is reverted. */
+  #make(compute: RegisteredCompute, base: string, plan: (name: string) => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
     const name = this.names.allocate(base);
     return this.#makeNamed(compute, name, () => plan(name));
   }
 
   /** The name is reserved already. */
-  async #makeNamed(compute: Compute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
+  async #makeNamed(compute: RegisteredCompute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
     const prepared = await this.#prepare(compute, name, plan);
-    await commitPrepared(this.#host, [prepared]);
+    await commitPrepared(this.#context, [prepared]);
     return prepared.result();
   }
 
-  async #prepare(compute: Compute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<PreparedNode> {
+  async #prepare(compute: RegisteredCompute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<PreparedNode> {
     let node: OpenNode | undefined;
     const revert = async () => {
       this.names.release(name);
@@ -229,13 +244,13 @@ export class ProjectNodes extends NodeSet {
       const made = planned.node;
       node = made;
       made.isPresent = false;
-      await this.#host.ensureOn(compute);
-      this.#take(made, await withImages(this.#host, made, planned.create));
+      await this.#context.announceTo(compute);
+      this.#take(made, await withImages(this.#context, made, planned.create));
       const apply = () => {
         this.put(made);
         return made.object;
       };
-      const change: Change = { action: 'node.created', event: made.entry, was: null, undoable: true };
+      const change: ProjectChange = { action: 'node.created', event: made.entry, was: null, undoable: true };
       return { node: made, commit: { change, apply }, revert, result: () => made.object };
     } catch (error) {
       await revert();
@@ -249,63 +264,68 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Makes a node of the file on its compute, or finds it there. */
-  async #place(node: OpenNode, told = 'node.updated'): Promise<void> {
-    await this.#host.ensureOn(node.requireCompute());
-    await sendNodeFiles(this.#host.folder, node);
-    const made = await withImages(this.#host, node, () => node.createOnCompute(createBody(node.entry)));
-    if (node.problem !== undefined) this.setProblem(node, undefined, told);
-    await this.#refresh(node, made, told);
-    await this.#links?.rewire(node.id);
+  async #place(node: OpenNode, action = 'node.updated'): Promise<void> {
+    await this.#context.announceTo(node.requireCompute());
+    await sendNodeFiles(this.#context.folder, node);
+    const made = await withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
+    if (node.problem !== undefined) this.setProblem(node, undefined, action);
+    await this.#refresh(node, made, action);
+    await this.#links.connectOn(node.id);
   }
 
   /** Merges what the compute says; it is asked when it has not said anything. */
-  async #refresh(node: OpenNode, answer?: ComputeNode, told = 'node.updated'): Promise<void> {
+  async #refresh(node: OpenNode, answer?: ComputeNodeObject, action = 'node.updated'): Promise<void> {
     const { entry, live } = node.merged(answer ?? (await node.read()));
     const isOther = node.setLive(live);
     if (entry !== node.entry) await this.#commitUpdated(node, entry);
-    else if (isOther) this.#told(node, told);
+    else if (isOther) this.#announce(node, action);
   }
 
   async #change(node: OpenNode, wanted: NodeEntry, properties: Record<string, unknown>): Promise<void> {
     const before = node.entry;
     const completed = canonical<NodeEntry>({ ...wanted, properties: { ...wanted.properties, ...properties } });
-    checkPortsStay(node, completed, this.#links?.endsOn(node.id) ?? []);
-    const told = node.isPresent ? updateBody(before, wanted, properties) : undefined;
-    const after = told ? await this.#updateOnCompute(node, wanted, told) : completed;
+    checkPortsStay(node, completed, this.#links.endsOn(node.id));
+    const sent = node.isPresent ? updateBody(before, wanted, properties) : undefined;
+    const after = sent ? await this.#updateOnCompute(node, wanted, sent) : completed;
     if (isDeepStrictEqual(after, before)) return;
     await this.#commitUpdated(node, after, { undoable: true }).catch(async (error: unknown) => {
       const { node_id: _id, ...old } = createBody(before);
-      if (told) await node.update(old).catch(() => undefined);
+      if (sent) await node.update(old).catch(() => undefined);
       throw error;
     });
   }
 
-  #told(node: OpenNode, action = 'node.updated'): void {
+  #announce(node: OpenNode, action = 'node.updated'): void {
     this.changed();
-    this.#host.notify(action, node.object);
+    this.#context.notify(action, node.object);
     this.changes.emit(node);
   }
 
-  #take(node: OpenNode, answer: ComputeNode): void {
+  #take(node: OpenNode, answer: ComputeNodeObject): void {
     const { entry, live } = node.merged(answer);
     node.setEntry(entry);
     node.setLive(live);
   }
 
-  async #updateOnCompute(node: OpenNode, wanted: NodeEntry, told: Record<string, unknown>): Promise<NodeEntry> {
-    const answer = await withImages(this.#host, node, () => node.update(told));
+  async #updateOnCompute(node: OpenNode, wanted: NodeEntry, sent: Record<string, unknown>): Promise<NodeEntry> {
+    const answer = await withImages(this.#context, node, () => node.update(sent));
     const { entry, live } = node.merged(answer);
     node.setLive(live);
     return canonical({ ...wanted, console: entry.console, console_type: entry.console_type, properties: entry.properties });
   }
 
-  /** `undoable`: a client asked for it; otherwise the compute said so. */
+  /** `undoable`: a client asked for it; otherwise it follows from an answer of the compute. */
   #commitUpdated(node: OpenNode, entry: NodeEntry, { undoable = false } = {}): Promise<void> {
-    return this.#host.commit({ action: 'node.updated', event: entry, was: node.entry, undoable }, () => {
+    return this.#context.commitAll([this.#updateCommit(node, entry, undoable)]);
+  }
+
+  #updateCommit(node: OpenNode, entry: NodeEntry, undoable: boolean): Commit {
+    const apply = () => {
       node.setEntry(entry);
       this.changed();
       this.changes.emit(node);
       return node.object;
-    });
+    };
+    return { change: { action: 'node.updated', event: entry, was: node.entry, undoable }, apply };
   }
 }

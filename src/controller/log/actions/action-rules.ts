@@ -34,6 +34,8 @@ export interface RevertTarget {
   readonly links: {
     find(linkId: string): { readonly entry: LinkEntry } | undefined;
     isTaken(end: LinkEnd): boolean;
+  };
+  readonly linkOperations: {
     delete(linkId: string): Promise<void>;
     create(body: LinkInput, linkId: string): Promise<unknown>;
     update(linkId: string, body: LinkInput): Promise<unknown>;

@@ -23,7 +23,7 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
     apply: put,
     conflict: ({ project }, { event }) => (project.links.find(event.link_id) ? undefined : missing),
     // The node may have taken it along.
-    invert: async ({ links }, { event }) => links.find(event.link_id) && links.delete(event.link_id),
+    invert: async ({ links, linkOperations }, { event }) => links.find(event.link_id) && linkOperations.delete(event.link_id),
     notice: (_source, { event }) => event,
   },
   'link.updated': {
@@ -34,7 +34,7 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
       if (!link) return missing;
       return isSeen(event.link_id) || isAsLeft(link.entry, event, differing(was, event)) ? undefined : 'the link was changed since';
     },
-    invert: ({ links }, { event, was }) => links.update(event.link_id, inputOf(differing(was, event))),
+    invert: ({ linkOperations }, { event, was }) => linkOperations.update(event.link_id, inputOf(differing(was, event))),
     // With ports: its frames go elsewhere, which listeners are not sent.
     notice: (_source, { event, udp_ports }) => (udp_ports ? undefined : event),
   },
@@ -54,7 +54,7 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
       }
       return undefined;
     },
-    invert: ({ links }, { was }) => links.create(inputOf(was), was.link_id),
+    invert: ({ linkOperations }, { was }) => linkOperations.create(inputOf(was), was.link_id),
     notice: (_source, { event }) => event,
   },
 };

@@ -4,7 +4,7 @@ import { StoredNode } from '../../model/stored.ts';
 import { type NodeEntry, toNodeEntry } from '../../model/topology.ts';
 import { type ActionRules, differing, isAsLeft, type NoticeSource, type StoredState } from './action-rules.ts';
 
-type NodeAction = 'node.created' | 'node.updated' | 'node.deleted';
+type NodeRecordAction = 'node.created' | 'node.updated' | 'node.deleted';
 
 const put = ({ nodes }: StoredState, { event }: { event: NodeEntry }): void => {
   nodes.set(event.node_id, toNodeEntry(event));
@@ -12,7 +12,7 @@ const put = ({ nodes }: StoredState, { event }: { event: NodeEntry }): void => {
 const notice = (source: NoticeSource, { event }: { event: NodeEntry }) => source.nodeObject(event);
 const missing = ({ name }: NodeEntry) => `node ${name} does not exist any more`;
 
-export const nodeRules: { [A in NodeAction]: ActionRules<A> } = {
+export const nodeRules: { [A in NodeRecordAction]: ActionRules<A> } = {
   'node.created': {
     schema: { event: StoredNode, was: Type.Null() },
     apply: put,

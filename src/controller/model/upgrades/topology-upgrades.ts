@@ -2,7 +2,6 @@
  * Brings older project files to the present revision, one step each. The steps name kinds of node because the old files did things
  * differently for some of them; nothing else may. Source: the established format's history (revision 5: 2.0 alpha … 9: 2.2).
  */
-type Raw = Record<string, unknown>;
 
 /** Files of 1.x have another structure altogether: `upgrades/from-1x.ts`. */
 export const oldestRevision = 5;
@@ -73,3 +72,5 @@ function withOnClose(properties: unknown): unknown {
   const { acpi_shutdown: _shutdown, save_vm_state: saves, ...rest } = properties as Raw;
   return { ...rest, on_close: rest.on_close ?? (saves === true ? 'save_vm_state' : 'power_off') };
 }
+
+import type { Raw } from './raw.ts';

@@ -1,0 +1,41 @@
+/** What the parts of an open project share: data and functions, complete before the first of them is made. */
+
+import type { Symbols } from '../../catalog/symbols.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { Computes } from '../../computes/computes.ts';
+import type { ProjectChange } from '../../log/records.ts';
+
+/** A message to listeners of a project. */
+export interface Notice {
+  readonly action: string;
+  readonly event: unknown;
+  /** Number of the change that it announces. */
+  readonly seq?: number;
+}
+/** A change that is about to be made. */
+export interface Commit {
+  readonly change: ProjectChange;
+  /** Has it take effect; returns what listeners are sent, if anything. */
+  readonly apply: () => object | undefined;
+}
+
+/** Given to nodes, drawings, links and captures when they are constructed. */
+export interface ProjectContext {
+  readonly projectId: string;
+  /** Folder of the project, absolute. */
+  readonly folder: string;
+  readonly configsPath: string;
+  readonly symbols: Symbols;
+  readonly computes: Computes;
+  /**
+   * Makes a change durable, then has it take effect (`apply` returns what listeners are sent, if anything) and notifies listeners.
+   * @throws `storage_failed`; nothing changed then
+   */
+  readonly commit: (change: ProjectChange, apply: Commit['apply']) => Promise<void>;
+  /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
+  readonly commitAll: (commits: readonly Commit[]) => Promise<void>;
+  /** Sends listeners what is not a change of the project. */
+  readonly notify: (action: string, event: object) => void;
+  /** Announces the project to a compute before its nodes are made there. @throws `project_closed`, and what the compute answers */
+  readonly announceTo: (compute: RegisteredCompute) => Promise<void>;
+}

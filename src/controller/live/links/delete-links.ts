@@ -1,0 +1,45 @@
+/** Deleting links: by themselves, and with a node. */
+import type { ProjectContext } from '../host/project-context.ts';
+import type { OpenLink } from './link.ts';
+import type { LinkSet } from './link-set.ts';
+import type { LinkWiring } from './link-wiring.ts';
+
+export interface LinkParts {
+  readonly links: LinkSet;
+  readonly wiring: LinkWiring;
+}
+
+/** The link's lock is held. @throws what its computes answer, unless `evenIfUnreachable`; `storage_failed`, and the link is as before */
+export async function deleteLink(
+  context: ProjectContext,
+  { links, wiring }: LinkParts,
+  link: OpenLink,
+  { evenIfUnreachable = false } = {},
+): Promise<void> {
+  const { entry, nodes, object, udpPorts } = link;
+  if (udpPorts) {
+    await wiring.disconnect(entry, nodes).catch((error: unknown) => {
+      if (!evenIfUnreachable) throw error;
+    });
+  }
+  try {
+    await context.commit(
+      { action: 'link.deleted', event: object, was: entry, undoable: true, ...(udpPorts && { udpPorts }) },
+      () => {
+        links.remove(link);
+        return object;
+      },
+    );
+  } catch (error) {
+    if (udpPorts) await wiring.reconnect(entry, nodes, udpPorts).catch(() => undefined);
+    throw error;
+  }
+  links.deletions.emit(entry.link_id);
+}
+
+/** The links of a node that goes; errors of computes are left aside. @throws `storage_failed` */
+export async function deleteLinksOn(context: ProjectContext, parts: LinkParts, nodeId: string): Promise<void> {
+  for (const linkId of parts.links.idsOn(nodeId)) {
+    await parts.links.ifPresent(linkId, (link) => deleteLink(context, parts, link, { evenIfUnreachable: true }));
+  }
+}

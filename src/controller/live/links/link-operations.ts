@@ -1,0 +1,131 @@
+/** What clients do with the links of an open project. A port is taken before anything else happens, so that two requests at once never get the same. */
+import { isDeepStrictEqual } from 'node:util';
+import { fault } from '../../../api/faults.ts';
+import type { LinkInput } from '../../../schema/link.ts';
+import type { ProjectChange } from '../../log/records.ts';
+import { canonical } from '../../model/canonical.ts';
+import type { LinkEntry } from '../../model/topology.ts';
+import { commitPrepared, type Prepared } from '../host/prepared.ts';
+import type { ProjectContext } from '../host/project-context.ts';
+import type { OpenNode } from '../nodes/open-node.ts';
+import type { ProjectNodes } from '../nodes/project-nodes.ts';
+import { deleteLink, type LinkParts } from './delete-links.ts';
+import {
+  checkFilters,
+  type LinkObject,
+  linkObject,
+  type OpenLink,
+  portsToJoin,
+  relabelled,
+  type Two,
+  twoEnds,
+  withLabel,
+} from './link.ts';
+import type { LinkSet } from './link-set.ts';
+import type { LinkWiring } from './link-wiring.ts';
+
+export class LinkOperations {
+  readonly #context: ProjectContext;
+  readonly #parts: LinkParts;
+  readonly #links: LinkSet;
+  readonly #wiring: LinkWiring;
+  readonly #nodes: ProjectNodes;
+
+  constructor(context: ProjectContext, parts: LinkParts, nodes: ProjectNodes) {
+    this.#context = context;
+    this.#parts = parts;
+    this.#links = parts.links;
+    this.#wiring = parts.wiring;
+    this.#nodes = nodes;
+  }
+
+  /** An id in the body is not looked at. @throws `link_id_taken` and the refusals of ports */
+  async create(body: LinkInput, linkId?: string): Promise<LinkObject> {
+    const ends = twoEnds(body.nodes);
+    checkFilters(body.filters ?? {});
+    const [one, other] = [this.#nodes.get(ends[0].node_id), this.#nodes.get(ends[1].node_id)];
+    if (one === other) throw fault('link_itself', { name: one.entry.name });
+    return this.#nodes.locks.runAll([one.id, other.id], async () => {
+      const prepared = await this.prepare(body, [this.#nodes.get(one.id), this.#nodes.get(other.id)], linkId);
+      await commitPrepared(this.#context, [prepared]);
+      return prepared.result();
+    });
+  }
+
+  /** Makes a link on its computes; the locks of its nodes are held. */
+  async prepare(body: LinkInput, nodes: Two<OpenNode>, link_id: string = crypto.randomUUID()): Promise<Prepared<LinkObject>> {
+    const ends = twoEnds(body.nodes);
+    const filters = checkFilters(body.filters ?? {});
+    if (this.#links.find(link_id)) throw fault('link_id_taken', { link_id });
+    const [port] = portsToJoin(ends, nodes);
+    const { link_style = {}, suspend = false } = body;
+    const entry = canonical<LinkEntry>({ filters, link_id, link_style, nodes: ends.map(withLabel), suspend });
+    this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
+    const udpPorts = await this.#wiring.connect(entry, nodes).catch((error: unknown) => {
+      this.#links.ports.free(entry);
+      throw error;
+    });
+    const parts = { entry, nodes, udpPorts };
+    const link: OpenLink = {
+      ...parts,
+      object: linkObject({ ...parts, linkType: port.link_type, projectId: this.#context.projectId }),
+    };
+    const apply = () => {
+      this.#links.put(link);
+      return link.object;
+    };
+    const revert = async () => {
+      this.#links.ports.free(entry);
+      await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
+    };
+    const change: ProjectChange = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
+    return { commit: { change, apply }, revert, result: () => link.object };
+  }
+
+  /** Filters, style, suspension, and labels of the ends; other keys are not looked at. */
+  async update(linkId: string, body: LinkInput): Promise<LinkObject> {
+    const filters = body.filters && checkFilters(body.filters);
+    return this.#links.exclusively(linkId, async (link) => {
+      const before = link.entry;
+      const after = canonical<LinkEntry>({
+        ...before,
+        ...(filters && { filters }),
+        ...(body.link_style && { link_style: body.link_style }),
+        ...(body.suspend !== undefined && { suspend: body.suspend }),
+        ...(body.nodes && { nodes: relabelled(before.nodes, body.nodes) }),
+      });
+      if (isDeepStrictEqual(before, after)) return link.object;
+      const isOtherTraffic = before.suspend !== after.suspend || !isDeepStrictEqual(before.filters, after.filters);
+      const { nodes, udpPorts } = link;
+      if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
+      const { link_type: linkType, project_id: projectId } = link.object;
+      const object = linkObject({ ...link, entry: after, linkType, projectId });
+      try {
+        await this.#context.commit({ action: 'link.updated', event: object, was: before, undoable: true }, () => {
+          this.#links.put({ ...link, entry: after, object });
+          return object;
+        });
+      } catch (error) {
+        if (isOtherTraffic && udpPorts) await this.#wiring.change(after, before, nodes, udpPorts).catch(() => undefined);
+        throw error;
+      }
+      return object;
+    });
+  }
+
+  delete(linkId: string): Promise<void> {
+    return this.#links.exclusively(linkId, (link) => deleteLink(this.#context, this.#parts, link));
+  }
+
+  /** Takes up a link of the project file; false when its ends are not there, or a port has a link already. */
+  add(entry: LinkEntry): boolean {
+    const [one, other] = entry.nodes.map((end) => this.#nodes.find(end.node_id));
+    if (!one || !other || one === other || entry.nodes.some((end) => this.#links.isTaken(end))) return false;
+    this.#links.ports.occupy(entry, (nodeId) => this.#nodes.get(nodeId).entry.name);
+    const [end] = entry.nodes;
+    const type = (end && one.findPort(end.adapter_number, end.port_number)?.link_type) ?? 'ethernet';
+    const parts = { entry, nodes: [one, other] as const };
+    this.#links.put({ ...parts, object: linkObject({ ...parts, linkType: type, projectId: this.#context.projectId }) });
+    return true;
+  }
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { LogRecord } from './records.ts';
+import { keepSteps, stepsOf } from './steps.ts';
+
+const node_id = '00000000-0000-4000-8000-000000000000';
+
+/** Records of steps of these lengths; a step named by another inverts that one. */
+function recordsOf(steps: readonly { readonly name: string; readonly length: number; readonly inverts?: string }[]): LogRecord[] {
+  const ids = new Map<string, number>();
+  const records: LogRecord[] = [];
+  for (const { name, length, inverts } of steps) {
+    const step = records.length + 1;
+    ids.set(name, step);
+    for (let n = 0; n < length; n++) {
+      const head = { seq: step + n, at: '', by: null, step, ...(inverts !== undefined && { inverts: ids.get(inverts) ?? 0 }) };
+      records.push({ ...head, action: 'node.deleting', event: { node_id }, was: null });
+    }
+  }
+  return records;
+}
+
+const ids = (records: readonly LogRecord[]) => {
+  const { undo, redo } = stepsOf(records);
+  return { undo: undo.map(({ id }) => id), redo: redo.map(({ id }) => id) };
+};
+
+describe('the history that is kept', () => {
+  it('begins with a whole step', () => {
+    const records = recordsOf([
+      { name: 'a', length: 5 },
+      { name: 'b', length: 50 },
+    ]);
+    assert.deepEqual(ids(keepSteps(records, 40, 1_000)), { undo: [6], redo: [] });
+    assert.equal(keepSteps(records, 40, 1_000).length, 50);
+  });
+
+  it('has the step that was undone, or it could not be redone', () => {
+    const records = recordsOf([
+      { name: 'a', length: 5 },
+      { name: 'b', length: 50 },
+      { name: 'undo b', length: 50, inverts: 'b' },
+    ]);
+    assert.deepEqual(ids(keepSteps(records, 80, 1_000)), { undo: [], redo: [56] });
+  });
+
+  it('keeps a step that was redone on the pile of undo when what it redid is forgotten', () => {
+    const records = recordsOf([
+      { name: 'b', length: 50 },
+      { name: 'undo b', length: 50, inverts: 'b' },
+      { name: 'redo b', length: 50, inverts: 'undo b' },
+    ]);
+    const kept = keepSteps(records, 120, 1_000);
+    assert.deepEqual([kept.length, ids(kept)], [50, { undo: [101], redo: [] }]);
+    const more = recordsOf([
+      { name: 'b', length: 50 },
+      { name: 'undo b', length: 50, inverts: 'b' },
+      { name: 'redo b', length: 50, inverts: 'undo b' },
+      { name: 'again', length: 50, inverts: 'redo b' },
+    ]);
+    const again = keepSteps(more, 180, 1_000);
+    assert.deepEqual([again.length, ids(again)], [100, { undo: [], redo: [151] }]);
+  });
+
+  it('is no longer than is allowed: a step that is longer is forgotten', () => {
+    const records = recordsOf([
+      { name: 'b', length: 500 },
+      { name: 'c', length: 5 },
+    ]);
+    assert.deepEqual(ids(keepSteps(records, 400, 200)), { undo: [501], redo: [] });
+    assert.equal(keepSteps(records, 400, 200).length, 105);
+  });
+});

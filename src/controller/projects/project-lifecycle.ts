@@ -1,0 +1,109 @@
+/**
+ * The phases of a project: closed, being opened, open. The caller opens and closes it one after the other; requests wait for an opening
+ * that is under way.
+ */
+import { fault } from '../../api/faults.ts';
+import type { EventStream } from '../../lib/event-stream.ts';
+import type { Notice } from '../live/host/project-context.ts';
+import { LiveProject } from '../live/live-project.ts';
+import type { ProjectEntry } from '../model/topology.ts';
+import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
+
+export interface LifecycleOptions extends ProjectPlace {
+  readonly id: string;
+  readonly environment: ProjectEnvironment;
+  readonly notices: EventStream<Notice>;
+  /** The project's own fields were changed. */
+  readonly onEntry: (entry: ProjectEntry) => void;
+  /** The project entered another phase. */
+  readonly onChange: () => void;
+}
+
+type Phase =
+  | { readonly is: 'closed' }
+  | { readonly is: 'opening'; readonly live: Promise<LiveProject> }
+  | { readonly is: 'open'; readonly live: LiveProject };
+
+export class ProjectLifecycle {
+  readonly #options: LifecycleOptions;
+  #phase: Phase = { is: 'closed' };
+
+  constructor(options: LifecycleOptions) {
+    this.#options = options;
+  }
+
+  get isOpen(): boolean {
+    return this.#phase.is !== 'closed';
+  }
+
+  /** Undefined also while it is being opened. */
+  get now(): LiveProject | undefined {
+    return this.#phase.is === 'open' ? this.#phase.live : undefined;
+  }
+
+  /** The open project, once an opening that is under way has ended; undefined when it is closed. */
+  async find(): Promise<LiveProject | undefined> {
+    return this.#phase.is === 'opening' ? this.#phase.live.catch(() => undefined) : this.now;
+  }
+
+  /** Opens what is in the files. @throws why it cannot be opened; it is closed then */
+  async open(): Promise<LiveProject> {
+    const opening = this.#open();
+    this.#enterPhase({ is: 'opening', live: opening });
+    try {
+      const live = await opening;
+      this.#enterPhase({ is: 'open', live });
+      return live;
+    } catch (error) {
+      this.#enterPhase({ is: 'closed' });
+      throw error;
+    }
+  }
+
+  /** Stops the nodes when no change is under way. Returns whether it was open. */
+  async shutDown(): Promise<boolean> {
+    const live = this.now;
+    if (!live) return false;
+    await live.gate.hold(async () => {
+      await live.shutDown();
+      this.#phase = { is: 'closed' };
+    });
+    this.#options.onChange();
+    return true;
+  }
+
+  /** Remembers it for the next start. */
+  note(opened: boolean): Promise<void> {
+    const { id, path, filename, environment } = this.#options;
+    return environment.registry.note(id, { path, filename, opened });
+  }
+
+  /** Does something to the open project while it is open, with others (`pass`) or alone (`hold`). @throws `project_closed` */
+  async enter<T>(how: 'pass' | 'hold', name: string, fn: (live: LiveProject) => Promise<T>): Promise<T> {
+    const live = await this.find();
+    if (!live) throw fault('project_closed', { name });
+    return live.gate[how](async () => {
+      if (this.now !== live) throw fault('project_closed', { name });
+      return fn(live);
+    });
+  }
+
+  #enterPhase(phase: Phase): void {
+    this.#phase = phase;
+    this.#options.onChange();
+  }
+
+  async #open(): Promise<LiveProject> {
+    const { path: folder, filename, notices, onEntry } = this.#options;
+    const { registry: _registry, ...environment } = this.#options.environment;
+    await environment.restores.settle(folder);
+    const live = await environment.openings.run(() => LiveProject.open({ ...environment, folder, filename, notices, onEntry }));
+    try {
+      await this.note(true);
+    } catch (error) {
+      await live.shutDown();
+      throw error;
+    }
+    return live;
+  }
+}

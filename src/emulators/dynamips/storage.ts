@@ -1,0 +1,27 @@
+/** Routers are kept with their properties, configurations and images; running them is for a driver to come. */
+import type { StorageOnlyFacts } from '../storage-only/storage-only-driver.ts';
+import { dynamipsKind } from './kind.ts';
+import { routerDefaults, withBoards } from './properties.ts';
+
+const node = '/v2/compute/projects/{project_id}/dynamips/nodes/{node_id}';
+
+export const dynamipsStorage: StorageOnlyFacts = {
+  kind: dynamipsKind,
+  defaults: routerDefaults,
+  derived: withBoards,
+  fixed: ['dynamips_id', 'platform'],
+  image: { property: 'image', sum: 'image_md5sum' },
+  number: { property: 'dynamips_id', last: 4096, within: 'project', isChecked: true },
+  // GNS3's names have the router's number in them; a node's folder is its own here.
+  configs: ['configs/startup-config.cfg', 'configs/private-config.cfg'],
+  refused: [
+    {
+      key: `GET ${node}/idlepc_proposals`,
+      summary: 'Idle-PC values that may suit the image',
+      what: 'find idle-PC values',
+    },
+    { key: `GET ${node}/auto_idlepc`, summary: 'The idle-PC value that suits best', what: 'find an idle-PC value' },
+  ],
+  exception: 'DynamipsError',
+  missing: 'it does not run Dynamips yet. Place the node on a compute that does',
+};

@@ -1,0 +1,139 @@
+/**
+ * Driver of the storage-only kinds: their nodes are made, shown, changed, linked and copied like any others, so that a project loses
+ * nothing here; only what needs the emulator answers what is missing (ADR 16). A kind that comes to run takes what this driver has, and
+ * adds `start` and `adopt` of its own.
+ */
+import { join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import { type Route, type RouteKey, route } from '../../api/route.ts';
+import type { Driver, NodeAccess, NodeNumbers, Properties } from '../driver.ts';
+import { renameInConfigs, writeConfig } from '../facts/config-files.ts';
+import type { Host } from '../host/host.ts';
+import type { ImageFolder } from '../host/images.ts';
+import type { Kind } from '../kind.ts';
+
+export interface StorageOnlyFacts {
+  readonly kind: Kind;
+  /** What a node of the kind has when nothing is given; other keys are not kept. `undefined`: only what was given. */
+  readonly defaults: (given: Properties) => Properties;
+  /** What follows from the other properties, whatever was given. Default: nothing. */
+  readonly derived?: (properties: Properties) => Properties;
+  /** Kept and not shown. */
+  readonly hidden?: readonly string[];
+  /** Ignored in a change. */
+  readonly fixed?: readonly string[];
+  /** The property that names an image of `kind.images`, and the one that shows its MD5 sum. */
+  readonly image?: { readonly property: string; readonly sum: string };
+  readonly number?: NumberFacts;
+  /** Files of a node's folder that hold `startup_config_content` and `private_config_content` of a creation request. */
+  readonly configs?: readonly [startup: string, private_: string];
+  /** Routes that need the emulator. */
+  readonly refused?: readonly RefusedRoute[];
+  /** Name of GNS3's class of errors, for controllers. */
+  readonly exception: string;
+  /** What is missing, as a sentence, and what to do. */
+  readonly missing: string;
+}
+
+/** A number from 1 on that no two nodes have. */
+export interface NumberFacts {
+  readonly property: string;
+  readonly last: number;
+  /** Of which nodes. */
+  readonly within: 'project' | 'compute';
+  /** A number that a request gives must be free as well. Default false. */
+  readonly isChecked?: true;
+}
+
+export interface RefusedRoute {
+  /** Below `/v2/compute/` when it has no node, else below the node. */
+  readonly key: RouteKey;
+  readonly summary: string;
+  /** What cannot be done, as in "cannot {what}". */
+  readonly what: string;
+  readonly status?: number;
+}
+
+export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
+  const { kind, hidden = [], fixed = [], image, number, configs, refused = [] } = facts;
+  const images = kind.images && host.images.of(kind.images);
+  const accepted = async (given: Properties, projectDirectory: string): Promise<Properties> => {
+    if (!images || !image || given[image.property] === undefined) return given;
+    return { ...given, [image.property]: await acceptIfThere(images, String(given[image.property]), projectDirectory) };
+  };
+  return {
+    kind,
+    ...(number && { numbered: true }),
+    async create(input, node) {
+      const numbered = number ? { [number.property]: numberFor(number, facts, { input, node }) } : {};
+      return complete(facts, { ...(await accepted(input, node.projectDirectory)), ...numbered });
+    },
+    async update(current, changes, node) {
+      const others = without(changes, fixed);
+      return complete(facts, { ...current, ...(await accepted(others, node.projectDirectory)) });
+    },
+    present: (properties) => ({
+      ...without(properties, hidden),
+      ...(images && image && { [image.sum]: images.md5(String(properties[image.property])) }),
+    }),
+    async start({ name }) {
+      throw emulatorMissing(facts, `start ${name}`);
+    },
+    adopt: async () => undefined,
+    ...(configs && {
+      async populate(directory, input, name) {
+        await writeConfig(join(directory, configs[0]), input.startup_config_content, name);
+        await writeConfig(join(directory, configs[1]), input.private_config_content, name);
+      },
+      renamed: (directory, _from, to) => renameInConfigs(directory, configs, to),
+    }),
+    routes: (nodes) => refused.map((spec) => refusedRoute(spec, facts, nodes)),
+  };
+}
+
+function complete({ defaults, derived }: StorageOnlyFacts, given: Properties): Properties {
+  const filled = Object.fromEntries(Object.entries(defaults(given)).map(([key, standard]) => [key, given[key] ?? standard]));
+  return Object.freeze({ ...filled, ...derived?.(filled) });
+}
+
+function without(properties: Properties, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).filter(([key]) => !keys.includes(key)));
+}
+
+/** @throws node_numbers_exhausted, node_number_taken */
+function numberFor(
+  { property, last, within, isChecked }: NumberFacts,
+  { kind }: StorageOnlyFacts,
+  { input, node }: { readonly input: Properties; readonly node: NodeNumbers },
+): unknown {
+  const others = node.taken?.(property, within) ?? new Set();
+  const wanted = input[property];
+  if (typeof wanted === 'number') {
+    if (isChecked && others.has(wanted)) throw fault('node_number_taken', { property, number: wanted });
+    return wanted;
+  }
+  for (let free = 1; free <= last; free++) if (!others.has(free)) return free;
+  throw fault('node_numbers_exhausted', { node_type: kind.type, last });
+}
+
+function refusedRoute({ key, what, ...spec }: RefusedRoute, facts: StorageOnlyFacts, nodes: NodeAccess): Route {
+  return route(key, spec, ({ path }) => {
+    const { project_id, node_id } = path as { project_id?: string; node_id?: string };
+    if (project_id === undefined || node_id === undefined) throw emulatorMissing(facts, what);
+    return nodes.whileStopped({ project_id, node_id }, what, async ({ name }) => {
+      throw emulatorMissing(facts, `${what} of ${name}`);
+    });
+  });
+}
+
+function emulatorMissing({ missing, exception }: StorageOnlyFacts, what: string): Error {
+  return fault('emulator_absent', { what, reason: missing }, { extra: { exception } });
+}
+
+/** As the image folder shows it; one that is not here stays as it was given, as nothing here reads it. */
+async function acceptIfThere(images: ImageFolder, reference: string, projectDirectory: string): Promise<string> {
+  return images.accept(reference, projectDirectory).catch((error: unknown) => {
+    if (isFault(error, 'image_missing')) return reference;
+    throw error;
+  });
+}

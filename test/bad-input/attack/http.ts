@@ -1,0 +1,159 @@
+/**
+ * Requests of someone who looks for a gap between the checks of a server: names and origins, upgrades, tickets and credentials in any
+ * combination, over all routes. Made from a seed; each knows which class of answer is right.
+ */
+import type { Chance } from '../../durability/random.ts';
+import { ask, type BareReply, requestText, upgrade } from '../../support/raw-socket.ts';
+
+export interface AttackRoute {
+  readonly method: string;
+  /** Brace form. */
+  readonly template: string;
+}
+
+export interface AttackTarget {
+  readonly port: number;
+  /** The `Authorization` header that is right; absent: the server asks for none. */
+  readonly authorization?: string;
+  /** A name of `allowed_hosts`, and an origin of `allowed_origins`. */
+  readonly allowed: { readonly host: string; readonly origin: string };
+}
+
+type TicketKind = 'none' | 'garbage' | 'any' | 'for this path' | 'for another path' | 'used';
+const ticketKinds: readonly TicketKind[] = ['none', 'none', 'garbage', 'any', 'for this path', 'for another path', 'used'];
+
+/** `admitted`: the checks let it pass, and the route answers as it likes; `socket`: it becomes a WebSocket, if the route agrees. */
+export type AttackOutcome = 'host refused' | 'origin refused' | 'unauthorized' | 'admitted' | 'socket';
+
+export interface HttpAttack {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ticket: TicketKind;
+  readonly expected: AttackOutcome;
+}
+
+/** Ends the server, or starts a guest: not for those who are admitted. */
+const spared = /\/shutdown$|\/demo/;
+const evil = 'evil.example';
+
+export function httpAttack(chance: Chance, routes: readonly AttackRoute[], target: AttackTarget): HttpAttack {
+  const pick = <T>(list: readonly T[]): T => chance.pick(list) as T;
+  const sockets = chance.next() < 0.4;
+  const route = pick(routes.filter(({ template }) => !spared.test(template) && (template.endsWith('/ws') || !sockets)));
+  const isSocketRoute = route.template.endsWith('/ws');
+  const method = chance.next() < 0.8 ? route.method : pick(['GET', 'POST', 'PUT', 'DELETE']);
+  const path = route.template.replace(/\{[^}]*\}/g, () => pick(['00000000-0000-4000-8000-000000000000', 'x', '1']));
+  const host = pick([
+    `127.0.0.1:${target.port}`,
+    `localhost:${target.port}`,
+    '[::1]',
+    target.allowed.host,
+    `${evil}:${target.port}`,
+    `127.0.0.1.${evil}`,
+    'localhost@evil.example',
+    '',
+  ]);
+  const origin = pick([undefined, undefined, `http://${host}`, `https://${host}`, target.allowed.origin, `http://${evil}`, 'null']);
+  const upgrading = pick([
+    {},
+    {},
+    upgrade,
+    upgrade,
+    { Upgrade: 'websocket' },
+    { ...upgrade, Upgrade: 'WebSocket' },
+    { ...upgrade, Upgrade: 'h2c' },
+  ]);
+  const authorization = chance.next() < 0.5 ? undefined : pick(authorizations(target.authorization ?? `Basic ${base64('a:b')}`));
+  const ticket = chance.next() < (isSocketRoute ? 1 : 0.5) ? pick(ticketKinds) : 'none';
+  const headers = {
+    Host: host,
+    ...(origin !== undefined && { Origin: origin }),
+    ...upgrading,
+    ...(authorization !== undefined && { Authorization: authorization }),
+  };
+  const attack = { method, path, headers, ticket };
+  return { ...attack, expected: expectedOf(attack, target, { isSocketRoute: isSocketRoute && method === 'GET' }) };
+}
+
+/** Right ones in other spellings, and wrong ones; few of those, as further guesses would be slowed down. */
+function authorizations(right: string): string[] {
+  const token = right.slice('Basic '.length);
+  return [
+    right,
+    right,
+    `basic ${token}`,
+    `BASIC ${token}`,
+    `Bearer ${token}`,
+    `Basic ${token.slice(0, -4)}`,
+    `Basic ${base64(':')}`,
+    'Basic',
+  ];
+}
+
+function expectedOf(
+  { method, headers, ticket }: Omit<HttpAttack, 'expected'>,
+  { authorization, allowed }: AttackTarget,
+  { isSocketRoute }: { isSocketRoute: boolean },
+): AttackOutcome {
+  const given: Readonly<Record<string, string | undefined>> = headers;
+  const isKnown = /^(127\.0\.0\.1|localhost)(:\d+)?$|^\[::1\]$/.test(given.Host ?? '') || given.Host === allowed.host;
+  if (authorization === undefined && !isKnown) return 'host refused';
+  const changes = method !== 'GET' || given.Upgrade !== undefined;
+  const isOwn = given.Origin === `http://${given.Host}` || given.Origin === `https://${given.Host}`;
+  if (given.Origin !== undefined && changes && given.Origin !== allowed.origin && !isOwn) return 'origin refused';
+  const asksForSocket = isSocketRoute && given.Upgrade?.toLowerCase() === 'websocket';
+  if (authorization !== undefined) {
+    const isRight = given.Authorization?.replace(/^basic /i, 'Basic ') === authorization;
+    const hasTicket = given.Authorization === undefined && asksForSocket && (ticket === 'any' || ticket === 'for this path');
+    if (!isRight && !hasTicket) return 'unauthorized';
+  }
+  return asksForSocket && given.Connection === 'Upgrade' ? 'socket' : 'admitted';
+}
+
+/** Sends it. @returns what is wrong with the answer; undefined when it is right */
+export async function playHttpAttack(target: AttackTarget, attack: HttpAttack): Promise<string | undefined> {
+  const ticket = await ticketOf(target, attack);
+  const line = `${attack.method} ${attack.path}${ticket === undefined ? '' : `?ticket=${ticket}`}`;
+  const body = attack.method === 'GET' ? undefined : {};
+  const reply = await ask(target.port, requestText(line, attack.headers, body));
+  const problem = problemOf(reply, attack.expected);
+  return (
+    problem && `${problem} instead of "${attack.expected}": ${JSON.stringify(attack)}: ${reply.status} ${reply.body.slice(0, 300)}`
+  );
+}
+
+function problemOf({ status, body, headers }: BareReply, expected: AttackOutcome): string | undefined {
+  const wasRefused = /is not known as|may not use this server/.test(body);
+  switch (expected) {
+    case 'host refused':
+      return status === 403 && /is not known as/.test(body) ? undefined : 'another answer';
+    case 'origin refused':
+      return status === 403 && /may not use this server/.test(body) ? undefined : 'another answer';
+    case 'unauthorized':
+      return status === 401 && headers.has('www-authenticate') ? undefined : 'another answer';
+    case 'socket':
+      if (status === 101) return undefined;
+      return status >= 400 && status < 500 && status !== 401 && !wasRefused ? undefined : 'another refusal';
+    case 'admitted':
+      if (status === 101) return 'an upgrade';
+      return status >= 200 && status < 500 && status !== 401 && !wasRefused ? undefined : 'a refusal or a failure';
+  }
+}
+
+async function ticketOf(target: AttackTarget, { ticket, path }: HttpAttack): Promise<string | undefined> {
+  if (ticket === 'none') return undefined;
+  if (ticket === 'garbage') return base64('no ticket');
+  const wanted = { any: {}, used: {}, 'for this path': { path }, 'for another path': { path: `${path}/other` } }[ticket];
+  const common = { Host: '127.0.0.1', ...(target.authorization !== undefined && { Authorization: target.authorization }) };
+  const issued = await ask(target.port, requestText('POST /v2/tickets', common, wanted));
+  const { ticket: text } = JSON.parse(issued.body) as { ticket: string };
+  // The second use must not work.
+  if (ticket === 'used')
+    await ask(target.port, requestText(`GET /v2/notifications/ws?ticket=${text}`, { ...upgrade, Host: '127.0.0.1' }));
+  return text;
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

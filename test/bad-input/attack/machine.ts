@@ -1,0 +1,52 @@
+/** A look at a running machine from outside: what it has open, what it listens on, and which processes it started. */
+import { readdir, readFile, readlink } from 'node:fs/promises';
+
+/** Devices without content, what the kernel makes for a process, and firmware. */
+const harmlessFiles = /^(?:\/dev\/(?:null|zero|u?random|kvm)$|anon_inode:|pipe:|socket:|\/memfd:|\/usr\/(?:share|lib)\/)/;
+
+/** Of the QEMU whose command line has this word; what is wrong with it, in words. */
+export async function machineProblems(word: string, folders: readonly string[]): Promise<string[]> {
+  const problems: string[] = [];
+  const processes = await allProcesses();
+  for (const { pid, command } of processes) {
+    if (!command.includes(word) || !/^\S*qemu-system/.test(command)) continue;
+    for (const child of processes.filter(({ parent }) => parent === pid)) problems.push(`it started ${child.command}`);
+    const open = await openFiles(pid);
+    const foreign = open.filter((file) => !harmlessFiles.test(file) && !folders.some((folder) => file.startsWith(`${folder}/`)));
+    problems.push(...foreign.map((file) => `it has ${file} open`));
+    const doors = await listening(pid, new Set(open));
+    problems.push(...doors.map((door) => `it listens on ${door}`));
+  }
+  return problems;
+}
+
+async function allProcesses(): Promise<{ pid: number; parent: number; command: string }[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+      const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
+      return { pid, parent: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1] ?? 0), command };
+    }),
+  );
+  return found.filter(({ command }) => command !== '');
+}
+
+async function openFiles(pid: number): Promise<string[]> {
+  const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
+  const links = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
+  return links.filter((link) => link !== '');
+}
+
+/** Local addresses, in the kernel's form, of TCP sockets that listen. */
+async function listening(pid: number, open: ReadonlySet<string>): Promise<string[]> {
+  const doors: string[] = [];
+  for (const table of ['tcp', 'tcp6']) {
+    const lines = (await readFile(`/proc/${pid}/net/${table}`, 'utf8').catch(() => '')).split('\n').slice(1);
+    for (const line of lines) {
+      const [, address, , state, , , , , , inode] = line.trim().split(/\s+/);
+      if (state === '0A' && open.has(`socket:[${inode}]`)) doors.push(`${table} ${address}`);
+    }
+  }
+  return doors;
+}

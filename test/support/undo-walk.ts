@@ -1,0 +1,200 @@
+/** For tests of undo: steps at random in a project, and the topology after each. */
+import assert from 'node:assert/strict';
+import type { History } from '../../src/schema/history.ts';
+import type { Chance } from '../durability/random.ts';
+
+/** A request below the project's path; the answer's body. @throws when it is refused */
+export type AskProject = (line: string, body?: object) => Promise<unknown>;
+
+interface Port {
+  readonly adapter_number: number;
+  readonly port_number: number;
+  readonly link_type: string;
+}
+interface NodeObject {
+  readonly node_id: string;
+  readonly name: string;
+  readonly node_type: string;
+  readonly ports: readonly Port[];
+}
+interface LinkObject {
+  readonly link_id: string;
+  readonly nodes: readonly { readonly node_id: string; readonly adapter_number: number; readonly port_number: number }[];
+}
+
+/** All that is stored, whatever the order: how a node runs is not. */
+export async function topologyOf(ask: AskProject): Promise<readonly string[][]> {
+  const lists = await Promise.all(['nodes', 'links', 'drawings'].map((list) => ask(`GET /${list}`)));
+  return lists.map((list) =>
+    (list as object[])
+      .map((each) => JSON.stringify({ ...each, command_line: null, node_directory: null, status: null, console_host: null }))
+      .sort(),
+  );
+}
+
+export class UndoWalk {
+  readonly #ask: AskProject;
+  readonly #chance: Chance;
+  readonly #kinds: readonly string[];
+  /** The topology after each step, the first before any. */
+  readonly #states: (readonly string[][])[] = [];
+  /** Steps that are not undone. */
+  #done = 0;
+
+  constructor(ask: AskProject, chance: Chance, kinds: readonly string[]) {
+    this.#ask = ask;
+    this.#chance = chance;
+    this.#kinds = kinds;
+  }
+
+  async begin(): Promise<void> {
+    this.#states.push(await topologyOf(this.#ask));
+  }
+
+  /** A step that changes the project, or starts or stops a node, which is none. */
+  async step(): Promise<void> {
+    const before = await this.#undoable();
+    await this.#attempt();
+    if ((await this.#undoable()) === before) return;
+    this.#states.length = this.#done + 1;
+    this.#states.push(await topologyOf(this.#ask));
+    this.#done += 1;
+  }
+
+  get undoable(): number {
+    return this.#done;
+  }
+
+  get redoable(): number {
+    return this.#states.length - 1 - this.#done;
+  }
+
+  async undo(): Promise<void> {
+    await this.#ask('POST /undo');
+    this.#done -= 1;
+    await this.expectSame(`undo to ${this.#done}`);
+  }
+
+  async redo(): Promise<void> {
+    await this.#ask('POST /redo');
+    this.#done += 1;
+    await this.expectSame(`redo to ${this.#done}`);
+  }
+
+  /** The topology is that after the last step that is not undone. */
+  async expectSame(what: string): Promise<void> {
+    assert.deepEqual(await topologyOf(this.#ask), this.#states[this.#done], `${what}, seed ${this.#chance.seed}`);
+  }
+
+  async #undoable(): Promise<number | null> {
+    return ((await this.#ask('GET /history')) as History).undo;
+  }
+
+  async #attempt(): Promise<void> {
+    const steps = [
+      ...[this.#addNode, this.#addNode, this.#addLink, this.#addLink, this.#addLink, this.#addDrawing, this.#bulk],
+      ...[this.#change, this.#move, this.#filter, this.#deleteNode, this.#deleteLink, this.#deleteDrawing, this.#run, this.#run],
+    ];
+    await this.#chance.pick(steps)?.call(this);
+  }
+
+  async #nodes(): Promise<NodeObject[]> {
+    return (await this.#ask('GET /nodes')) as NodeObject[];
+  }
+
+  #newNode(): object {
+    return { name: 'N{0}', node_type: this.#chance.pick(this.#kinds), compute_id: 'local', x: this.#chance.between(-500, 500) };
+  }
+
+  async #addNode(): Promise<void> {
+    await this.#ask('POST /nodes', this.#newNode());
+  }
+
+  async #bulk(): Promise<void> {
+    const nodes = Array.from({ length: this.#chance.between(2, 5) }, () => this.#newNode());
+    await this.#ask('POST /bulk', { nodes, drawings: [{ svg: '<svg/>' }] });
+  }
+
+  async #addLink(): Promise<void> {
+    const links = (await this.#ask('GET /links')) as LinkObject[];
+    const taken = new Set(
+      links.flatMap(({ nodes }) => nodes).map((end) => `${end.node_id}/${end.adapter_number}/${end.port_number}`),
+    );
+    const free = (await this.#nodes()).flatMap(({ node_id, node_type, ports }) =>
+      ports
+        .filter(({ link_type }) => link_type === 'ethernet')
+        .map(({ adapter_number, port_number }) => ({ node_type, end: { node_id, adapter_number, port_number } }))
+        .filter(({ end }) => !taken.has(`${end.node_id}/${end.adapter_number}/${end.port_number}`)),
+    );
+    const one = this.#chance.pick(free);
+    const isUplink = (type: string) => type === 'nat' || type === 'cloud';
+    const fits = (other: (typeof free)[number]) =>
+      one && other.end.node_id !== one.end.node_id && !(isUplink(one.node_type) && isUplink(other.node_type));
+    const other = this.#chance.pick(free.filter(fits));
+    if (!one || !other) return;
+    const link = this.#ask('POST /links', { nodes: [one.end, other.end] });
+    // This host may lack what a cloud's port needs: then nothing changed.
+    if ([one, other].some(({ node_type }) => node_type === 'cloud')) await link.catch(() => undefined);
+    else await link;
+  }
+
+  async #addDrawing(): Promise<void> {
+    await this.#ask('POST /drawings', { svg: `<svg>${'z'.repeat(this.#chance.between(0, 2000))}</svg>` });
+  }
+
+  async #change(): Promise<void> {
+    const node = this.#chance.pick(await this.#nodes());
+    if (node)
+      await this.#ask(`PUT /nodes/${node.node_id}`, { name: `R${this.#chance.between(1, 1e6)}`, x: this.#chance.between(0, 99) });
+  }
+
+  async #move(): Promise<void> {
+    const drawings = (await this.#ask('GET /drawings')) as { drawing_id: string }[];
+    const to = () => ({ x: this.#chance.between(-900, 900), y: this.#chance.between(-900, 900) });
+    const nodes = (await this.#nodes()).map(({ node_id }) => ({ node_id, ...to() }));
+    await this.#ask('PUT /bulk', { nodes, drawings: drawings.map(({ drawing_id }) => ({ drawing_id, ...to() })) });
+  }
+
+  async #filter(): Promise<void> {
+    const link = this.#chance.pick((await this.#ask('GET /links')) as LinkObject[]);
+    if (link) await this.#ask(`PUT /links/${link.link_id}`, { suspend: this.#chance.next() < 0.5 });
+  }
+
+  async #deleteNode(): Promise<void> {
+    const node = this.#chance.pick(await this.#nodes());
+    if (node) await this.#ask(`DELETE /nodes/${node.node_id}`);
+  }
+
+  async #deleteLink(): Promise<void> {
+    const link = this.#chance.pick((await this.#ask('GET /links')) as LinkObject[]);
+    if (link) await this.#ask(`DELETE /links/${link.link_id}`);
+  }
+
+  async #deleteDrawing(): Promise<void> {
+    const drawing = this.#chance.pick((await this.#ask('GET /drawings')) as { drawing_id: string }[]);
+    if (drawing) await this.#ask(`DELETE /drawings/${drawing.drawing_id}`);
+  }
+
+  /** Of kinds that can be started here without an image. */
+  async #run(): Promise<void> {
+    const node = this.#chance.pick((await this.#nodes()).filter(({ node_type }) => node_type === 'vpcs'));
+    if (node) await this.#ask(`POST /nodes/${node.node_id}/${this.#chance.next() < 0.7 ? 'start' : 'stop'}`);
+  }
+}
+
+/** The walk goes on for so many steps, with undo and redo between; then all is undone, and redone. */
+export async function walk(steps: UndoWalk, chance: Chance, count: number): Promise<void> {
+  await steps.begin();
+  for (let n = 0; n < count; n++) {
+    const what = chance.next();
+    if (what < 0.15 && steps.undoable > 0) await steps.undo();
+    else if (what < 0.25 && steps.redoable > 0) await steps.redo();
+    else await steps.step();
+  }
+  while (steps.redoable > 0) await steps.redo();
+  const all = steps.undoable;
+  for (let round = 0; round < 2; round++) {
+    while (steps.undoable > 0) await steps.undo();
+    for (let n = 0; n < all; n++) await steps.redo();
+  }
+}
