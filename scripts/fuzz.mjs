@@ -20,6 +20,9 @@ if (!Number.isInteger(rounds) || rounds < 1) {
 for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed) {
   await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
 }
+if (!process.exitCode)
+  await hunt('test/bad-input/attack/archives.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.ceil(rounds / roundsPerSeed)) });
+if (!process.exitCode) await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
 for (const file of ['kill', 'restore-kill']) {
   if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
 }

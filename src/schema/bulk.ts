@@ -57,7 +57,10 @@ const mostPlaced = { maxItems: 2_000 };
 
 /** Where nodes and drawings are shown: fields that are absent stay as they are. */
 export const BulkUpdate = Type.Object(
-  { nodes: Type.Optional(Type.Array(NodePlacement, mostPlaced)), drawings: Type.Optional(Type.Array(DrawingPlacement, mostPlaced)) },
+  {
+    nodes: Type.Optional(Type.Array(NodePlacement, mostPlaced)),
+    drawings: Type.Optional(Type.Array(DrawingPlacement, mostPlaced)),
+  },
   named('BulkUpdate'),
 );
 export type BulkUpdate = Static<typeof BulkUpdate>;
