@@ -1,6 +1,7 @@
 /**
  * Every file below the data directory changed, emptied, removed, or another thing in its place, one at a time: the server starts each
- * time, says the file's name where it can notice, and loses nothing else. `npm test` takes a sample; `PATCHBAY_TEST_FAULTS=all` all.
+ * time, says the file's name where it can notice, and loses nothing else. `npm test` takes a sample; `PATCHBAY_TEST_FAULTS=all` all, and
+ * `PATCHBAY_TEST_FAULTS=TEXT` those whose name, such as `state/captures.log: pipe`, has the text in it.
  */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -124,8 +125,9 @@ describe('one damaged file', () => {
     const chance = makeChance();
     t.diagnostic(`seed ${chance.seed}`);
     const all = (await filesOf(pristine)).flatMap((file) => Object.keys(faults).map((fault) => ({ file, fault })));
-    const isAll = process.env.PATCHBAY_TEST_FAULTS === 'all';
-    const cases = isAll ? all : Array.from({ length: sampled }, () => chance.pick(all) ?? { file: '', fault: '' });
+    const wanted = process.env.PATCHBAY_TEST_FAULTS;
+    const named = all.filter(({ file, fault }) => wanted === 'all' || `${file}: ${fault}`.includes(wanted ?? ''));
+    const cases = wanted !== undefined ? named : Array.from({ length: sampled }, () => chance.pick(all) ?? { file: '', fault: '' });
     t.diagnostic(`${cases.length} of ${all.length} cases`);
     for (const { file, fault } of cases) {
       await t.test(`${file}: ${fault}`, async () => {

@@ -64,8 +64,8 @@ export function withNewIdentity(file: FileObject, identity: NewIdentity): FileOb
 
 /** The content of a project under new ids; its own fields stay. */
 export async function renewTopology(topology: Topology, identity: NewIdentity): Promise<Topology> {
-  const renew = <T>(list: readonly T[], fn: (entry: Raw) => Raw) =>
-    mapInTurns(list, (entry) => canonical(fn(entry as unknown as Raw)) as unknown as T);
+  const renew = <T>(list: readonly T[], fn: (entry: FileObject) => FileObject) =>
+    mapInTurns(list, (entry) => canonical(fn(entry as unknown as FileObject)) as unknown as T);
   return {
     ...topology,
     nodes: await renew(topology.nodes, (node) => withNewNodeId(node, identity)),
@@ -74,7 +74,7 @@ export async function renewTopology(topology: Topology, identity: NewIdentity): 
   };
 }
 
-function withNewLinkId(link: Raw, { ids }: NewIdentity): Raw {
+function withNewLinkId(link: FileObject, { ids }: NewIdentity): FileObject {
   const nodes = items(link.nodes).map((end) => ({ ...end, ...renamed(end, 'node_id', ids) }));
   return { ...link, ...renamed(link, 'link_id', ids), nodes };
 }
