@@ -94,18 +94,18 @@ async function readValue<T>(task: Task): Promise<T> {
   throw fault('project_damaged', { name: task.name, reason: 'it could not be read' });
 }
 
-type Lists = TopologyFile['topology'];
+type FileLists = TopologyFile['topology'];
 
 /** What a file holds, in the form in which it is kept. */
 class Building {
   readonly #project: ProjectEntry;
-  readonly #lists: Partial<Record<keyof Lists, unknown[]>> = {};
+  readonly #lists: Partial<Record<keyof FileLists, unknown[]>> = {};
 
   constructor({ topology: _topology, revision: _revision, type: _type, version: _version, ...project }: TopologyFile) {
     this.#project = canonical({ ...projectDefaults, ...project }) as ProjectEntry;
   }
 
-  async add(list: keyof Lists, entries: readonly unknown[]): Promise<void> {
+  async add(list: keyof FileLists, entries: readonly unknown[]): Promise<void> {
     const make = toEntry[list] as (entry: never) => unknown;
     const made = await mapInTurns(entries as readonly never[], make);
     const kept = this.#lists[list] ?? [];
@@ -122,8 +122,8 @@ class Building {
 }
 
 const toEntry = {
-  computes: ({ user: _user, ...compute }: Lists['computes'][number]) => canonical(compute),
+  computes: ({ user: _user, ...compute }: FileLists['computes'][number]) => canonical(compute),
   nodes: toNodeEntry,
-  links: (link: Lists['links'][number]) => toLinkEntry(linkFromFile(link)),
+  links: (link: FileLists['links'][number]) => toLinkEntry(linkFromFile(link)),
   drawings: toDrawingEntry,
 } as const;

@@ -17,7 +17,7 @@ export interface Task {
   readonly name: string;
   readonly want: 'topology' | 'entry' | 'pictures' | Renewal;
 }
-export type Piece =
+export type FilePiece =
   | { readonly what: 'head'; readonly text: string; readonly revision: number }
   | { readonly what: 'entries'; readonly list: 'computes' | 'nodes' | 'links' | 'drawings'; readonly text: string }
   | { readonly what: 'value'; readonly text: string }
@@ -29,7 +29,7 @@ export type Piece =
 const threadMemoryMiB = 2048;
 
 /** Each thread may take much memory: one at a time for each limit. */
-export async function* readInThread(task: Task): AsyncGenerator<Piece> {
+export async function* readInThread(task: Task): AsyncGenerator<FilePiece> {
   const worker = new Worker(new URL('./topology-thread.ts', import.meta.url), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: threadMemoryMiB },
@@ -38,7 +38,7 @@ export async function* readInThread(task: Task): AsyncGenerator<Piece> {
   });
   try {
     for (;;) {
-      const [piece] = (await once(worker, 'message')) as [Piece];
+      const [piece] = (await once(worker, 'message')) as [FilePiece];
       if (piece.what === 'end') return;
       if (piece.what === 'fault') throw new Fault(piece.code, piece.message, {});
       yield piece;

@@ -8,7 +8,7 @@ import { isDeeper } from '../../lib/json-depth.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { FreshIds, withNewIdentity } from './fresh-ids.ts';
 import { checkFile, listedEntry, mostLevels, picturesIn } from './topology-file.ts';
-import type { Piece, Task } from './topology-reader.ts';
+import type { FilePiece, Task } from './topology-reader.ts';
 
 /** Of a piece, in characters. */
 const pieceLength = 256 * 1024;
@@ -80,11 +80,11 @@ function checked(text: string, list: keyof typeof longest): string {
   return text;
 }
 
-function send(piece: Piece): void {
+function send(piece: FilePiece): void {
   parentPort?.postMessage(piece);
 }
 
-async function sendAndWait(piece: Piece): Promise<void> {
+async function sendAndWait(piece: FilePiece): Promise<void> {
   const taken = new Promise((resolve) => parentPort?.once('message', resolve));
   send(piece);
   await taken;
