@@ -19,8 +19,8 @@ export class Server {
   }
 
   /** Resolves when the server answers. */
-  static async start(dataDirectory: string, port = 0): Promise<Server> {
-    const args = [main, '--port', String(port), '--data-dir', dataDirectory, '--local', '--stop-nodes'];
+  static async start(dataDirectory: string, { port, options }: { port: number; options: readonly string[] }): Promise<Server> {
+    const args = [main, '--port', String(port), '--data-dir', dataDirectory, '--local', '--stop-nodes', ...options];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = new Promise<number | undefined>((resolve) => {
       child.on('error', () => resolve(undefined));

@@ -1,5 +1,6 @@
 /** What the steps of the demo share: a server, its API, the project, and its nodes' consoles. */
 import { Api } from './api.ts';
+import { confinementOptions } from './confinement.ts';
 import { Console } from './console.ts';
 import type { Guest } from './guest/guest.ts';
 import { Server } from './server.ts';
@@ -17,6 +18,7 @@ export class Session {
   /** Quickest round trip from VM1 to VM2 without filters, ms. */
   plainMs = 0;
   #server: Server | undefined;
+  #serverOptions: readonly string[] | undefined;
   #topology: Topology | undefined;
   #consoles: Consoles | undefined;
   #stopped = false;
@@ -47,7 +49,8 @@ export class Session {
   }
 
   async startServer(port = 0): Promise<void> {
-    const server = await Server.start(this.dataDirectory, port);
+    this.#serverOptions ??= await confinementOptions(this.dataDirectory);
+    const server = await Server.start(this.dataDirectory, { port, options: this.#serverOptions });
     if (this.#stopped) await server.stop();
     this.#server = server;
   }

@@ -1,6 +1,7 @@
 /**
- * Hunts for defects with new seeds, and ends with the first that fails: asks a server at random (`test/bad-input/fuzz.test.ts`), then
- * kills one 110 times and during restores of snapshots (`test/durability/`). `npm test` does less of the same, always with one seed.
+ * Hunts for defects with new seeds, and ends with the first that fails: attacks servers (`test/bad-input/attack.test.ts`), asks one at
+ * random (`test/bad-input/fuzz.test.ts`), damages each file of a data directory, then kills one 110 times and during restores of snapshots (`test/durability/`). `npm test`
+ * does less of the same, always with one seed.
  */
 import { randomInt } from 'node:crypto';
 import { runTests } from './test-runner.mjs';
@@ -8,23 +9,38 @@ import { runTests } from './test-runner.mjs';
 /** With one seed: a failure is found again by so many rounds at most. */
 const roundsPerSeed = 4;
 const kills = 110;
-/** The test of 110 kills has a limit of its own. */
-const limits = { testMs: 600_000 };
+/** The test of 110 kills has a limit of its own; a round of attacks takes minutes on a busy machine. */
+const limits = { testMs: 1_800_000, fileMs: 3_600_000 };
 
-const [given = '20'] = process.argv.slice(2);
+const hunts = {
+  async attack(rounds) {
+    for (let left = rounds; left > 0 && !process.exitCode; left--)
+      await hunt('test/bad-input/attack.test.ts', { PATCHBAY_TEST_ATTACK_ROUNDS: '1' });
+  },
+  async ask(rounds) {
+    for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed)
+      await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
+  },
+  async faults() {
+    await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
+  },
+  async kill() {
+    for (const file of ['kill', 'restore-kill']) {
+      if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
+    }
+  },
+};
+
+const [given = '20', ...chosen] = process.argv.slice(2);
 const rounds = Number(given);
-if (!Number.isInteger(rounds) || rounds < 1) {
-  console.log('Usage: npm run fuzz [-- ROUNDS]   (20 unless given; a round takes a few seconds, the kills after them minutes)');
+if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
+  console.log(
+    'Usage: npm run fuzz [-- ROUNDS [attack] [ask] [faults] [kill]]\n20 rounds of all unless given. A round of attacks takes a minute or two, one that asks a few seconds, faults and kills take minutes.',
+  );
   process.exit(given === '--help' ? 0 : 2);
 }
-for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed) {
-  await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
-}
-if (!process.exitCode)
-  await hunt('test/bad-input/attack/archives.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.ceil(rounds / roundsPerSeed)) });
-if (!process.exitCode) await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
-for (const file of ['kill', 'restore-kill']) {
-  if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
+for (const [name, play] of Object.entries(hunts)) {
+  if (chosen.length === 0 || chosen.includes(name)) await play(rounds);
 }
 
 async function hunt(file, variables) {

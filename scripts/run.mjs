@@ -10,11 +10,9 @@ import { installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 
-const emulators = ['qemu-system-x86', 'qemu-utils', 'vpcs', 'tcpdump'];
+const emulators = ['qemu-system-x86', 'qemu-utils', 'vpcs', 'socat', 'iproute2', 'tcpdump'];
 const forTests = [
   'passt',
-  'socat',
-  'iproute2',
   'iptables',
   'busybox-static',
   'docker.io',

@@ -57,7 +57,7 @@ ${Object.entries(settingsTable)
   .map(([section, keys]) => helpRow(`[${section}]`, Object.keys(keys).join(', ')))
   .join('\n')}
 
-When the server answers it prints one line with its address. SIGTERM and SIGINT (Ctrl-C) end it; SIGHUP
+When the server answers it prints its address, and who may use it and its consoles. SIGTERM and SIGINT (Ctrl-C) end it; SIGHUP
 makes it scan the projects folder again, as POST /v2/reload does.`;
 
 /** As it is typed. */

@@ -12,6 +12,7 @@ import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
+import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer, type HttpLimits } from './http/server.ts';
 import { DiskFloor } from './lib/disk-floor.ts';
@@ -66,7 +67,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   });
   await controller.listening(url);
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
-  process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
+  process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;
 }
 

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'ini';
+import { isLoopback } from './schema/console-access.ts';
 import { defaultSettings, type Settings, type SettingsSections, settingsTable } from './schema/settings.ts';
 
 export interface CommandLine {
@@ -48,10 +49,6 @@ export async function readSettings(line: CommandLine): Promise<Settings> {
   server.resources_path = folder(server.resources_path, dataDirectory, 'resources');
   for (const section of Object.values(sections)) Object.freeze(section);
   return Object.freeze({ ...sections, dataDirectory, runtimeDirectory: runtimeDirectoryFor(dataDirectory) });
-}
-
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 export function defaultDataDirectory(): string {

@@ -1,6 +1,6 @@
 /** The server's HTTP API as the page uses it. Paths begin with `/v2`. */
 
-/** An answer that is no success: what the server said, in its own sentence. */
+/** A failed response, with the server's own message. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -24,21 +24,21 @@ export interface Api {
   post<T = unknown>(path: string, body?: unknown): Promise<T>;
   put<T = unknown>(path: string, body: unknown): Promise<T>;
   delete(path: string): Promise<void>;
-  /** Sends a file as it is. */
+  /** Uploads a file unchanged. */
   upload<T = unknown>(path: string, upload: Upload): Promise<T>;
-  /** Asks for something that tells of its progress, one JSON document a line. */
-  lines<T>(path: string, heard: (line: T) => void): Promise<void>;
-  /** Receives a file; the part is undefined while its size is not known. */
+  /** Sends a request whose response reports progress as one JSON document per line. */
+  lines<T>(path: string, onLine: (line: T) => void): Promise<void>;
+  /** Downloads a file; the fraction is undefined while its size is unknown. */
   download(path: string, onProgress: (bytes: number, part?: number) => void): Promise<Blob>;
-  /** What the server goes on sending, until the signal ends it. */
+  /** Streams a response until the signal aborts it. */
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** Version of Patchbay, from the header that every answer has; empty when it is not told. */
+  /** Version of Patchbay from the response header; empty when the header is missing. */
   programVersion(): Promise<string>;
-  /** Address of a WebSocket, good for one connection made now. @throws ApiError */
+  /** URL of a WebSocket, valid for one connection made now. @throws ApiError */
   socket(path: string): Promise<string>;
 }
 
-/** @throws ApiError; status 0 when the server was not reached */
+/** @throws ApiError; status 0 when the server could not be reached */
 async function call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const init: RequestInit = { method, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) };
   const answer = await fetch(path, init).catch(() => {
@@ -58,12 +58,12 @@ function messageOf(text: string, status: number): string {
     const { message } = JSON.parse(text) as { message?: string };
     if (message) return message;
   } catch {
-    // Plain text is a sentence already.
+    // Plain text is a message already.
   }
   return text.trim() || `The server answered with status ${status}`;
 }
 
-/** By XMLHttpRequest: fetch does not tell how far an upload is. */
+/** Uses XMLHttpRequest: fetch reports no upload progress. */
 function upload<T>(path: string, { method = 'POST', body, onProgress, signal }: Upload): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -81,13 +81,13 @@ function upload<T>(path: string, { method = 'POST', body, onProgress, signal }: 
   });
 }
 
-async function lines<T>(path: string, heard: (line: T) => void): Promise<void> {
+async function lines<T>(path: string, onLine: (line: T) => void): Promise<void> {
   const answer = await call('POST', path);
   let rest = '';
   for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const complete = `${rest}${text}`.split('\n');
     rest = complete.pop() ?? '';
-    for (const line of complete) heard(JSON.parse(line) as T);
+    for (const line of complete) onLine(JSON.parse(line) as T);
   }
 }
 
@@ -120,7 +120,7 @@ export const api: Api = {
     return /^Patchbay\/(\S+)/.exec(headers.get('server') ?? '')?.[1] ?? '';
   },
   socket: async (path) => {
-    // Browsers do not send credentials with a WebSocket, where the server wants some.
+    // Browsers send no credentials with a WebSocket, so a server that requires them issues a ticket.
     const address = new URL(path, location.href.replace(/^http/, 'ws'));
     const { ticket } = await json<{ ticket: string }>('POST', '/v2/tickets', { path: address.pathname });
     address.searchParams.set('ticket', ticket);

@@ -1,4 +1,4 @@
-/** The page: the view that its address asks for, and what lies above every view. */
+/** The page: the view of the current address, and what lies above every view. */
 import { useSignalEffect } from '@preact/signals';
 import { ConnectionBar } from './panels/connection-bar.tsx';
 import { ProjectPage } from './panels/project-page.tsx';

@@ -1,4 +1,4 @@
-/** Which view the address asks for. The server answers these addresses with the page (`src/http/page.ts`). */
+/** Maps the address to a view. The server serves the page at these addresses (`src/http/page.ts`). */
 import { type ReadonlySignal, signal } from '@preact/signals';
 
 export type View =
@@ -7,7 +7,7 @@ export type View =
 
 export interface Router {
   readonly view: ReadonlySignal<View>;
-  /** Shows another view, as if a link had been followed. */
+  /** Navigates to another view, like a followed link. */
   go(path: string): void;
 }
 
@@ -31,7 +31,7 @@ export function createRouter(): Router {
     history.pushState(null, '', path);
     show();
   };
-  // Links of the page are followed without loading it again.
+  // Links inside the page do not reload it.
   document.addEventListener('click', (event) => {
     const link = (event.target as Element).closest?.('a[href^="/"]');
     const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.defaultPrevented;

@@ -111,8 +111,8 @@ const table = {
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_id_taken: { status: 409, says: 'There is a link with the id {link_id} already' },
-  link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", {count} were given' },
-  link_itself: { status: 409, says: 'Node {name} cannot connect to itself' },
+  link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", but {count} were given. Name two ports of two nodes' },
+  link_itself: { status: 409, says: 'Node {name} cannot be linked to itself. Choose a port of another node' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
   link_no_common_network: { status: 409, says: 'The computes {one} and {other} have no network in common' },
   port_not_found: { status: 404, says: 'Port {adapter_number}/{port_number} for {name} not found' },
@@ -164,7 +164,7 @@ const table = {
 
   // History
   nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
-  undo_conflict: { status: 409, says: 'This cannot be reverted: {reason}. Nothing was changed' },
+  undo_conflict: { status: 409, says: 'The step cannot be reverted: {reason}. Nothing was changed' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
@@ -227,7 +227,7 @@ const table = {
   tool_missing: { status: 409, says: '{tool} was not found on this compute: install it (package {package})' },
   run_as_failed: {
     status: 409,
-    says: 'Emulators cannot run as another user: {reason}. Correct run_as in [Server], or leave it out',
+    says: 'Emulators cannot run without the rights of root: {reason}. Correct run_as in [Server]; run_as = root runs them as root',
     exception: 'NodeError',
   },
   docker_failed: { status: 409, says: '{reason}', exception: 'DockerError' },
@@ -258,6 +258,11 @@ const table = {
   node_numbers_exhausted: {
     status: 409,
     says: 'No number is left for another {node_type} node, which go up to {last}: delete one',
+    exception: 'NodeError',
+  },
+  confinement_failed: {
+    status: 409,
+    says: '{program} cannot be confined on this compute: {reason}. Permit namespaces, or set confine = False in [VPCS], which lets everyone with the console of a VPCS run commands on this host',
     exception: 'NodeError',
   },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },

@@ -18,10 +18,12 @@ import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
+import { consoleHostOf } from '../schema/console-access.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
+import { consoleAdmission } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
@@ -118,6 +120,7 @@ export class HostCompute {
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       consoleHost,
+      consoleAdmission: consoleAdmission(Server, (message) => log('warning', message)),
       log,
       emit: (event) => events.emit(event),
     };
@@ -238,11 +241,6 @@ class Opening {
       if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
-}
-
-function consoleHostOf(server: Settings['Server']): string {
-  if (!server.allow_remote_console) return server.host;
-  return server.host.includes(':') ? '::' : '0.0.0.0';
 }
 
 /** The same for the same text, and hardly ever for another one. */

@@ -12,6 +12,7 @@ import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
 import type { CaptureEntry } from '../schema/capture.ts';
 import type { Capabilities } from '../schema/compute.ts';
+import { consoleHostOf, consolesAreRestricted } from '../schema/console-access.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { Static } from '../schema/type.ts';
@@ -48,7 +49,7 @@ export interface LocalCompute {
 export interface ControllerOptions {
   readonly settings: Settings;
   readonly log: Log;
-  /** Version of the established API that is spoken. */
+  /** Version of GNS3's API that is served. */
   readonly version: string;
   readonly compute: LocalCompute;
   /** Ends the server as SIGTERM does; returns at once. */
@@ -75,9 +76,9 @@ interface EventOfCompute {
   readonly event: ComputeEvent;
 }
 
-/** Clients ask for the computes every second unless they hear of them. */
+/** Clients poll the computes every second unless they are notified. */
 const usageMs = 3_000;
-/** The end of the server waits this long for computes elsewhere, for which projects may be waiting. */
+/** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
 
 export class Controller {
@@ -177,8 +178,8 @@ export class Controller {
     const controller = new Controller(options, { ...streams, registry, staging, captures, restores, kept, computes, templates });
     await controller.projects.load();
     controller.watch.begin(computes.all());
-    controller.#timer = setInterval(() => controller.#tellUsage(), usageMs).unref();
-    controller.#tellUsage();
+    controller.#timer = setInterval(() => controller.#announceUsage(), usageMs).unref();
+    controller.#announceUsage();
     return controller;
   }
 
@@ -201,7 +202,7 @@ export class Controller {
     this.computes.changed(local);
   }
 
-  /** Lets go of everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
+  /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.feeds.close();
@@ -281,7 +282,7 @@ export class Controller {
     return projectId === undefined ? undefined : this.projects.find(projectId);
   }
 
-  #tellUsage(): void {
+  #announceUsage(): void {
     const { local } = this.computes;
     local.setUsage(this.#usage.read());
     if (this.notices.listeners > 0) this.computes.changed(local);
@@ -304,5 +305,9 @@ async function localCompute({ settings, compute }: ControllerOptions) {
     protocol: 'http' as const,
     user: user === '' ? null : user,
   });
-  return { record, transport: make(canonical(body)), consoleHost: host };
+  return {
+    record,
+    transport: make(canonical(body)),
+    consoleHost: consolesAreRestricted(settings.Server) ? consoleHostOf(settings.Server) : host,
+  };
 }

@@ -8,6 +8,7 @@ import { hostPlatform } from '../emulators/qemu/platforms.ts';
 import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
 import { version } from '../version.ts';
+import { lookAtConfinement } from './confinement.ts';
 import { type Program, programs } from './programs.ts';
 import { printFindings } from './report.ts';
 
@@ -18,10 +19,11 @@ const versionTimeoutMs = 5000;
 /** Looks at everything at once; the slowest look, the trial of KVM, takes at most two seconds and a little. */
 export async function doctor(): Promise<Finding[]> {
   const binaries = new Binaries();
-  const [found, emulators, kvm] = await Promise.all([
+  const [found, emulators, kvm, confinement] = await Promise.all([
     Promise.all(programs.map((program) => lookAt(program, binaries))),
     binaries.list(),
     lookAtKvm(binaries),
+    lookAtConfinement(),
   ]);
   const others = emulators.filter(({ path }) => !path.endsWith('/qemu-system-x86_64'));
   return [
@@ -36,6 +38,7 @@ export async function doctor(): Promise<Finding[]> {
       }),
     ),
     kvm,
+    ...confinement,
   ];
 }
 

@@ -37,7 +37,12 @@ export interface NodeView {
 
 /** Where the console server finds the emulator's console. Exactly one connection is made to it and always drained. */
 export type ConsoleSource =
-  | { type: 'unix'; path: string /** File with everything written so far; seeds the scrollback on adoption. */; log?: string }
+  | {
+      type: 'unix';
+      path: string /** File with everything written so far; seeds the scrollback on adoption. */;
+      log?: string;
+      telnet?: boolean;
+    }
   /** `telnet`: the other side speaks telnet itself; its negotiation is stripped. */
   | { type: 'tcp'; port: number; telnet: boolean };
 

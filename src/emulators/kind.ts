@@ -116,6 +116,8 @@ export interface Kind {
   readonly images?: ImageFacts;
   /** Properties that name files of `images`. Default: those whose names end in `image`, and `initrd`. */
   readonly imageProperties?: readonly string[];
+  /** Its emulators are confined in namespaces of their own unless the configuration says otherwise. */
+  readonly needsNamespaces?: true;
   readonly programs?: readonly ProgramFacts[];
   /** Files of the configs folder that exist by default: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;

@@ -81,7 +81,11 @@ const table = {
     remote_duplicate: ours(false, 'Allow duplication of projects on a server that is not `local`'),
     auto_close_grace: ours(5, 'Seconds after which a project with `auto_close` is closed when its last listener has left'),
     auto_close_running: ours(false, 'Close it even while its nodes run; they are stopped then'),
-    run_as: ours('', 'User that the emulators of a root server run as'),
+    run_as: ours(
+      '',
+      'User that the emulators of a root server run as; empty: `patchbay` if it exists, else one without a name; `root`: root',
+    ),
+    console_users: ours('', 'Comma-separated local users that may open telnet consoles when `auth` is on'),
   },
   Qemu: {
     enable_hardware_acceleration: gns3(true, 'Use KVM where it works'),
@@ -92,6 +96,7 @@ const table = {
   },
   VPCS: {
     vpcs_path: gns3('vpcs', 'The vpcs program'),
+    confine: ours(true, 'VPCS runs in namespaces of its own; off: whoever has its console can run commands on this host'),
   },
   Docker: {
     socket_path: ours('/var/run/docker.sock', 'Unix socket of the Docker engine'),

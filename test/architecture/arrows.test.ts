@@ -19,6 +19,20 @@ const arrows: Record<string, readonly string[]> = {
   http: ['api', 'lib'],
   doctor: ['emulators', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
+/** The files at the root of `src`, which put the program together: `../` is a file outside `src` that they start or read by its path. */
+const rootArrows: Record<string, readonly string[]> = {
+  'main.ts': ['command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
+  'serve.ts': [
+    ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
+    ...['command-line.ts', 'demo-lab.ts', 'settings.ts', 'version.ts', '../.cache/page'],
+  ],
+  'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'demo-lab.ts', 'settings.ts', 'version.ts'],
+  'demo-lab.ts': ['api', 'schema', '../demo/lab.ts'],
+  'configuration-page.ts': ['command-line.ts', 'schema'],
+  'command-line.ts': ['schema'],
+  'settings.ts': ['schema'],
+  'version.ts': ['../package.json'],
+};
 /** What of the fabric others may use: its client and its protocol, never the data plane itself. */
 const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts'];
 /** Libraries that are known in one folder only. */
@@ -81,6 +95,18 @@ describe('architecture', () => {
       return layerOf(to) !== layerOf(from) && !allowed.includes(layerOf(to)) && !allowed.includes(to);
     });
     assert.deepEqual(wrong, []);
+  });
+
+  it('has no arrow of a file at the root that is not declared, and no declared one that is not there', async () => {
+    const found: Record<string, string[]> = {};
+    for (const file of files.filter((name) => !name.includes('/'))) {
+      const text = await readFile(join(src, file), 'utf8');
+      const outside = Array.from(text.matchAll(/'(\.\.\/[^']+)'/g), ([, path = '']) => path);
+      const inside = imports.filter(({ from, to }) => from === file && to.endsWith('.ts')).map(({ to }) => layerOf(to));
+      found[file] = [...new Set([...inside, ...outside])].toSorted();
+    }
+    const declared = Object.entries(rootArrows).map(([file, targets]) => [file, targets.toSorted()]);
+    assert.deepEqual(found, Object.fromEntries(declared));
   });
 
   it('has no folder without declared arrows', () => {

@@ -1,4 +1,4 @@
-/** Buttons can be read in every state, in both themes: WCAG 2.1 asks for a contrast of 4.5, of what is disabled we ask for 3. */
+/** Buttons are readable in every state, in both themes. WCAG 2.1 asks for a contrast of 4.5; for disabled buttons we ask for 3. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -11,7 +11,7 @@ const kinds = ['plain', 'primary', 'danger', 'quiet'];
 const states = ['usual', 'hovered', 'focused', 'held', 'pressed', 'disabled'] as const;
 type State = (typeof states)[number];
 
-/** Runs in the page: contrast of a button's text with what is behind it, as they are drawn now. */
+/** Runs in the page: contrast of a button's text with its background, as rendered now. */
 const contrastInPage = `(button) => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   const pixel = (...layers) => {
@@ -52,7 +52,7 @@ async function contrastOf(page: Page, kind: string, state: State): Promise<numbe
 }
 
 for (const dark of [false, true])
-  describe(`the text of a button in the ${dark ? 'dark' : 'light'} theme`, async () => {
+  describe(`a button’s text in the ${dark ? 'dark' : 'light'} theme`, async () => {
     const { page } = await openTab(server.url, { dark });
     const specimens = kinds.map(
       (kind) =>
@@ -68,7 +68,7 @@ for (const dark of [false, true])
     })()`);
     for (const kind of kinds)
       for (const state of states)
-        it(`stands out when it is ${kind} and ${state}`, async () => {
+        it(`has enough contrast when it is ${kind} and ${state}`, async () => {
           const contrast = await contrastOf(page, kind, state);
           const least = state === 'disabled' ? 3 : 4.5;
           assert.ok(contrast >= least, `${contrast.toFixed(2)}, less than ${least}`);

@@ -1,4 +1,4 @@
-/** The canvas as several people use it at once, and as a server that dies leaves it. */
+/** The canvas with several users at once, and after its server is killed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
@@ -17,7 +17,7 @@ const { page } = first;
 const nodeObject = async (id: string) => client.get<{ x: number; y: number; locked: boolean }>(`${project.path}/nodes/${id}`);
 
 describe('the canvas', () => {
-  it('shows in one window at once what is done in another, and through the API', async () => {
+  it('shows changes of another window and of the API at once', async () => {
     await canvas(page).node('Alpha').waitFor();
     await canvas(second.page).node('Alpha').waitFor();
     await client.post(`${project.path}/links`, { nodes: [end(one), end(other)] });
@@ -34,13 +34,13 @@ describe('the canvas', () => {
     await second.page.locator(`.node[transform="translate(${x} ${y})"]`).waitFor();
   });
 
-  it('moves with the keyboard, locks, and a locked node stays', async () => {
+  it('moves nodes with the keyboard; a locked node stays', async () => {
     await canvas(page).node('Alpha').click();
     await page.keyboard.press('ArrowRight');
     await waitFor(async () => (await nodeObject(one.node_id)).x === -190, { what: 'the node ten pixels to the right' });
     await page.keyboard.press('k');
     await waitFor(async () => (await nodeObject(one.node_id)).locked, { what: 'the locked node' });
-    // Keys go by what the page shows.
+    // The page updates first: keys act on its state.
     await canvas(page).node('Alpha').locator('.lock').waitFor();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('k');
@@ -71,7 +71,7 @@ describe('the canvas', () => {
     await picture(page, 'canvas');
   });
 
-  it('deletes what is selected after having asked', async () => {
+  it('deletes the selection after confirmation', async () => {
     await page.keyboard.press('Delete');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await waitFor(async () => (await client.get<object[]>(`${project.path}/nodes`)).length === 2, { what: 'two nodes' });
@@ -79,7 +79,7 @@ describe('the canvas', () => {
     assert.equal(await page.locator('.node').count(), 2);
   });
 
-  it('shows a hostile drawing as a picture: nothing in it runs or is loaded', async () => {
+  it('shows a hostile drawing as a picture: nothing in it runs or loads', async () => {
     const hostile =
       `<svg xmlns="http://www.w3.org/2000/svg" width="120" height="60" onload="window.hacked=1"><script>window.hacked=1</script>` +
       `<image href="${server.url}/v2/version?stolen" width="9" height="9" onerror="window.hacked=1"/><foreignObject width="9" height="9">` +
@@ -100,7 +100,7 @@ describe('the canvas', () => {
     );
   });
 
-  it('says that the server is gone, and misses nothing when it is back', async () => {
+  it('reports a lost server and shows every change after the reconnection', async () => {
     await server.kill9();
     for (const tab of [first, second]) await tab.page.getByText('The connection to the server is lost').waitFor();
     await server.restart();
@@ -111,5 +111,5 @@ describe('the canvas', () => {
     }
   });
 
-  it('had no trouble of its own', () => assert.deepEqual([...first.problems, ...second.problems], []));
+  it('causes no error in the page', () => assert.deepEqual([...first.problems, ...second.problems], []));
 });

@@ -50,13 +50,13 @@ async function pasteIn(other: Page): Promise<void> {
 }
 
 describe('copying', () => {
-  it('brings nodes of every kind into another project in another window, with properties, links and drawings', async () => {
+  it('pastes nodes of every kind into another project in another window, with properties, links and drawings', async () => {
     await canvas(page).node('PC1').waitFor();
     await copyAll();
     await page.getByText('9 items copied').waitFor();
     const other = await openAlso(`${server.url}/projects/${target.id}`);
     await pasteIn(other);
-    await other.getByText('Pasted: 8 nodes, 2 links, 1 drawing; left out: what the nodes have written to their disks').waitFor();
+    await other.getByText('Pasted: 8 nodes, 2 links, 1 drawing; left out: the disks of the nodes').waitFor();
     assert.deepEqual(await nodesOf(target.path), await nodesOf(source.path));
     const copies = await client.get<NodeBody[]>(`${target.path}/nodes`);
     const copyOf = (name: string) => copies.find((node) => node.name === name)?.properties;
@@ -73,14 +73,14 @@ describe('copying', () => {
     );
     const [drawing] = await client.get<{ svg: string; rotation: number }[]>(`${target.path}/drawings`);
     assert.deepEqual([drawing?.svg, drawing?.rotation], [svg, 30]);
-    // What was pasted is selected, and one undo takes all of it back.
+    // The pasted items are selected, and one undo removes all of them.
     await other.getByRole('heading', { name: '8 nodes, 1 drawing' }).waitFor();
     await other.keyboard.press('Control+z');
     await waitFor(async () => (await nodesOf(target.path)).length === 0, { what: 'the empty project' });
     await other.close();
   });
 
-  it('says which links stayed behind', async () => {
+  it('reports links that were not copied', async () => {
     await page.bringToFront();
     await page.keyboard.press('Escape');
     await canvas(page).node('SW1').click();
@@ -88,7 +88,7 @@ describe('copying', () => {
     const other = await openAlso(`${server.url}/projects/${target.id}`);
     await pasteIn(other);
     await other.getByText('Pasted: 1 node; left out: 2 links to nodes that were not copied').waitFor();
-    // The second copy does not hide the first; the menu pastes, too.
+    // The second copy lies beside the first; the menu pastes, too.
     await other.locator('svg.canvas').click({ button: 'right', position: { x: 40, y: 40 } });
     await other.getByRole('menuitem', { name: 'Paste' }).click();
     await waitFor(async () => (await nodesOf(target.path)).length === 2, { what: 'the second copy' });
@@ -97,7 +97,7 @@ describe('copying', () => {
     await other.close();
   });
 
-  it('reaches another server by the clipboard of the system', async () => {
+  it('reaches another server through the system’s clipboard', async () => {
     await page.keyboard.press('Escape');
     await copyAll();
     const other = await openAlso(`${elsewhere.server.url}/projects/${foreign.id}`);
@@ -107,7 +107,7 @@ describe('copying', () => {
     await other.close();
   });
 
-  it('leaves the text of fields alone, and says when there is nothing that can stand on the canvas', async () => {
+  it('leaves the text of fields alone, and reports a clipboard without items', async () => {
     await page.bringToFront();
     await page.getByRole('searchbox', { name: 'Search templates' }).fill('some words');
     await page.keyboard.press('Control+a');
@@ -119,7 +119,7 @@ describe('copying', () => {
     assert.deepEqual(await nodesOf(source.path), before);
   });
 
-  it('within the project brings the disks along', async () => {
+  it('within the project copies the disks', async () => {
     await page.keyboard.press('Escape');
     await page.getByRole('searchbox', { name: 'Search templates' }).fill('');
     await page.locator('svg.canvas').focus();
@@ -130,5 +130,5 @@ describe('copying', () => {
     assert.equal(await page.getByText('left out').count(), 0);
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(first.problems, []));
+  it('causes no error in the page', () => assert.deepEqual(first.problems, []));
 });

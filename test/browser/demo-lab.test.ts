@@ -1,4 +1,4 @@
-/** One click on an empty server: the lab of `npm run demo`, with its machines booted, and what people do with it next. */
+/** One click on an empty server builds the lab of `npm run demo`, boots its machines, and the usual next steps work. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
@@ -31,19 +31,19 @@ describe('the demo lab', { skip: noGuest }, () => {
     await consoleText(page, /VM1#/, { timeout: bootLimitMs });
     const sent: string[] = [];
     page.once('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
-    await page.getByRole('button', { name: 'Move to a pane of its own' }).click();
+    await page.getByRole('button', { name: 'Move to a new pane' }).click();
     await page.locator('.pane').nth(1).waitFor();
     await page.locator('.pane.current .console:not([hidden]) .xterm-screen').click();
     await consoleText(page, /VM1#/, { of: 'VM1' });
     await type(page, 'ping -c 3 10.0.0.2');
     await consoleText(page, /3 packets received/, { of: 'VM1' });
-    // The guest's shell asked where the cursor is, long before this connection.
+    // The guest's shell queried the cursor position long before this connection.
     const [beforePing = ''] = sent.join('').split('ping');
     assert.equal(beforePing.includes('\x1b['), false, JSON.stringify(sent));
     await picture(page, 'page');
   });
 
-  it('finds text in a console, and shows a node its settings', async () => {
+  it('finds text in a console, and shows the settings of a node', async () => {
     await page.keyboard.press('Control+Shift+F');
     await page.getByRole('textbox', { name: 'Find' }).fill('BusyBox');
     assert.equal(await page.locator('.find-bar .missed').count(), 0);
@@ -55,7 +55,7 @@ describe('the demo lab', { skip: noGuest }, () => {
     await page.getByText('-kernel').waitFor();
   });
 
-  it('tells at the node why it cannot start', async () => {
+  it('shows at the node why it cannot start', async () => {
     const [project] = await projects();
     const path = `/v2/projects/${project?.project_id}`;
     const broken = { name: 'Broken', node_type: 'qemu', compute_id: 'local', x: 0, y: -190 };
@@ -71,17 +71,17 @@ describe('the demo lab', { skip: noGuest }, () => {
     await canvas(page).node('Broken').waitFor({ state: 'detached' });
   });
 
-  it('is stopped, kept as a snapshot, exported, and imported again', async () => {
+  it('is stopped, saved as a snapshot, exported, and imported again', async () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Stop all' }).first().click();
     await page.getByText('3 nodes, 0 running').waitFor({ timeout: bootLimitMs });
-    await page.getByRole('button', { name: 'What can be done with Demo lab' }).click();
+    await page.getByRole('button', { name: 'Actions for Demo lab' }).click();
     await page.getByRole('menuitem', { name: 'Snapshots' }).click();
-    await page.getByLabel('Name of a new snapshot').fill('fresh');
+    await page.getByLabel('Name of the snapshot').fill('fresh');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Delete fresh' }).waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'What can be done with Demo lab' }).click();
+    await page.getByRole('button', { name: 'Actions for Demo lab' }).click();
     await page.getByRole('menuitem', { name: 'Export' }).click();
     const downloading = page.waitForEvent('download');
     await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
@@ -98,5 +98,5 @@ describe('the demo lab', { skip: noGuest }, () => {
     await waitFor(async () => (await projects()).some(({ name }) => name === 'Imported'), { what: 'the imported project' });
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

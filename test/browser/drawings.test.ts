@@ -1,4 +1,4 @@
-/** Drawings are resized, turned and written in where they stand. */
+/** Drawings are resized, rotated and edited in place. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Drawing } from '../../src/schema/drawing.ts';
@@ -22,7 +22,7 @@ async function select(drawing: Drawing): Promise<void> {
   await page.locator('.handles').waitFor();
 }
 
-/** Of the selected drawing; the canvas is at 100 %. */
+/** A handle of the selected drawing; the canvas is at 100 %. */
 async function pull(handle: string, dx: number, dy: number): Promise<void> {
   const box = await page.locator(`.handle-${handle} .reach`).boundingBox();
   assert.ok(box);
@@ -44,7 +44,7 @@ const changed = (drawing: Drawing, what: string) =>
   );
 
 describe('drawings on the canvas', () => {
-  it('are resized by their handles, and keep what else was written of them', async () => {
+  it('are resized by their handles, and keep their other attributes', async () => {
     const svg =
       '<svg width="200" height="100"><rect fill="#ffcc00" fill-opacity="0.5" height="100" rx="9" stroke="#000000" stroke-dasharray="5, 25, 25" stroke-width="2" width="200"/></svg>';
     const made = await draw(svg, { x: -300, y: -200 });
@@ -64,7 +64,7 @@ describe('drawings on the canvas', () => {
     assert.deepEqual([(await stored(made)).x, (await stored(made)).y], [-300, -200]);
   });
 
-  it('are ellipses whose halves follow, and with Shift keep their proportions', async () => {
+  it('are ellipses that follow the handle, and keep their proportions with Shift', async () => {
     const made = await draw(
       '<svg width="100" height="50"><ellipse cx="50" cy="25" fill="#ffffff" rx="50" ry="25" stroke="#000000" stroke-width="2"/></svg>',
       {
@@ -81,7 +81,7 @@ describe('drawings on the canvas', () => {
     assert.match(svg, /^<svg width="200" height="100"><ellipse cx="100" cy="50" fill="#ffffff" rx="100" ry="50"/);
   });
 
-  it('are lines whose ends go where they are pulled, past one another too', async () => {
+  it('are lines whose ends follow the pointer, even past one another', async () => {
     const made = await draw(
       '<svg width="100" height="40"><line stroke="#ff0000" stroke-width="2" x1="0" x2="100" y1="0" y2="40"/></svg>',
       {
@@ -99,7 +99,7 @@ describe('drawings on the canvas', () => {
     assert.deepEqual([line.x, line.y], [-350, 60]);
   });
 
-  it('are pictures, whose corners keep the proportions', async () => {
+  it('are pictures whose corners keep the proportions', async () => {
     const made = await draw(
       '<svg width="60" height="30"><circle cx="15" cy="15" r="15" fill="#00f"/><circle cx="45" cy="15" r="15"/></svg>',
       {
@@ -114,20 +114,20 @@ describe('drawings on the canvas', () => {
     await item(made, second).locator('image[width="120"][height="60"]').waitFor();
   });
 
-  it('turn around their upper left corner, and are resized when they are turned', async () => {
+  it('rotate around their upper left corner, and are resized while rotated', async () => {
     const made = await draw('<svg width="100" height="60"><rect width="100" height="60" fill="#ffffff" stroke="#000000"/></svg>', {
       x: 0,
       y: -80,
     });
     await select(made);
-    // From above the middle to the right of it, around the corner: a quarter.
+    // From above the centre to its right, around the corner: a quarter turn.
     await page.keyboard.down('Shift');
     await pull('turn', -24, 76);
     await page.keyboard.up('Shift');
     const { rotation } = await changed(made, 'the turned rectangle');
     assert.equal(rotation, 90);
     await page.locator('.handles[transform*="rotate(90)"]').waitFor();
-    // Its right edge is below now.
+    // Its right edge is at the bottom now.
     await pull('e', 0, 50);
     await waitFor(async () => /^<svg width="150" height="60">/.test((await stored(made)).svg), { what: 'the longer rectangle' });
     assert.deepEqual([(await stored(made)).x, (await stored(made)).y], [0, -80]);
@@ -143,7 +143,7 @@ describe('drawings on the canvas', () => {
     await page.locator('.handles').waitFor();
   });
 
-  it('are texts that are written where they stand', async () => {
+  it('are texts that are edited in place', async () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('t');
     const area = await page.locator('svg.canvas').boundingBox();
@@ -171,5 +171,5 @@ describe('drawings on the canvas', () => {
     await second.page.locator('.drawing text').filter({ hasText: 'Rack 2' }).waitFor();
   });
 
-  it('had no trouble of its own', () => assert.deepEqual([...first.problems, ...second.problems], []));
+  it('cause no error in the page', () => assert.deepEqual([...first.problems, ...second.problems], []));
 });

@@ -1,4 +1,4 @@
-/** A template of every kind that clients can create is made in the page; a disk is visible to its guest; small things about the lists. */
+/** The page creates a template of every kind that clients can create; a guest sees its disk; further cases of the lists. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KindFacts, KindSchemas } from '../../src/schema/kind.ts';
@@ -34,7 +34,7 @@ describe('a template in the page', () => {
       assert.equal(templates.find(({ name }) => name === `My ${node_type}`)?.template_type, node_type, title);
     });
 
-  it('puts a chosen disk on an interface', async () => {
+  it('connects a chosen disk to an interface', async () => {
     await page.getByRole('button', { name: 'My qemu' }).first().click();
     const editor = page.getByRole('dialog', { name: 'Template “My qemu”' });
     await editor.getByLabel('First disk (hda)').fill('disk.qcow2');
@@ -49,7 +49,7 @@ describe('a template in the page', () => {
 describe('the list of projects', () => {
   it('keeps a row while its project is exported', async () => {
     const project = await createProject(client, { name: 'Exported', auto_close: false });
-    // The export tells its progress with each file.
+    // The export emits a notification for each file.
     await fetch(`${server.url}/v2/projects/${project.id}/files/notes.txt`, { method: 'POST', body: 'notes' });
     await page.goto(server.url);
     await page.getByText('Exported').waitFor();
@@ -57,13 +57,13 @@ describe('the list of projects', () => {
       fetch('/v2/projects/${project.id}/export').then((answer) => answer.blob()).then(resolve);
     })`);
     await told;
-    // A later notice is shown, so the earlier ones were handled.
+    // A later notification is shown, so the earlier ones were handled.
     await createProject(client, { name: 'Later', auto_close: false });
     await page.getByText('Later').waitFor();
     assert.equal(await page.getByText('Exported').count(), 1);
   });
 
-  it('needs no description of the whole API', async () => {
+  it('works without the OpenAPI document', async () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.reload();

@@ -1,4 +1,4 @@
-/** As a person would: from an empty server to two PCs that are wired, started, and ping each other in the browser's console. */
+/** The first steps of a user: from an empty server to two wired, started PCs that ping each other in the browser's console. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
@@ -27,7 +27,7 @@ describe('a first lab, in the browser', () => {
     await canvas(page).node('PC2').waitFor();
   });
 
-  it('offers for a node only what its kind can do', async () => {
+  it('offers only commands that the node’s kind supports', async () => {
     const panel = page.locator('aside.inspector');
     const verbs = () => panel.locator('.button-grid button').allTextContents();
     await canvas(page).node('PC1').click();
@@ -53,13 +53,13 @@ describe('a first lab, in the browser', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('starts everything and shows that it runs', async () => {
+  it('starts all nodes and shows that they run', async () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Start all' }).first().click();
     await page.getByText('2 nodes, 2 running').waitFor();
   });
 
-  it('pings from one to the other in a console', async () => {
+  it('pings from one PC to the other in a console', async () => {
     await canvas(page).node('PC2').dblclick();
     await consoleText(page, /PC2>/);
     await type(page, 'ip 10.1.0.2/24');
@@ -73,7 +73,7 @@ describe('a first lab, in the browser', () => {
     await picture(page, 'console');
   });
 
-  it('takes what is typed before a console is connected', async () => {
+  it('sends text that was typed before the console connected', async () => {
     const asked = Promise.withResolvers<void>();
     const connect = Promise.withResolvers<void>();
     await page.route('**/v2/tickets', async (route) => {
@@ -81,7 +81,7 @@ describe('a first lab, in the browser', () => {
       await connect.promise;
       await route.continue();
     });
-    await page.getByRole('button', { name: 'Move to a pane of its own' }).click();
+    await page.getByRole('button', { name: 'Move to a new pane' }).click();
     await asked.promise;
     await page.locator('.pane.current .xterm-screen').click();
     await type(page, 'echo typed early');
@@ -90,7 +90,7 @@ describe('a first lab, in the browser', () => {
     await page.unroute('**/v2/tickets');
   });
 
-  it('moves a node, and it is there after loading the page again', async () => {
+  it('moves a node, which keeps its position after a reload of the page', async () => {
     const node = canvas(page).node('PC1');
     const before = await node.boundingBox();
     await node.dragTo(page.locator('svg.canvas'), { targetPosition: { x: 200, y: 120 } });
@@ -102,15 +102,15 @@ describe('a first lab, in the browser', () => {
     assert.equal(await place(), moved);
   });
 
-  it('stops everything, closes, and deletes after having asked', async () => {
+  it('stops all nodes, closes the project, and deletes it after confirmation', async () => {
     await page.getByRole('button', { name: 'Stop all' }).first().click();
     await page.getByText('2 nodes, 0 running').waitFor();
     await page.getByRole('link', { name: 'Projects' }).click();
-    await page.getByRole('button', { name: 'What can be done with First lab' }).click();
+    await page.getByRole('button', { name: 'Actions for First lab' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete project' }).click();
     await page.getByRole('button', { name: 'Build the demo lab' }).waitFor();
   });
 
-  it('did nothing that its policy forbids, and no script failed', () => assert.deepEqual(problems, []));
+  it('violates no content security policy and causes no script error', () => assert.deepEqual(problems, []));
 });

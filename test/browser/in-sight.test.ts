@@ -1,4 +1,4 @@
-/** What is made, selected or fitted comes to be where it is seen: not below a panel, however narrow the window. */
+/** New, selected and fitted items are visible: no panel covers them, however narrow the window. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -18,7 +18,7 @@ async function setPanel(page: Page, name: 'palette' | 'inspector', open: boolean
   await panel.waitFor({ state: open ? 'attached' : 'detached' });
 }
 
-/** Playwright refuses to click what something else covers. */
+/** Playwright refuses to click a covered element. */
 async function isPointedAt(page: Page, name: string): Promise<void> {
   await canvas(page).node(name).locator('image').click();
   await page.getByRole('heading', { name, exact: true }).waitFor();
@@ -31,17 +31,17 @@ for (const width of [1280, 768])
     const add = () => page.getByRole('button', { name: 'VPCS', exact: true }).click();
     const nodes = () => client.get<{ name: string }[]>(`${project.path}/nodes`);
 
-    it('gets a node in the middle of what is seen, even one that was clicked before the project was read', async () => {
+    it('adds a node in the middle of the visible part, even before the project is loaded', async () => {
       const held = Promise.withResolvers<void>();
       await page.route('**/drawings', (route) => held.promise.then(() => route.continue()), { times: 1 });
       await page.reload();
       await page.getByText('Opening the project…').waitFor();
-      // In a narrow window the panels are closed at first, and their keys come with the project.
+      // In a narrow window the panels are closed at first, and their keys work once the project is loaded.
       const isEarly = width > 900;
       if (isEarly) await add();
       held.resolve();
       await page.getByText('Opening the project…').waitFor({ state: 'detached' });
-      // Where the palette is closed, the empty canvas has a button for it.
+      // While the palette is closed, the empty canvas has a button for it.
       if (!isEarly) await page.locator('.canvas-hint').getByRole('button', { name: 'Add nodes' }).click();
       await setPanel(page, 'palette', true);
       await setPanel(page, 'inspector', true);
@@ -52,7 +52,7 @@ for (const width of [1280, 768])
       assert.equal((await nodes()).length, 2);
     });
 
-    it('shows what is selected elsewhere, or by keyboard', async () => {
+    it('shows an item that was selected in a list or by keyboard', async () => {
       await createNode(client, project, 'vpcs', { name: 'Far', x: 4000, y: 3000 });
       await canvas(page).node('Far').waitFor({ state: 'attached' });
       await page.keyboard.press('Escape');
@@ -67,7 +67,7 @@ for (const width of [1280, 768])
       for (const name of ['Far', 'PC1', 'PC2']) await isPointedAt(page, name);
     });
 
-    it('keeps what is selected in sight when a panel opens over it, or the window becomes smaller', async () => {
+    it('keeps the selection visible when a panel opens over it, or the window becomes smaller', async () => {
       await setPanel(page, 'palette', false);
       await setPanel(page, 'inspector', false);
       await createNode(client, project, 'vpcs', { name: 'Corner', x: 8000, y: 3000 });
@@ -83,5 +83,5 @@ for (const width of [1280, 768])
       await isPointedAt(page, 'Corner');
     });
 
-    it('had no trouble of its own', () => assert.deepEqual(problems, []));
+    it('causes no error in the page', () => assert.deepEqual(problems, []));
   });

@@ -1,4 +1,4 @@
-/** A lab from the first page to the last packet without a mouse: nothing here points, clicks or sets the focus by itself. */
+/** A lab from the first page to the last packet without a mouse: nothing here points, clicks or sets the focus. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Link } from '../../src/schema/link.ts';
@@ -21,7 +21,7 @@ const nodes = () => client.get<NodeBody[]>(`${path}/nodes`);
 const links = () => client.get<Link[]>(`${path}/links`);
 
 describe('a lab by keyboard alone', () => {
-  it('begins with a project', async () => {
+  it('starts with a new project', async () => {
     await tabTo('New project');
     await press('Enter');
     await type(page, 'Keys');
@@ -67,7 +67,7 @@ describe('a lab by keyboard alone', () => {
     await focusIsOn('svg.canvas');
   });
 
-  it('is started, and pings from a console, which can be left', async () => {
+  it('is started, and pings from a console; a key returns from the console to the page', async () => {
     await press('Shift+S');
     await page.locator('.node.started').nth(2).waitFor();
     for (const number of [2, 1]) {
@@ -84,7 +84,7 @@ describe('a lab by keyboard alone', () => {
     await focusIsOn('svg.canvas');
   });
 
-  it('has a delay on a link, and shows it', async () => {
+  it('gets a delay on a link, and shows it', async () => {
     await select('PC1');
     await press('e', 'F6');
     await focusIsOn('.inspector *');
@@ -96,12 +96,12 @@ describe('a lab by keyboard alone', () => {
     await press('F6');
     await focusIsOn('.console:not([hidden]) textarea');
     await type(page, 'ping 10.0.0.2 -c 2 -w 20000');
-    // 150 ms there and as much back, and what a busy machine adds.
+    // 150 ms in each direction, plus the delay of a busy machine.
     await consoleText(page, /icmp_seq=2 ttl=64 time=([3-9]\d\d|\d{4,})\./);
     await press('Control+F6');
   });
 
-  it('is captured, and the packets are walked through', async () => {
+  it('is captured, and arrow keys move through the packets', async () => {
     await press('w');
     await focusIsOn('dialog [type=submit]');
     await press('Enter');
@@ -136,7 +136,7 @@ describe('a lab by keyboard alone', () => {
     await canvas(page).node('PC2').waitFor({ state: 'detached' });
   });
 
-  it('has a menu for what is selected, and gives the focus back', async () => {
+  it('has a menu of the selection, and restores the focus', async () => {
     await select('PC1');
     await press('m');
     await focusIsOn('.menu button');
@@ -156,13 +156,13 @@ describe('a lab by keyboard alone', () => {
     await press('Escape');
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });
 
 const names = new Map<string, string>();
 const hasEnd = ({ nodes: ends }: Link, name: string) => ends.some(({ node_id }) => names.get(node_id) === name);
 
-/** Goes through the items until this one is selected. */
+/** Cycles through the items until this one is selected. */
 async function select(name: string): Promise<void> {
   for (const node of await nodes()) names.set(node.node_id, node.name);
   await waitFor(
@@ -175,7 +175,7 @@ async function select(name: string): Promise<void> {
   );
 }
 
-/** By Tab, as far as it takes; each stop shows that it has the focus. */
+/** Presses Tab until the control has the focus; each stop shows a focus mark. */
 async function tabTo(name: string): Promise<void> {
   const said: string[] = [];
   for (let stop = 0; stop < 80; stop += 1) {
@@ -196,13 +196,13 @@ async function focusIsOn(selector: string): Promise<void> {
   assert.ok(await isSeen(), `the focus is seen on ${selector}`);
 }
 
-/** A cursor in a console is the mark of its focus. */
+/** The cursor of a console is its focus mark. */
 function isSeen(): Promise<boolean> {
   return page.evaluate<boolean>(`(() => {
     const element = document.activeElement;
     if (element === document.body) return true;
     if (element.closest('.terminal')) return element.closest('.terminal').classList.contains('focus');
-    // A table's mark is on what scrolls it.
+    // The focus mark of a table is on its scroll container.
     const marked = [element, element.parentElement].some((one) => getComputedStyle(one).outlineStyle !== 'none');
     return element.matches(':focus-visible') && marked;
   })()`);

@@ -1,4 +1,4 @@
-/** Labels of nodes and links are put elsewhere on the canvas, seen by everybody at once, and come back. */
+/** Labels of nodes and links are moved on the canvas, shown to all users at once, and reset. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Locator } from 'playwright-core';
@@ -23,7 +23,7 @@ const standard = (one as unknown as { label: Label }).label;
 const stored = async () => (await client.get<{ label: Label; x: number }>(`${project.path}/nodes/${one.node_id}`)).label;
 const storedEnd = async (place: 0 | 1) => (await client.get<Link>(`${project.path}/links/${link_id}`)).nodes[place]?.label as Label;
 
-/** By the mouse; the canvas is at 100 %. */
+/** Drags with the mouse; the canvas is at 100 %. */
 async function drag(what: Locator, dx: number, dy: number): Promise<void> {
   const box = await what.boundingBox();
   assert.ok(box);
@@ -38,7 +38,7 @@ async function drag(what: Locator, dx: number, dy: number): Promise<void> {
 const near = (value: number | null | undefined, wanted: number) => Math.abs((value ?? Number.NaN) - wanted) <= 1.5;
 
 describe('labels on the canvas', () => {
-  it('of a node are dragged, without the node, and stand there for others at once', async () => {
+  it('of a node are dragged without the node, and other windows show it at once', async () => {
     for (const tab of [first, second]) await nodeLabel(tab).waitFor();
     const before = await nodeLabel().boundingBox();
     await drag(nodeLabel(), 60, 90);
@@ -51,7 +51,7 @@ describe('labels on the canvas', () => {
     assert.deepEqual((await client.get<{ x: number; y: number }>(`${project.path}/nodes/${one.node_id}`)).x, -200);
   });
 
-  it('go back with undo, and to their usual place', async () => {
+  it('are restored by undo, and reset to their default position', async () => {
     await page.keyboard.press('Control+z');
     await waitFor(async () => (await stored()).x === null, { what: 'the label where it was' });
     for (const tab of [first, second])
@@ -63,7 +63,7 @@ describe('labels on the canvas', () => {
     assert.deepEqual(await stored(), standard);
   });
 
-  it('of the ends of a link are dragged, each by itself', async () => {
+  it('of the ends of a link are dragged independently', async () => {
     const before = await endLabel(1).boundingBox();
     await drag(endLabel(1), -20, 50);
     await waitFor(async () => typeof (await storedEnd(1)).x === 'number', { what: 'the label of the second end' });
@@ -74,7 +74,7 @@ describe('labels on the canvas', () => {
     assert.ok(near(after?.x, (before?.x ?? 0) - 20) && near(after?.y, (before?.y ?? 0) + 50), 'it stands where it was let go');
   });
 
-  it('are chosen and moved with the keyboard alone', async () => {
+  it('are selected and moved with the keyboard alone', async () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await page.locator('svg.canvas').focus();
@@ -91,14 +91,14 @@ describe('labels on the canvas', () => {
     });
   });
 
-  it('of a link go back to where the line leaves the node', async () => {
+  it('of a link are reset to where the line leaves the node', async () => {
     await page.locator('.link .hit').click({ force: true });
     await page.keyboard.press('Alt+l');
     await waitFor(async () => (await storedEnd(1)).x === undefined, { what: 'a label without a place' });
     await endLabel(1, second).and(second.page.locator('[text-anchor="middle"]')).waitFor();
   });
 
-  it('of a locked node stay', async () => {
+  it('of a locked node cannot be moved', async () => {
     await client.put(`${project.path}/nodes/${one.node_id}`, { locked: true });
     await page.locator('.node .lock').waitFor({ state: 'attached' });
     const before = await stored();
@@ -107,5 +107,5 @@ describe('labels on the canvas', () => {
     assert.deepEqual(await stored(), before);
   });
 
-  it('had no trouble of its own', () => assert.deepEqual([...first.problems, ...second.problems], []));
+  it('cause no error in the page', () => assert.deepEqual([...first.problems, ...second.problems], []));
 });

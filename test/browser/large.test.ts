@@ -1,4 +1,4 @@
-/** A project of 1,000 nodes and 1,500 links is worked on like a small one. How quick it is, `bench/web.ts` measures. */
+/** A project of 1,000 nodes and 1,500 links works like a small one. `bench/web.ts` measures its speed. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../src/schema/node.ts';
@@ -31,7 +31,7 @@ const { nodes } = expectStatus(
         x: (number % columns) * spacingPx,
         y: Math.floor(number / columns) * spacingPx,
       })),
-      // Each with the next, and half of them with one further on.
+      // Each node is linked to the next, and half of them to a node further on.
       links: Array.from({ length: size.links }, (_, link) => {
         const from = link % size.nodes;
         const isNext = link < size.nodes;
@@ -45,14 +45,14 @@ const { page, problems } = await openTab(`${server.url}/projects/${project.id}`)
 const first = nodes[0] ?? assert.fail('no node was made');
 
 describe('a project of 1,000 nodes', () => {
-  it('is drawn whole', async () => {
+  it('is rendered completely', async () => {
     await page.getByText(`${size.nodes} nodes, 0 running · ${size.links} links`).waitFor({ timeout: drawLimitMs });
     const isDrawn = async () =>
       (await page.locator('.node').count()) === size.nodes && (await page.locator('.link').count()) === size.links;
     await waitFor(isDrawn, { what: 'all nodes and links on the canvas', limitMs: drawLimitMs });
   });
 
-  it('is enlarged and shown whole again, and a node of it moved', async () => {
+  it('is zoomed and fitted again, and one of its nodes moves', async () => {
     const areaOf = async () => (await canvas(page).node('N0').boundingBox()) ?? assert.fail('N0 is not drawn');
     const whole = await areaOf();
     for (let turn = 0; turn < 4; turn += 1) await page.keyboard.press('+');
@@ -66,10 +66,10 @@ describe('a project of 1,000 nodes', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('shows at once what another client does', async () => {
+  it('shows changes of another client at once', async () => {
     await client.put(`${project.path}/nodes/${first.node_id}`, { name: 'Renamed' });
     await canvas(page).node('Renamed').waitFor({ state: 'attached', timeout: drawLimitMs });
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

@@ -1,4 +1,4 @@
-/** A link as a person works on it: impaired while a ping shows it, suspended, captured, and its packets looked at. */
+/** The work on a link: impaired while a ping shows it, suspended, captured, and its packets inspected. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
@@ -29,7 +29,7 @@ const filtersAre = (wanted: object, what: string) => waitFor(async () => isDeepS
 const impairments = page.getByRole('region', { name: 'Impairments' });
 const graph = page.getByRole('region', { name: 'Live' });
 const packets = page.getByRole('grid', { name: 'Packets' });
-/** VPCS waits this long for an answer instead of a second: a busy machine may need it. */
+/** VPCS waits this long for a reply instead of a second: a busy machine may need it. */
 const patiently = '-w 20000';
 const selectLink = () => page.locator('.link .hit').first().click({ force: true });
 
@@ -42,11 +42,11 @@ describe('a link in the browser', () => {
     await filtersAre({ delay: [120.5] }, 'the delay on the server');
     await page.locator('.xterm-screen').click();
     await type(page, `ping 10.0.0.2 -t ${patiently}`);
-    // 120.5 ms there and as much back, and what a busy machine adds.
+    // 120.5 ms in each direction, plus the delay of a busy machine.
     await consoleText(page, /seq=3 ttl=64 time=(2[4-9]\d|[3-9]\d\d|\d{4,})\.\d+ ms/);
   });
 
-  it('draws what passes and how long it was held', async () => {
+  it('draws the rate and the delay of its frames', async () => {
     await selectLink();
     await graph
       .locator('figure')
@@ -62,7 +62,7 @@ describe('a link in the browser', () => {
     await selectLink();
   });
 
-  it('has limits that are said, and sends nothing beyond them', async () => {
+  it('shows the bounds of a value, and sends nothing beyond them', async () => {
     await impairments.getByLabel('Packet loss').fill('250');
     await impairments.getByRole('alert').filter({ hasText: '0 to 100 %' }).waitFor();
     await impairments.getByLabel('Packet loss').fill('0.05');
@@ -73,11 +73,11 @@ describe('a link in the browser', () => {
     await impairments.getByRole('tab', { name: 'PC2 → PC1' }).click();
     await impairments.getByLabel('Latency').fill('10');
     await filtersAre({ delay: [120.5], packet_loss: [0.05], delay_ba: [10] }, 'another delay back');
-    await impairments.getByRole('button', { name: 'Turn the directions around' }).click();
+    await impairments.getByRole('button', { name: 'Swap directions' }).click();
     await filtersAre({ delay: [120.5], packet_loss: [0.05], delay_ab: [10] }, 'the delay for the other direction');
   });
 
-  it('says why the server refuses something', async () => {
+  it('shows why the server refuses a filter', async () => {
     await impairments.getByRole('tab', { name: 'Both ways' }).click();
     await impairments.getByLabel('Berkeley Packet Filter').fill('no such expression (');
     await impairments
@@ -88,7 +88,7 @@ describe('a link in the browser', () => {
     await impairments.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  it('becomes a typical line with one click, and is clear again with another', async () => {
+  it('becomes a typical line with one click, and is cleared with another', async () => {
     await impairments.getByText('Typical lines').click();
     await impairments.getByRole('button', { name: /^Satellite/ }).click();
     await waitFor(async () => 'bandwidth_ba' in (await filters()), { what: 'the preset on the server' });
@@ -103,13 +103,13 @@ describe('a link in the browser', () => {
     await selectLink();
     await page.keyboard.press('u');
     await waitFor(async () => (await client.get<Link>(linkPath)).suspend, { what: 'the suspended link' });
-    // The key goes by what the page shows.
+    // The page updates first: the key acts on its state.
     await page.getByText('Suspended', { exact: true }).first().waitFor();
     await page.keyboard.press('u');
     await waitFor(async () => !(await client.get<Link>(linkPath)).suspend, { what: 'the link that goes on' });
   });
 
-  it('is captured, and its packets are in the table as they come', async () => {
+  it('is captured, and its packets appear in the table as they arrive', async () => {
     await page.keyboard.press('w');
     await page.getByRole('dialog').getByRole('button', { name: 'Start capture' }).click();
     await packets.waitFor();
@@ -128,7 +128,7 @@ describe('a link in the browser', () => {
       .waitFor();
   });
 
-  it('shows only what its display filter lets through', async () => {
+  it('shows only packets that match the display filter', async () => {
     const field = page.getByRole('searchbox', { name: 'Display filter' });
     await field.fill('icmp');
     await page.getByText(/8 of \d+ packets/).waitFor();
@@ -138,12 +138,12 @@ describe('a link in the browser', () => {
     await field.fill('');
   });
 
-  it('takes a packet apart, with its bytes, and goes on with arrow keys', async () => {
+  it('shows a packet’s headers and bytes, and selects the next one with arrow keys', async () => {
     await packets.getByRole('row').filter({ hasText: 'Echo request' }).first().click();
     const detail = page.getByRole('region', { name: /^Packet \d+/ });
     await detail.getByText('8 (Echo request)').waitFor();
     await detail.locator('.hex .marked').first().waitFor();
-    // Room for the table: the panels beside the canvas give way.
+    // Room for the table: the panels beside the canvas are closed.
     for (const key of ['a', 'd']) await page.keyboard.press(key);
     await picture(page, 'capture');
     await page.keyboard.press('d');
@@ -159,7 +159,7 @@ describe('a link in the browser', () => {
       new RegExp(`^gns3\\+pcap://127\\.0\\.0\\.1:\\d+\\?protocol=http&project_id=${project.id}&link_id=${link_id}`),
     );
     const downloading = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download what is shown as pcap' }).click();
+    await page.getByRole('button', { name: 'Download the shown packets as pcap' }).click();
     const file = await readFile(await (await downloading).path());
     assert.equal(file.readUInt32LE(0), 0xa1b2c3d4);
     assert.ok(file.length > 24 + 6 * 58, `${file.length} bytes`);
@@ -171,5 +171,5 @@ describe('a link in the browser', () => {
     await packets.getByRole('row').filter({ hasText: 'Echo reply' }).first().waitFor();
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

@@ -1,4 +1,4 @@
-/** A capture of twenty thousand packets: few of its rows exist at a time, and it can be scrolled, filtered and walked by keys. */
+/** A capture of twenty thousand packets: only visible rows exist, and it can be scrolled, filtered and navigated by keys. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const [one, other] = nodes;
 assert.ok(one && other);
 const { link_id } = await client.post<Link>(`${project.path}/links`, { nodes: [end(one), end(other)] });
 
-// The capture goes on behind what a file of its name holds.
+// The capture appends to an existing file of its name.
 const { path } = await client.get<{ path: string }>(project.path);
 await mkdir(join(path, 'project-files/captures'), { recursive: true });
 await writeFile(join(path, 'project-files/captures/long.pcap'), await longFile());
@@ -29,10 +29,10 @@ const rows = table.locator('tbody tr');
 const scrollTo = (part: number) => table.evaluate((element, to) => element.scrollTo(0, element.scrollHeight * to), part);
 
 describe('a long capture', () => {
-  it('is read whole, and few of its rows exist', async () => {
+  it('is read completely, and only few of its rows exist', async () => {
     await page.locator('.link .hit').click({ force: true });
     await page.keyboard.press('w');
-    // Real frames of the two nodes may have joined them.
+    // Real frames of the two nodes may be among them.
     await page.getByText(/Live: 20,?0\d\d packets/).waitFor();
     assert.equal(
       await page
@@ -44,7 +44,7 @@ describe('a long capture', () => {
     assert.ok((await rows.count()) < 100);
   });
 
-  it('can be scrolled anywhere', async () => {
+  it('can be scrolled to any row', async () => {
     await scrollTo(0);
     await page.locator('[data-packet="1"]').waitFor();
     await scrollTo(0.5);
@@ -52,7 +52,7 @@ describe('a long capture', () => {
     assert.ok((await rows.count()) < 100);
   });
 
-  it('is walked through with keys', async () => {
+  it('is navigated with keys', async () => {
     await scrollTo(0);
     await page.getByRole('grid', { name: 'Packets' }).focus();
     await page.keyboard.press('ArrowDown');
@@ -66,15 +66,15 @@ describe('a long capture', () => {
 
   it('is filtered', async () => {
     await page.getByRole('searchbox', { name: 'Display filter' }).fill('tcp');
-    // Nine of every 45 packets of the file.
+    // Nine of every 45 packets of the file match.
     await page.getByText(/4,00\d of 20,?0\d\d packets/).waitFor();
     await page.getByRole('searchbox', { name: 'Display filter' }).fill('');
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });
 
-/** The packets of the decoders' tests, again and again. */
+/** The packets of the decoders' tests, repeated. */
 async function longFile(): Promise<Uint8Array> {
   const parser = new PcapParser();
   parser.push(new Uint8Array(await readFile(join(import.meta.dirname, '../../web/capture/traffic.pcap'))));

@@ -1,4 +1,4 @@
-/** A compute without the emulators: the palette marks what cannot run, and the panel of a node lists what is missing. */
+/** A compute without the emulators: the palette marks templates that cannot run, and a node's panel lists the missing programs. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,14 +19,14 @@ const { page, problems } = await openTab(`${server.url}/projects/${project.id}`)
 const panel = page.locator('aside.inspector');
 
 describe('a compute without emulators, in the browser', () => {
-  it('says which nodes each missing program is for', async () => {
+  it('lists the nodes that need each missing program', async () => {
     const findings = await client.get<Finding[]>('/v2/computes/local/doctor');
     const typesOf = (name: string) => findings.find(({ what }) => what === name)?.node_types;
     assert.deepEqual([typesOf('vpcs'), typesOf('qemu-system-x86_64'), typesOf('KVM')], [['vpcs'], ['qemu'], ['qemu']]);
     assert.equal(typesOf('tcpdump'), undefined);
   });
 
-  it('has what is missing and its package in the panel of a node, and nothing at one that runs', async () => {
+  it('names the missing program and its package in the panel of a node, and nothing at a running node', async () => {
     await canvas(page).node('PC').click();
     await panel.getByText('apt-get install vpcs', { exact: true }).waitFor();
     assert.deepEqual(await panel.locator('.plain-list strong').allTextContents(), ['vpcs']);
@@ -35,7 +35,7 @@ describe('a compute without emulators, in the browser', () => {
     assert.equal(await panel.locator('.plain-list strong').count(), 0);
   });
 
-  it('marks in the palette what cannot run, with the reason and the remedy, and does not hide it', async () => {
+  it('marks templates that cannot run in the palette, with reason and remedy, and does not hide them', async () => {
     const entry = (name: string) => page.locator('button.template').filter({ hasText: name });
     await page.getByRole('searchbox').hover();
     await entry('VPCS').locator('.icon').waitFor();
@@ -43,5 +43,5 @@ describe('a compute without emulators, in the browser', () => {
     assert.equal(await entry('Ethernet switch').locator('.icon').count(), 0);
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

@@ -1,19 +1,19 @@
-/** Parts of the page, as tests look for them. */
+/** Locators of parts of the page. */
 import type { Locator, Page } from 'playwright-core';
 
 export function canvas(page: Page): { node(name: string): Locator } {
   return {
-    // A name may be the beginning of another.
+    // One name may be a prefix of another.
     node: (name) => page.locator(`.node[aria-label="${name}"], .node[aria-label^="${name},"]`),
   };
 }
 
-/** Of the consoles that are shown, the one with this name. */
+/** The visible console of this name. */
 export function consoleOf(page: Page, name: string): Locator {
   return page.getByRole('tabpanel', { name, exact: true });
 }
 
-/** Waits until a console that is shown has this text; a failure says what the consoles had instead. */
+/** Waits until a visible console shows this text; a failure reports the text of all consoles. */
 export async function consoleText(
   page: Page,
   text: RegExp,
@@ -28,7 +28,7 @@ export async function consoleText(
   }
 }
 
-/** What all consoles show, hidden ones as well, and where the focus is. */
+/** The text of all consoles, including hidden ones, and the focused element. */
 async function consolesNow(page: Page): Promise<string> {
   const consoles = await page.locator('.console').all();
   const texts = await Promise.all(

@@ -1,4 +1,4 @@
-/** A page whose server is gone for a while: it asks for what it missed, and reads everything only where that is not known. */
+/** A page whose server is away for a while: it resumes from its last change, and reads everything only if the server lost the record. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -17,8 +17,8 @@ const { page, problems } = await openTab(`${server.url}/projects/${project.id}`)
 const lost = page.getByText('The connection to the server is lost');
 const reads = readsOf(page);
 
-describe('a page that lost its server', () => {
-  it('is told what others did meanwhile, and reads nothing twice', async () => {
+describe('a page that lost its connection', () => {
+  it('receives the changes of others meanwhile, and reads nothing twice', async () => {
     await canvas(page).node(names.goes).waitFor();
     await client.post(`${project.path}/nodes/${stays.node_id}/start`, {}, 200);
     await page.locator('.node.started').waitFor();
@@ -39,7 +39,7 @@ describe('a page that lost its server', () => {
     assert.deepEqual(reads(), []);
   });
 
-  it('reads everything when the server does not know what was missed', async () => {
+  it('reads everything when the server has no record of the missed changes', async () => {
     const { snapshot_id } = await client.post<{ snapshot_id: string }>(`${project.path}/snapshots`, { name: 'kept' });
     await createNode(client, project, 'vpcs', { name: 'Later', x: 100, y: 200 });
     await canvas(page).node('Later').waitFor();
@@ -50,7 +50,7 @@ describe('a page that lost its server', () => {
     assert.deepEqual(reads(), ['', '/drawings', '/links', '/nodes']);
   });
 
-  it('shows a project whole that was closed and opened meanwhile', async () => {
+  it('shows a complete project that was closed and opened meanwhile', async () => {
     await client.post(`${project.path}/close`, {}, 204);
     await page.getByRole('heading', { name: 'is closed' }).waitFor();
     await awayWhile(() => client.post(`${project.path}/open`));
@@ -58,10 +58,10 @@ describe('a page that lost its server', () => {
     assert.equal(await page.locator('.node').count(), 3);
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });
 
-/** The server is killed and comes back; the page does not reach it until everything was done. */
+/** Kills and restarts the server; the page cannot connect until `task` is done. */
 async function awayWhile(task: () => Promise<unknown>): Promise<void> {
   await page.route('**/v2/tickets', (route) => route.abort());
   await server.kill9();
@@ -72,7 +72,7 @@ async function awayWhile(task: () => Promise<unknown>): Promise<void> {
   await lost.waitFor({ state: 'detached' });
 }
 
-/** What of the project was read whole since this was asked last, in alphabetical order. */
+/** Lists of the project that were read since the last call, in alphabetical order. */
 function readsOf(ofPage: Page): () => string[] {
   let paths: string[] = [];
   ofPage.on('request', (request) => {

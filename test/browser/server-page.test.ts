@@ -1,4 +1,4 @@
-/** The server's page, by keyboard alone where it can be: computes, what runs, versions; another real server as a compute. */
+/** The server's page, by keyboard where possible: computes, running nodes, versions; another real server as a compute. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
@@ -14,7 +14,7 @@ const { page, problems } = await openTab(server.url);
 const computes = () => client.get<{ name: string }[]>('/v2/computes');
 
 describe('the server’s page', () => {
-  it('tells of computes and their load, of running nodes, versions and the licence', async () => {
+  it('shows computes with their load, running nodes, versions and the licence', async () => {
     await page.getByRole('link', { name: 'Server' }).click();
     await page.getByRole('heading', { name: 'Computes' }).waitFor();
     await page.getByText('Connected', { exact: true }).waitFor();
@@ -26,18 +26,18 @@ describe('the server’s page', () => {
     await page.getByText(version, { exact: true }).waitFor();
   });
 
-  it('tells what a compute has and lacks', async () => {
-    await page.getByText(/^What .* has and lacks$/).click();
+  it('shows the doctor’s report of a compute', async () => {
+    await page.getByText(/^Doctor: /).click();
     const findings = await client.get<{ what: string }[]>('/v2/computes/local/doctor');
     assert.ok(findings.length > 5);
     for (const { what } of findings) await page.locator('.doctor strong').getByText(what, { exact: true }).first().waitFor();
   });
 
   it('adds a compute without a mouse', async () => {
-    const add = page.getByRole('button', { name: 'Add a compute' });
+    const add = page.getByRole('button', { name: 'Add compute' });
     await add.focus();
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Add a compute' });
+    const dialog = page.getByRole('dialog', { name: 'Add compute' });
     await dialog.getByLabel('Name').fill('Elsewhere');
     await dialog.getByLabel('Host').fill('127.0.0.1');
     await dialog.getByLabel('Port').fill(String(remote.server.port));
@@ -46,9 +46,9 @@ describe('the server’s page', () => {
     await picture(page, 'server');
   });
 
-  it('says why one cannot be added', async () => {
-    await page.getByRole('button', { name: 'Add a compute' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Add a compute' });
+  it('shows why a compute cannot be added', async () => {
+    await page.getByRole('button', { name: 'Add compute' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add compute' });
     await dialog.getByLabel('Name').fill('Elsewhere');
     await dialog.getByLabel('Host').fill('127.0.0.1');
     await dialog.getByLabel('Port').fill(String(remote.server.port));
@@ -57,12 +57,12 @@ describe('the server’s page', () => {
     await page.keyboard.press('Escape');
   });
 
-  it('removes one after having asked', async () => {
+  it('removes a compute after confirmation', async () => {
     await page.getByRole('button', { name: 'Remove Elsewhere' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Elsewhere', { exact: true }).waitFor({ state: 'detached' });
     await waitFor(async () => (await computes()).length === 1, { what: 'the one compute that is left' });
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

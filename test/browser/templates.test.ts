@@ -1,4 +1,4 @@
-/** Templates and images: a disk is uploaded, a template made and used, and the screen of its machine is seen in the page. */
+/** Templates and images: uploads a disk, creates and uses a template, and shows the screen of its machine in the page. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
@@ -12,7 +12,7 @@ const project = await createProject(client, { auto_close: false });
 const { page, problems } = await openTab(`${server.url}/templates`);
 
 describe('templates in the browser', () => {
-  it('are made and edited in forms that follow from the kind', async () => {
+  it('are created and edited in forms that follow from the kind', async () => {
     await page.getByRole('button', { name: 'New template' }).click();
     await page.getByLabel('Name', { exact: true }).fill('Firewall');
     await page.getByLabel('Kind of node').selectOption('qemu');
@@ -20,7 +20,7 @@ describe('templates in the browser', () => {
     const dialog = page.getByRole('dialog', { name: 'Template “Firewall”' });
     await dialog.getByLabel('Memory').fill('64');
     await dialog.getByLabel('Network adapters').fill('3');
-    // It is a choice once the kind's schema was read.
+    // The choices appear once the kind's schema is loaded.
     await dialog.getByLabel('Console', { exact: true }).and(page.locator('select')).selectOption('vnc');
     await dialog.getByLabel('Category').selectOption('firewall');
     await dialog.locator('input[type=file]').setInputFiles({
@@ -28,7 +28,7 @@ describe('templates in the browser', () => {
       mimeType: 'application/octet-stream',
       buffer: Buffer.alloc(1024 * 1024),
     });
-    await page.getByText('disk one.img was uploaded').waitFor();
+    await page.getByText('Uploaded disk one.img').waitFor();
     await dialog.getByLabel('First disk (hda)').fill('disk one.img');
     await picture(page, 'template');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -41,10 +41,10 @@ describe('templates in the browser', () => {
     );
   });
 
-  it('refuse what the server refuses, in its words, and keep what was typed', async () => {
+  it('show the server’s refusal, and keep the input', async () => {
     await page.getByRole('button', { name: 'Firewall' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Template “Firewall”' });
-    await dialog.getByLabel('Names of its nodes').fill('');
+    await dialog.getByLabel('Node names').fill('');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -62,7 +62,7 @@ describe('templates in the browser', () => {
     await page.keyboard.press('c');
     const screen = page.locator('.screen canvas');
     await screen.waitFor();
-    // The firmware's screen is 720 pixels wide: noVNC's canvas has that size once a picture came.
+    // The firmware's screen is 720 pixels wide: noVNC's canvas has that size after the first picture.
     await waitFor(() => page.evaluate<boolean>("document.querySelector('.screen canvas').width >= 640"), {
       what: 'the picture of the machine',
       limitMs: 30_000,
@@ -70,12 +70,12 @@ describe('templates in the browser', () => {
     await picture(page, 'screen');
   });
 
-  it('have images of each kind, on the compute that is chosen', async () => {
+  it('have images of each kind, on the selected compute', async () => {
     await client.post('/v2/computes', { name: 'Elsewhere', protocol: 'http', host: '127.0.0.1', port: remote.server.port });
     await page.goto(`${server.url}/templates`);
     const images = page.locator('section.images');
     await images.getByText('disk one.img').waitFor();
-    // The server's description of itself comes after the page.
+    // The server's schemas load after the page.
     await images.locator('option').getByText('IOU device').waitFor({ state: 'attached' });
     const kinds = await images.getByLabel('Images for').locator('option').allTextContents();
     assert.deepEqual(kinds, ['Docker container', 'Dynamips router', 'IOU device', 'QEMU VM']);
@@ -83,7 +83,7 @@ describe('templates in the browser', () => {
     await images.getByText('No images for “QEMU VM” yet').waitFor();
     await images.getByLabel('Images for').selectOption('iou');
     await images.getByText('No images for “IOU device” yet').waitFor();
-    // The first bytes of a program for Linux, as every such image is one.
+    // The first bytes of a Linux program: every image of this kind is one.
     const buffer = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 1, 1, 1, 0]), Buffer.alloc(4096)]);
     await images.locator('input[type=file]').setInputFiles({ name: 'l3.bin', mimeType: 'application/octet-stream', buffer });
     await images.locator('.plain-list').getByText('l3.bin', { exact: true }).waitFor();
@@ -99,5 +99,5 @@ describe('templates in the browser', () => {
     await picture(page, 'images');
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('cause no error in the page', () => assert.deepEqual(problems, []));
 });

@@ -1,4 +1,4 @@
-/** The canvas under fingers: on a screen as a tablet has it, with the touch events of the browser itself. */
+/** The canvas with fingers: on a tablet's screen, with the browser's own touch events. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openTab } from '../support/browser.ts';
@@ -19,7 +19,7 @@ const points = (fingers: readonly Finger[]) => fingers.map(([x, y], id) => ({ x,
 const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', fingers: readonly Finger[]) =>
   screen.send('Input.dispatchTouchEvent', { type, touchPoints: points(fingers) });
 
-/** Fingers come down one after the other, move together in steps, and are lifted. */
+/** Puts fingers down one after the other, moves them together in steps, and lifts them. */
 async function gesture(from: readonly Finger[], to: readonly Finger[]): Promise<void> {
   for (let count = 1; count <= from.length; count += 1) await touch('touchStart', from.slice(0, count));
   for (let step = 1; step <= 8; step += 1)
@@ -49,7 +49,7 @@ const isAt = async (name: string, [x, y]: Finger, what: string) =>
   );
 
 describe('the canvas under fingers', () => {
-  it('moves a node with one finger, and everybody is told', async () => {
+  it('moves a node with one finger, and the server notifies all clients', async () => {
     await canvas(page).node('Alpha').waitFor();
     const [x, y] = await middleOf('Alpha');
     await gesture([[x, y]], [[x + 60, y - 90]]);
@@ -59,7 +59,7 @@ describe('the canvas under fingers', () => {
     await isAt('Alpha', [x + 60, y - 90], 'the node under the finger');
   });
 
-  it('is moved with one finger beside the things, and keeps what is selected', async () => {
+  it('scrolls with one finger beside the items, and keeps the selection', async () => {
     const [x, y] = await middleOf('Alpha');
     await page.locator('.node.selected').waitFor();
     await gesture([[150, 700]], [[210, 640]]);
@@ -68,7 +68,7 @@ describe('the canvas under fingers', () => {
     assert.deepEqual([(await stored(node)).x, (await stored(node)).y], [60, -90]);
   });
 
-  it('grows under two fingers that go apart, around the place between them', async () => {
+  it('zooms with two fingers, around the point between them', async () => {
     const [x, y] = await middleOf('Beta');
     await page.getByText('100 %').waitFor();
     await gesture(
@@ -97,7 +97,7 @@ describe('the canvas under fingers', () => {
     assert.deepEqual([(await stored(other)).x, (await stored(other)).y], [200, 100]);
   });
 
-  it('puts a node back that was being moved when a second finger comes', async () => {
+  it('reverts the move of a node when a second finger comes down', async () => {
     const [x, y] = await middleOf('Beta');
     await touch('touchStart', [[x, y]]);
     await touch('touchMove', [[x + 30, y + 30]]);
@@ -113,7 +113,7 @@ describe('the canvas under fingers', () => {
     assert.deepEqual([(await stored(other)).x, (await stored(other)).y], [200, 100]);
   });
 
-  it('is tapped: things are selected, and no longer', async () => {
+  it('selects items on a tap, and clears the selection beside them', async () => {
     const [x, y] = await middleOf('Beta');
     await page.touchscreen.tap(x, y);
     await page.locator('.node.selected[aria-label^="Beta"]').waitFor();
@@ -121,5 +121,5 @@ describe('the canvas under fingers', () => {
     await page.locator('.node.selected').waitFor({ state: 'detached' });
   });
 
-  it('had no trouble of its own', () => assert.deepEqual(problems, []));
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

@@ -1,4 +1,4 @@
-/** What links carry is seen on the canvas, each way, while it passes. */
+/** Live traffic of links on the canvas, in each direction. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -24,7 +24,7 @@ const moving = await openTab('about:blank', { motion: true, width: 768 });
 const flow = (page: Page, way: 'ab' | 'ba') => page.locator(`.link .flow.${way}`);
 const movesOf = (path: Locator) => path.evaluate((element) => element.getAnimations().length);
 
-/** Connections over which the page hears of traffic. */
+/** Connections on which the page receives figures of traffic. */
 const heard = { opened: 0, closed: 0 };
 calm.page.on('websocket', (socket) => {
   if (!socket.url().includes('link_stats')) return;
@@ -35,7 +35,7 @@ calm.page.on('websocket', (socket) => {
 });
 
 describe('traffic on the canvas', () => {
-  it('is not asked for while nothing runs', async () => {
+  it('is not polled while no node runs', async () => {
     for (const { page } of [calm, moving]) {
       await page.goto(`${server.url}/projects/${project.id}`);
       await page.locator('.link').waitFor({ state: 'attached' });
@@ -43,7 +43,7 @@ describe('traffic on the canvas', () => {
     assert.equal(heard.opened, 0);
   });
 
-  it('runs along the link both ways, and is told in words', async () => {
+  it('runs along the link in both directions, and has a text for screen readers', async () => {
     for (const { node_id } of [one, other]) await client.post(`${project.path}/nodes/${node_id}/start`, {}, 200);
     const telnet = await openTelnet(one.console as number);
     after(() => telnet.close());
@@ -58,7 +58,7 @@ describe('traffic on the canvas', () => {
     await picture(calm.page, 'traffic');
   });
 
-  it('moves, but not for who asked for less motion, nor from far away', async () => {
+  it('moves, except with reduced motion or at a small scale', async () => {
     assert.equal(await movesOf(flow(moving.page, 'ab')), 1);
     assert.equal(await movesOf(flow(calm.page, 'ab')), 0);
     await moving.page.locator('svg.canvas').focus();
@@ -69,7 +69,7 @@ describe('traffic on the canvas', () => {
     await waitFor(async () => (await movesOf(flow(moving.page, 'ab'))) === 1, { what: 'dots that move again' });
   });
 
-  it('is of one way where one way carries nothing', async () => {
+  it('shows one direction while the other carries nothing', async () => {
     await client.put(`${project.path}/links/${link_id}`, { filters: { packet_loss_ba: [100] } }, 201);
     await flow(calm.page, 'ba').waitFor({ state: 'detached' });
     await flow(calm.page, 'ab').waitFor({ state: 'attached' });
@@ -82,12 +82,12 @@ describe('traffic on the canvas', () => {
     await calm.page.keyboard.press('Escape');
   });
 
-  it('ends with its nodes, and is asked for no more', async () => {
+  it('ends when its nodes stop, and polling stops, too', async () => {
     for (const { node_id } of [one, other]) await client.post(`${project.path}/nodes/${node_id}/stop`, {}, 200);
     await flow(calm.page, 'ab').waitFor({ state: 'detached' });
     await waitFor(() => heard.closed === 1, { what: 'the connection that is closed' });
     assert.equal(heard.opened, 1);
   });
 
-  it('had no trouble of its own', () => assert.deepEqual([...calm.problems, ...moving.problems], []));
+  it('causes no error in the page', () => assert.deepEqual([...calm.problems, ...moving.problems], []));
 });

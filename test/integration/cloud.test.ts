@@ -67,7 +67,7 @@ describe('a cloud on this host', { skip }, () => {
     await client.post(`${project.path}/open`);
     await other.run('busybox', 'ping', '-c', '1', '-W', '5', '10.66.1.1');
     const socats = () =>
-      processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => /socat/.test(commandLine));
+      processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => /socat.*INTERFACE/.test(commandLine));
     const [first, ...more] = socats();
     assert.ok(first && more.length === 0);
     process.kill(first.pid, 'SIGKILL');

@@ -56,8 +56,10 @@ async function qemuWithResolver(): Promise<string> {
   const path = join(folder, 'qemu');
   const inside = `mount --bind ${settings} /etc/resolv.conf && exec qemu-system-${hostPlatform()} "$@"`;
   await writeFile(settings, `nameserver ${resolver}\n`);
-  await writeFile(path, `#!/bin/sh\nexec unshare --mount sh -c '${inside}' sh "$@"\n`);
-  await chmod(path, 0o700);
+  await writeFile(path, `#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c '${inside}' sh "$@"\n`);
+  // The user that emulators run as runs it, and mounts in a user namespace.
+  await chmod(path, 0o755);
+  await chmod(folder, 0o755);
   return path;
 }
 

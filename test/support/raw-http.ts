@@ -26,10 +26,13 @@ export interface Ask {
 
 /** A client of one server; keeps connections open. `close` ends them. */
 export class RawClient {
+  readonly #headers: Record<string, string>;
   readonly base: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(base: string) {
+  /** `headers`: sent with every request. */
+  constructor(base: string, headers: Record<string, string> = {}) {
+    this.#headers = headers;
     this.base = new URL(base);
   }
 
@@ -37,7 +40,7 @@ export class RawClient {
   send(line: string, ask: Ask = {}): Promise<Reply> {
     const [method = 'GET', path = '/'] = split(line);
     const payload = ask.raw ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
-    const headers: Record<string, string> = { ...ask.headers };
+    const headers: Record<string, string> = { ...this.#headers, ...ask.headers };
     if (payload !== undefined) headers['content-length'] ??= String(Buffer.byteLength(payload));
     const { hostname, port } = this.base;
     return new Promise((resolve, reject) => {

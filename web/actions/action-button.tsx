@@ -1,4 +1,4 @@
-/** Buttons and menus made of commands. */
+/** Buttons and menus that run commands. */
 
 import { useApp } from '../state/app.ts';
 import { Button } from '../ui/button.tsx';

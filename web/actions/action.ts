@@ -1,4 +1,4 @@
-/** A command of the page. Menus, the toolbar, the keyboard and the `?` page are made of the list in `actions.ts`. */
+/** A command of the page. Menus, the toolbar, the keyboard and the `?` page are built from the list in `actions.ts`. */
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import type { IconName } from '../ui/icon.tsx';
@@ -11,7 +11,7 @@ export interface ActionContext {
   readonly project: ProjectState | undefined;
 }
 
-/** Where a command is offered besides the keyboard and the `?` page. */
+/** Where a command appears besides the keyboard and the `?` page. */
 export type ActionPlace = 'toolbar' | 'node' | 'link' | 'drawing' | 'canvas';
 
 export interface Action {
@@ -19,29 +19,29 @@ export interface Action {
   readonly label: string;
   readonly group: ActionGroup;
   readonly icon?: IconName;
-  /** As `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
+  /** For example `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
   readonly keys?: readonly string[];
-  /** Its keys are left to the browser, which makes an event of them that does it. */
+  /** The browser handles these keys and emits an event that runs the command. */
   readonly byBrowser?: boolean;
   readonly places?: readonly ActionPlace[];
-  /** Its keys work also while something is typed; in a console only those with `Mod`. */
+  /** Its keys also work while the user types in a field; in a console only keys with `Mod` do. */
   readonly everywhere?: boolean;
-  /** It destroys something. */
+  /** The command destroys something. */
   readonly danger?: boolean;
-  /** False: it is not shown at all, because this server cannot do it. */
+  /** False: the command is hidden, because this server does not support it. */
   readonly offered?: (context: ActionContext) => boolean;
   readonly enabled: (context: ActionContext) => boolean;
-  /** For commands that switch something: whether it is on. */
+  /** For toggles: whether it is on. */
   readonly on?: (context: ActionContext) => boolean;
   readonly run: (context: ActionContext) => unknown;
 }
 
-/** Of commands that need an open project. */
+/** For commands that need an open project. */
 export const inProject = ({ project }: ActionContext): boolean => project?.phase.value === 'opened';
 
 export const contextOf = (app: App): ActionContext => ({ app, project: app.project.value });
 
-/** Does it, when it can be done now; what goes wrong is said. */
+/** Runs the command if it is enabled; shows an error as a toast. */
 export function runAction(action: Action, app: App): void {
   const context = contextOf(app);
   if (action.offered?.(context) === false || !action.enabled(context)) return;

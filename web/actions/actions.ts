@@ -40,7 +40,7 @@ export const actions: readonly Action[] = [
   ...pageActions(() => actions),
 ];
 
-/** @throws Error when there is no such command: a slip of the page */
+/** @throws Error when no such command exists: a defect of the page */
 export function getAction(id: string): Action {
   const action = actions.find((one) => one.id === id);
   if (!action) throw new Error(`there is no command ${id}`);

@@ -8,7 +8,7 @@ import type { Action, ActionContext } from './action.ts';
 
 type Edge = keyof typeof texts.align;
 
-/** Where an item goes when all are brought to an edge or the middle of the box that holds them. */
+/** The position of an item after all items are aligned to an edge or the middle of their common box. */
 const places: Readonly<Record<Edge, (box: Box, all: Box) => Partial<Box>>> = {
   left: (_, all) => ({ x: all.x }),
   centre: (box, all) => ({ x: all.x + (all.width - box.width) / 2 }),

@@ -50,12 +50,12 @@ async function pasteText({ app, project }: ActionContext, text: string): Promise
   else if (project) await pasteClip(app, project, clip);
 }
 
-/** The keys for copying and pasting come as events of the browser: only these reach the system's clipboard everywhere. */
+/** Copy and paste use the browser's events: only these can access the system's clipboard in every browser. */
 export function listenToClipboard(app: App): void {
   const isOurs = (event: Event) => !event.defaultPrevented && !isTyping(event.target) && !app.dialogs.isAny;
   addEventListener('copy', (event) => {
     const context = contextOf(app);
-    // Text that was selected on the page is meant first.
+    // Text selected on the page has precedence.
     if (!isOurs(event) || getSelection()?.toString() || !copy.enabled(context)) return;
     event.preventDefault();
     copy.run(context);

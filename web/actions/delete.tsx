@@ -17,13 +17,13 @@ export const deleteSelected: Action = {
     if (!project) return;
     const ids = [...project.selection.ids.peek()];
     const nodes = project.selection.nodes.peek();
-    // Links and drawings are made again quickly; the disks of a node are not.
+    // Links and drawings are easy to create again; the disks of a node are not.
     if (nodes.length > 0 && !(await ask(app, { ...texts.askDelete(nodes.map(({ name }) => name)), danger: true }))) return;
     await deleteAll(app.api, project, ids);
   },
 };
 
-/** Links first: those of a node that goes would be gone already. @throws ApiError the first refusal */
+/** Links first: deleting a node deletes its links. @throws ApiError the first refusal */
 async function deleteAll(
   api: { delete(path: string): Promise<void> },
   project: ProjectState,

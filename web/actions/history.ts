@@ -1,4 +1,4 @@
-/** Undo and redo, where the server keeps a history. */
+/** Undo and redo, if the server keeps a history. */
 import { texts } from '../texts.ts';
 import { type Action, inProject } from './action.ts';
 

@@ -1,20 +1,20 @@
-/** The keyboard: from a key to its command. */
+/** The keyboard: maps a key to its command. */
 import type { App } from '../state/app.ts';
 import { type Action, runAction } from './action.ts';
 
 const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** A pressed key in the form in which commands name theirs. */
+/** Formats a pressed key as commands name their keys. */
 export function chordOf(event: KeyboardEvent): string {
   const mod = isApple() ? event.metaKey : event.ctrlKey;
   const isLetter = /^[a-z]$/i.test(event.key);
   const key = isLetter ? event.key.toUpperCase() : event.key;
-  // A sign such as `?` says by itself which keys make it.
+  // A character such as `?` already implies Shift.
   const isSign = event.key.length === 1 && !isLetter;
   return [mod && 'Mod', event.altKey && 'Alt', event.shiftKey && !isSign && 'Shift', key].filter(Boolean).join('+');
 }
 
-/** As it stands on keys and in menus. */
+/** Formats a key for menus. */
 export function shownChord(chord: string): string {
   const names: Readonly<Record<string, string>> = {
     Mod: isApple() ? '⌘' : 'Ctrl',
@@ -31,7 +31,7 @@ export function shownChord(chord: string): string {
     .join(' ');
 }
 
-/** Keys that are typed somewhere belong there. */
+/** Keys typed into a field belong to the field. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
@@ -43,7 +43,7 @@ const isConsole = (target: EventTarget | null) => target instanceof HTMLElement 
 
 export function listenToKeys(app: App, actions: readonly Action[]): void {
   const byChord = new Map(actions.flatMap((action) => (action.keys ?? []).map((chord) => [chord, action] as const)));
-  // Before a console takes them.
+  // Handled before a console receives them.
   addEventListener(
     'keydown',
     (event) => {
@@ -58,7 +58,7 @@ export function listenToKeys(app: App, actions: readonly Action[]): void {
   );
   addEventListener('keydown', (event) => {
     if (event.defaultPrevented || isTyping(event.target) || app.dialogs.isAny) return;
-    // Enter and the space bar work the button that has the focus.
+    // Enter and the space bar press the focused button.
     const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null;
     if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
     const action = byChord.get(chordOf(event));

@@ -1,4 +1,4 @@
-/** Labels: chosen for the arrow keys, and brought back to where they stand by themselves. */
+/** Selects a label for the arrow keys, and resets labels to their default positions. */
 import { placedLabels, resetLabels } from '../scene/labels.ts';
 import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
@@ -6,7 +6,7 @@ import type { Action, ActionContext } from './action.ts';
 const isOneNodeOrLink = ({ app, project }: ActionContext) =>
   project?.selection.ids.value.size === 1 && project.selection.drawings.value.length === 0 && app.viewport.detail.value === 'near';
 
-/** The label of the node, or one after the other of the link; then the thing itself again. */
+/** The label of the node, or each label of the link in turn; then the node or link itself again. */
 const choose: Action = {
   id: 'select-label',
   label: texts.actions.selectLabel,

@@ -5,7 +5,7 @@ import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
 
 const selected = ({ project }: ActionContext): readonly Link[] => project?.selection.links.value ?? [];
-/** Captures are looked at one by one. */
+/** A capture view shows one link. */
 const onlyOne = (context: ActionContext): Link | undefined => {
   const links = selected(context);
   return links.length === 1 ? links[0] : undefined;

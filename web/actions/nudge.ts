@@ -1,4 +1,4 @@
-/** Arrow keys: they move what is selected, or what is looked at when nothing is. */
+/** Arrow keys move the selection, or scroll the canvas when nothing is selected. */
 import { nudgeLabel } from '../scene/labels.ts';
 import { moveItems } from '../scene/move-items.ts';
 import { texts } from '../texts.ts';

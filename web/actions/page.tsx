@@ -7,7 +7,7 @@ import { KeysPage } from './keys-page.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** `all`: every command, these included, for the list of their keys. */
+/** `all`: every command, including these, for the list of keys. */
 export const pageActions = (all: () => readonly Action[]): readonly Action[] => [
   {
     id: 'keys',

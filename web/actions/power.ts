@@ -1,4 +1,4 @@
-/** Start, stop, suspend and reload: of what is selected, and of all nodes. */
+/** Start, stop, suspend and reload: the selected nodes or all nodes. */
 
 import type { Node, NodeStatus } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
@@ -13,7 +13,7 @@ interface Power {
   readonly icon: IconName;
   readonly keys: readonly string[];
   readonly allKeys: readonly string[];
-  /** Statuses in which it makes sense. */
+  /** Statuses in which the command applies. */
   readonly from: readonly NodeStatus[];
 }
 
@@ -24,7 +24,7 @@ const powers: readonly Power[] = [
   { verb: 'reload', icon: 'reload', keys: ['R'], allKeys: ['Shift+R'], from: ['started'] },
 ];
 
-/** As many as a server handles well at a time. */
+/** Limit of requests in parallel, to keep the load of the server low. */
 const atOnce = 4;
 
 export const powerActions: readonly Action[] = powers.flatMap((power) => [ofSelected(power), ofAll(power)]);
@@ -62,24 +62,24 @@ function selected(context: ActionContext, power: Power): readonly Node[] {
   return sensible(context, power, context.project?.selection.nodes.value ?? []);
 }
 
-/** Those that are in such a state, and whose type can do that. */
+/** The nodes whose status and type allow the command. */
 function sensible({ app }: ActionContext, { verb, from }: Power, nodes: readonly Node[]): Node[] {
   return nodes.filter(({ status, node_type }) => from.includes(status) && canEver(app, node_type, verb));
 }
 
-/** Whether a type of node can do this in any state: what always runs is neither started nor stopped. */
+/** Whether a type of node supports the command in any state: a node that always runs cannot be started or stopped. */
 function canEver(app: App, type: string, verb: Power['verb']): boolean {
   if (verb === 'suspend' || verb === 'reload') return app.server.can(type, verb);
   return app.server.kinds.value.get(type)?.always_running !== true;
 }
 
-/** What a node can never do, by the ids of the commands. */
+/** The ids of the commands that a node never supports. */
 export function impossibleFor(app: App, node: Node): readonly string[] {
   const verbs = powers.map(({ verb }) => verb).filter((verb) => !canEver(app, node.node_type, verb));
   return hasConsole(node) ? verbs : [...verbs, 'console'];
 }
 
-/** One request a node, so that each shows its own progress and its own failure. */
+/** One request per node, so that each node shows its own progress and failure. */
 async function act({ app }: ActionContext, project: ProjectState, verb: Power['verb'], nodes: readonly Node[]): Promise<void> {
   const waiting = [...nodes];
   let failed = 0;

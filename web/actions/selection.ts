@@ -13,7 +13,7 @@ export const selectAll: Action = {
   run: ({ project }) => project?.selection.set(project.items().map(idOfItem)),
 };
 
-/** Back to the plain pointer, then from a label to its node or link, then to no selection. */
+/** Leaves the current tool, then deselects a label, then clears the selection. */
 export const leave: Action = {
   id: 'leave',
   label: texts.actions.leave,
@@ -42,7 +42,7 @@ const inOrder = (step: 1 | -1): Action['run'] => {
   };
 };
 
-/** Links one after the other, beginning with those of the selected node. */
+/** Cycles through the links, starting with those of the selected node. */
 const linkInOrder = (step: 1 | -1): Action['run'] => {
   return ({ project }) => {
     if (!project) return;
@@ -82,7 +82,7 @@ export const selectLinks: readonly Action[] = ([1, -1] as const).map((step) => (
   run: linkInOrder(step),
 }));
 
-/** The menu that the right button of a pointer opens. */
+/** The context menu of the selection. */
 export const openMenu: Action = {
   id: 'menu',
   label: texts.actions.menu,

@@ -1,4 +1,4 @@
-/** How the project is looked at. */
+/** Zoom, panels and grid of the canvas. */
 import { texts } from '../texts.ts';
 import { focusCanvas, focusNextRegion } from '../ui/focus.ts';
 import { type Action, inProject } from './action.ts';
@@ -32,7 +32,7 @@ export const viewActions: readonly Action[] = [
     enabled: ({ project }) => project !== undefined,
     run: ({ app }) => {
       app.tools.paletteOpen.value = true;
-      // Drawn by then.
+      // The panel is rendered by then.
       requestAnimationFrame(() => document.querySelector<HTMLElement>('.palette input')?.focus());
     },
   },

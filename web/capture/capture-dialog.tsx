@@ -1,4 +1,4 @@
-/** Begins and ends the capture of a link. */
+/** Starts and stops the capture of a link. */
 import { useState } from 'preact/hooks';
 import type { CaptureSide, LinkCaptureStart } from '../../src/schema/capture.ts';
 import type { App } from '../state/app.ts';
@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
 
-/** A table wants more room than a console does. */
+/** A packet table needs more height than a console. */
 const lowestPx = 380;
 
 export function openCapture({ consoles }: App, linkId: string): void {
@@ -17,7 +17,7 @@ export function openCapture({ consoles }: App, linkId: string): void {
   consoles.open(captureTab(linkId));
 }
 
-/** Asks how, begins, and shows the packets. */
+/** Asks for the options, starts the capture and shows its packets. */
 export function startCapture(app: App, project: ProjectState, linkId: string): void {
   const start = (body: LinkCaptureStart) =>
     app.toasts.attempt(async () => {

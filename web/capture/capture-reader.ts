@@ -1,13 +1,13 @@
-/** Reads a link's capture from the server for as long as it goes on. */
+/** Streams a link's capture from the server until it ends. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api.ts';
 import { PacketStore, Slices } from './packet-store.ts';
 import { type Packet, PcapParser } from './pcap.ts';
 
-/** `waiting`: nobody captures on the link. */
+/** `waiting`: the link has no active capture. */
 export type ReaderState = 'connecting' | 'reading' | 'ended' | 'waiting' | 'failed';
 
-/** Packets that are shown together, when many come at once. */
+/** Packets per update of the table, when many arrive at once. */
 const mostAtOnce = 2_000;
 
 export class CaptureReader {
@@ -18,13 +18,13 @@ export class CaptureReader {
   readonly #path: string;
   #abort: AbortController | undefined;
 
-  /** `path`: of the link's `pcap` stream. */
+  /** `path`: the link's `pcap` stream. */
   constructor(api: Api, path: string) {
     this.#api = api;
     this.#path = path;
   }
 
-  /** Reads the capture from its beginning to its end, in place of what was read before. */
+  /** Reads the capture from its beginning to its end; replaces all earlier packets. */
   async read(): Promise<void> {
     this.close();
     const abort = new AbortController();

@@ -1,4 +1,4 @@
-/** The capture of one link: what to do with it, the table of packets, and the chosen packet in detail. Loaded when it is first opened. */
+/** The capture of one link: its commands, the table of packets, and the selected packet in detail. Loaded on first use. */
 import './capture.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -122,6 +122,6 @@ function save(file: Blob, name: string): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The browser has opened it when the click returns, or does so soon after.
+  // The browser opens the URL when the click returns, or soon after.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

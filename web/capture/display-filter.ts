@@ -1,6 +1,6 @@
 /**
- * The display filter: words that all have to hold. `arp`, `tcp` … a protocol anywhere in the frame; `host 10.0.0.1` or the address alone;
- * `port 53`; `vlan 20`; `not` or `!` before any of them; everything else is text to be found in what is shown.
+ * The display filter: terms that must all match. `arp`, `tcp` … a protocol anywhere in the frame; `host 10.0.0.1` or the address alone;
+ * `port 53`; `vlan 20`; `not` or `!` before any of them. Any other term is searched for in the text of the row.
  */
 import type { Decoding } from './decode/decoding.ts';
 
@@ -29,7 +29,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 };
 const address = /^(\d{1,3}(\.\d{1,3}){3}|[\da-f]{2}(:[\da-f]{2}){5}|[\da-f]*:[\da-f:]*:[\da-f:]*)$/;
 
-/** Undefined: everything is shown. */
+/** Undefined: all packets are shown. */
 export function displayFilter(text: string): Matches | undefined {
   const words = text
     .toLowerCase()

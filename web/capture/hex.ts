@@ -3,12 +3,12 @@ import { hex } from './decode/view.ts';
 export interface HexByte {
   readonly at: number;
   readonly hex: string;
-  /** As ASCII; a dot for what cannot be printed. */
+  /** ASCII text; a dot for each unprintable byte. */
   readonly text: string;
 }
 
 const lineBytes = 16;
-/** Of a longer packet the beginning is shown. */
+/** Of a longer packet only the first bytes are shown. */
 const mostBytes = 4096;
 
 export function hexLines(packet: Uint8Array): { readonly at: number; readonly bytes: readonly HexByte[] }[] {

@@ -24,7 +24,7 @@ async function shownBy(text: string): Promise<number> {
 }
 
 describe('the display filter', () => {
-  it('knows protocols, hosts, ports, VLANs and text, alone and together', async () => {
+  it('matches protocols, hosts, ports, VLANs and text, alone and combined', async () => {
     for (const [text, count] of [
       ['', 45],
       ['arp', 13],
@@ -47,8 +47,8 @@ describe('the display filter', () => {
   });
 });
 
-describe('the packets that the page keeps', () => {
-  it('are the latest, and no more than its limits', () => {
+describe('the packet store', () => {
+  it('keeps the latest packets within its limit', () => {
     const store = new PacketStore({ packets: 1000, bytes: 1_000_000 });
     for (let from = 1; from < 5000; from += 100) store.add(numbered(from, 100));
     assert.ok(store.kept <= 1000 && store.kept >= 900, String(store.kept));
@@ -58,13 +58,13 @@ describe('the packets that the page keeps', () => {
     assert.equal(store.find(1), undefined);
   });
 
-  it('are no more bytes than its limits', () => {
+  it('keeps no more bytes than its limit', () => {
     const store = new PacketStore({ packets: 1_000_000, bytes: 20_000 });
     for (let from = 1; from < 5000; from += 100) store.add(numbered(from, 100));
     assert.ok(store.shown.reduce((sum, { bytes }) => sum + bytes.length, 0) <= 20_000);
   });
 
-  it('are filtered while more of them come, each once and in order', async () => {
+  it('filters while packets arrive, each once and in order', async () => {
     const store = new PacketStore();
     store.add(numbered(1, 20_000));
     const filtering = store.filter(displayFilter('tcp'));
@@ -83,7 +83,7 @@ describe('the packets that the page keeps', () => {
     assert.equal(numbers.length, [...numbered(1, 20_000), ...laterOnes].filter(isTcp).length);
   });
 
-  it('are filtered by the last filter, when it was changed meanwhile', async () => {
+  it('applies the last filter after several changes', async () => {
     const store = new PacketStore();
     store.add(numbered(1, 20_000));
     const first = store.filter(displayFilter('tcp'));

@@ -1,13 +1,13 @@
-/** The packets of a capture that the page keeps: the latest ones, and which of them the display filter shows. Bounded. */
+/** Keeps the latest packets of a capture, and the list of those that match the display filter. Bounded. */
 import { signal } from '@preact/signals';
 import { decode, ethernetLink } from './decode/decode.ts';
 import type { Matches } from './display-filter.ts';
 import type { Packet } from './pcap.ts';
 
-/** Together some tens of megabytes. The oldest tenth goes when either is passed. */
+/** Some tens of megabytes in total. The oldest tenth is dropped when either limit is exceeded. */
 const mostPackets = 100_000;
 const mostBytes = 64 * 1024 * 1024;
-/** So long the page is busy with packets before it turns to whoever uses it. */
+/** Longest time in which packets block input and rendering. */
 const sliceMs = 8;
 
 export interface StoreLimits {
@@ -16,24 +16,24 @@ export interface StoreLimits {
 }
 
 export class PacketStore {
-  /** Changes with every change of what is kept or shown. */
+  /** Changes whenever the kept or shown packets change. */
   readonly version = signal(0);
   linkType: number = ethernetLink;
-  /** Packets that were let go. */
+  /** Packets dropped because of the limits. */
   forgotten = 0;
   readonly #limits: StoreLimits;
   #packets: Packet[] = [];
   #shown: Packet[] = [];
   #bytes = 0;
   #matches: Matches | undefined;
-  /** Which filtering is the current one. */
+  /** Number of the current filter run. */
   #filtering = 0;
 
   constructor(limits: StoreLimits = { packets: mostPackets, bytes: mostBytes }) {
     this.#limits = limits;
   }
 
-  /** Those that the filter lets through, in order of their arrival. */
+  /** Packets that match the filter, in order of arrival. */
   get shown(): readonly Packet[] {
     return this.#matches ? this.#shown : this.#packets;
   }
@@ -42,9 +42,9 @@ export class PacketStore {
     return this.#packets.length;
   }
 
-  /** By its number. */
+  /** Finds a packet by its number. */
   find(number: number | undefined): Packet | undefined {
-    // They are numbered without gaps, from the oldest that is kept.
+    // Numbers have no gaps, from the oldest kept packet on.
     return number === undefined ? undefined : this.#packets[number - (this.#packets[0]?.number ?? 0)];
   }
 
@@ -66,7 +66,7 @@ export class PacketStore {
     this.version.value += 1;
   }
 
-  /** Filters what is kept, in slices; what arrives meanwhile is filtered too. Resolves early when another filter was set. */
+  /** Filters the kept packets in slices, and new ones as they arrive. Resolves early when a newer filter replaces it. */
   async filter(matches: Matches | undefined): Promise<void> {
     this.#filtering += 1;
     const mine = this.#filtering;
@@ -74,7 +74,7 @@ export class PacketStore {
     this.#shown = [];
     this.version.value += 1;
     if (!matches) return;
-    // What arrives from now on is put behind what is found here.
+    // Packets that arrive from now on are appended to the matches.
     const waiting = this.#packets.slice();
     const found: Packet[] = [];
     const slices = new Slices();
@@ -108,7 +108,7 @@ export class PacketStore {
   }
 }
 
-/** Long work in parts, between which the page draws and listens. */
+/** Runs long work in slices; between slices the page renders and handles input. */
 export class Slices {
   #began = performance.now();
 

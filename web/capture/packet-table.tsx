@@ -1,4 +1,4 @@
-/** The table of packets. Only the rows that can be seen exist, so it scrolls alike with ten packets and with a hundred thousand. */
+/** The table of packets. Only visible rows are rendered, so that 10 and 100,000 packets scroll alike. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';
@@ -7,21 +7,21 @@ import type { PacketStore } from './packet-store.ts';
 import type { Packet } from './pcap.ts';
 
 const rowPx = 22;
-/** A table that is walked through with keys. Source: WAI-ARIA 1.2, which allows this role for `table`. */
+/** A table with keyboard navigation. Source: WAI-ARIA 1.2, which allows this role for `table`. */
 const gridRole = 'grid';
-/** Beyond what can be seen, so that scrolling shows no gaps. */
+/** Rows rendered beyond the visible ones, so that scrolling shows no gaps. */
 const spareRows = 8;
 
 interface TableProps {
   readonly store: PacketStore;
-  /** Number of the packet that is looked at. */
+  /** Number of the selected packet. */
   readonly chosen: Signal<number | undefined>;
 }
 
 export function PacketTable({ store, chosen }: TableProps) {
   const element = useRef<HTMLDivElement>(null);
   const window = useSignal({ top: 0, height: 0 });
-  /** Shows what arrives, until somebody scrolls away from the end. */
+  /** Follows new packets until the user scrolls away from the end. */
   const follows = useRef(true);
   store.version.value;
   const packets = store.shown;
@@ -80,7 +80,7 @@ export function PacketTable({ store, chosen }: TableProps) {
   );
 }
 
-/** Stands for rows that cannot be seen. */
+/** Placeholder for rows that are not rendered. */
 const Space = ({ rows }: { readonly rows: number }) =>
   rows > 0 ? (
     <tr>
@@ -90,7 +90,7 @@ const Space = ({ rows }: { readonly rows: number }) =>
 
 interface RowProps {
   readonly packet: Packet;
-  /** In the table, from 0. */
+  /** Index in the table, from 0. */
   readonly place: number;
   readonly start: number;
   readonly linkType: number;
@@ -110,7 +110,7 @@ function PacketRow({ packet, place, start, linkType, isChosen, choose }: RowProp
       onClick={choose}
     >
       {cells.map((cell, column) => (
-        // Cells have no identity but their column.
+        // A cell is identified by its column.
         <td key={texts.capture.columns[column]}>{cell}</td>
       ))}
     </tr>
@@ -123,7 +123,7 @@ interface StepPlace {
   readonly element: HTMLElement | null;
 }
 
-/** Arrow keys go from packet to packet. */
+/** Arrow keys move the selection from packet to packet. */
 function stepWith(event: KeyboardEvent, { packets, chosen, element }: StepPlace): void {
   const pageRows = Math.max(1, Math.floor((element?.clientHeight ?? 0) / rowPx) - 2);
   const steps: Readonly<Record<string, number>> = {

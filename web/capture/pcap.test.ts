@@ -21,7 +21,7 @@ function* pieces(bytes: Uint8Array, length: number) {
 }
 
 describe('a pcap file', () => {
-  it('is read alike, whole and in pieces of any length', () => {
+  it('is read alike as a whole and in pieces of any length', () => {
     const whole = parse([file]);
     assert.equal(whole.packets.length, 45);
     assert.equal(whole.linkType, 1);
@@ -36,12 +36,12 @@ describe('a pcap file', () => {
     assert.equal(first.bytes.length, 66);
   });
 
-  it('keeps a packet back until all of it has come', () => {
+  it('holds a packet back until it is complete', () => {
     const { packets } = parse([file.subarray(0, 24 + 16 + 65)]);
     assert.deepEqual(packets, []);
   });
 
-  it('is written as it was read', async () => {
+  it('round-trips unchanged', async () => {
     const { packets } = parse([file]);
     const written = new Uint8Array(await pcapFile(packets, 1).arrayBuffer());
     assert.deepEqual(written.subarray(24), file.subarray(24));
@@ -64,7 +64,7 @@ describe('a pcap file', () => {
     );
   });
 
-  it('is refused when it is none', () => {
+  it('is refused when its format is wrong', () => {
     assert.throws(() => parse([Buffer.alloc(24, 'x')]), /do not begin as a pcap file/);
     const damaged = Buffer.from(file);
     damaged.writeUInt32LE(0x7fffffff, 24 + 8);

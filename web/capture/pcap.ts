@@ -12,16 +12,16 @@ import {
 } from '../../src/schema/pcap.ts';
 
 export interface Packet {
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly number: number;
-  /** Since 1970, with the fractions that the file has. */
+  /** Since 1970, with the file's resolution. */
   readonly timeMs: number;
-  /** As long as it was on the wire; `bytes` may be less. */
+  /** Length on the wire; `bytes` may be shorter. */
   readonly length: number;
   readonly bytes: Uint8Array;
 }
 
-/** Nothing that a link carries is longer; what says so is not a pcap file. */
+/** Links carry no longer packets; a greater length means that this is not a pcap file. */
 const longestPacket = 262_144;
 
 export class PcapParser {
@@ -30,7 +30,7 @@ export class PcapParser {
   #count = 0;
   #header: { readonly littleEndian: boolean; readonly fractionsPerMs: number; readonly linkType: number } | undefined;
 
-  /** As in the list at tcpdump.org, "Link-layer header types"; undefined until the header has come. */
+  /** From the list at tcpdump.org, "Link-layer header types"; undefined until the header is complete. */
   get linkType(): number | undefined {
     return this.#header?.linkType;
   }
@@ -48,7 +48,7 @@ export class PcapParser {
     this.#rest = joined;
   }
 
-  /** The next packet; undefined until more has come. @throws Error when these bytes are no pcap file */
+  /** The next packet; undefined until it is complete. @throws Error when the bytes are not a pcap file */
   next(): Packet | undefined {
     this.#header ??= this.#readHeader();
     const header = this.#header;
@@ -80,7 +80,7 @@ export class PcapParser {
   }
 }
 
-/** A pcap file of these packets, in microseconds. */
+/** Writes these packets as a pcap file with microseconds. */
 export function pcapFile(packets: readonly Packet[], linkType: number): Blob {
   const header = new DataView(new ArrayBuffer(fileHeaderBytes));
   for (const [at, value] of [
@@ -96,7 +96,7 @@ export function pcapFile(packets: readonly Packet[], linkType: number): Blob {
     const record = new DataView(new ArrayBuffer(recordHeaderBytes));
     const seconds = Math.floor(timeMs / 1000);
     record.setUint32(0, seconds, true);
-    // A number holds today's time to a quarter of a microsecond.
+    // A double represents today's time to a quarter of a microsecond.
     record.setUint32(4, Math.min(999_999, Math.round((timeMs - seconds * 1000) * 1000)), true);
     record.setUint32(8, bytes.length, true);
     record.setUint32(12, length, true);

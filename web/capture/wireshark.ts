@@ -1,4 +1,4 @@
-/** The address with which the helpers of existing clients stream a capture into Wireshark. Source: the web client's `gns3+pcap` links. */
+/** The URL with which GNS3's helper programs stream a capture into Wireshark. Source: `gns3+pcap` links of GNS3's web client. */
 export function wiresharkAddress(
   origin: URL,
   link: { readonly project_id: string; readonly link_id: string },

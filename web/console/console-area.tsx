@@ -1,4 +1,4 @@
-/** The consoles at the foot of the page: panes side by side, each with tabs, as high as they were pulled. */
+/** The dock at the foot of the page: panes side by side, each with tabs. The user sets its height. */
 import { useRef } from 'preact/hooks';
 import { useApp, useProject } from '../state/app.ts';
 import type { ConsolePane } from '../state/console-dock.ts';
@@ -25,7 +25,7 @@ export function ConsoleArea() {
   );
 }
 
-/** Pulled with the pointer or moved with arrow keys. */
+/** Dragged with the pointer or moved with arrow keys. */
 function Handle() {
   const { consoles } = useApp();
   const start = useRef<{ y: number; height: number } | undefined>(undefined);

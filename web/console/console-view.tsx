@@ -1,4 +1,4 @@
-/** The console of one node: its terminal or its screen while it runs, and how to start it otherwise. */
+/** The console of one node: its terminal or screen while it runs, otherwise a button that starts it. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { runAction } from '../actions/action.ts';
@@ -51,7 +51,7 @@ function Surface({ nodeId, type, visible }: SurfaceProps) {
       state: (now: typeof state.value) => (state.value = now),
     };
     const make = async (element: HTMLElement) => {
-      // Loaded when the first console is opened.
+      // Loaded when the first console opens.
       const made =
         type === 'vnc'
           ? (await import('./screen.ts')).openScreen(element, options)

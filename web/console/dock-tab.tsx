@@ -1,4 +1,4 @@
-/** What a tab at the foot of the page shows: a node's console, or a link's capture. */
+/** The content of a dock tab: a node's console or a link's capture. */
 import { useSignal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -25,7 +25,7 @@ export function DockContent({ tab, visible }: { readonly tab: string; readonly v
   return linkId === undefined ? <ConsoleView nodeId={tab} visible={visible} /> : <Capture linkId={linkId} />;
 }
 
-/** Loaded when the first capture is opened. */
+/** Loaded when the first capture opens. */
 function Capture({ linkId }: { readonly linkId: string }) {
   const { toasts } = useApp();
   const loaded = useSignal<{ readonly View: FunctionComponent<{ linkId: string }> } | undefined>(undefined);

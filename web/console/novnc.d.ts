@@ -1,4 +1,4 @@
-/** The part of noVNC that is used here; the library has no types of its own. */
+/** Types of the part of noVNC that the page uses; the library has none. */
 declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
     constructor(target: HTMLElement, url: string, options?: { shared?: boolean });

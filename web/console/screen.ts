@@ -1,4 +1,4 @@
-/** A screen over VNC on a console's WebSocket. Loaded with the first one. */
+/** A VNC screen over a console's WebSocket. Loaded with the first one. */
 import RFB from '@novnc/novnc';
 import type { ConsoleScreen, SurfaceOptions } from './surface.ts';
 

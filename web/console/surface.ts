@@ -1,17 +1,17 @@
-/** What a console is shown on. */
+/** The view on which a console is shown. */
 export interface SurfaceOptions {
-  /** Address for one connection. */
+  /** URL for one connection. */
   readonly address: () => Promise<string>;
   readonly state: (state: 'connecting' | 'open' | 'lost') => void;
 }
 
 export interface ConsoleScreen {
-  /** It can be seen now: takes its size and the focus. */
+  /** The surface is visible now: it adapts its size and takes the focus. */
   shown(): void;
   close(): void;
 }
 
 export interface Terminal extends ConsoleScreen {
-  /** Selects the next place with this text; false when there is none. */
+  /** Selects the next match of the text; false when there is none. */
   find(text: string, back: boolean): boolean;
 }

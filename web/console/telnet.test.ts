@@ -6,7 +6,7 @@ import { askForMark, TelnetStripper } from './telnet.ts';
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 
 describe('TelnetStripper', () => {
-  it('leaves of what a console sends the data, wherever it is split', () => {
+  it('keeps only the data of a console’s output, wherever it is split', () => {
     const data = Buffer.from([72, 255, 105, 255, 255, 33, 13, 10]);
     const sent = Buffer.concat([offers, escapeTelnet(data), Buffer.from([255, 250, 31, 0, 80, 255, 240]), Buffer.from('end')]);
     for (let at = 0; at <= sent.length; at += 1) {
@@ -16,7 +16,7 @@ describe('TelnetStripper', () => {
     }
   });
 
-  it('hears where the console received the request for a mark, and nothing of it is data', () => {
+  it('reports the console’s reply to a timing mark, and strips it', () => {
     const { reply, data } = new TelnetDecoder(towardsClient).push(askForMark);
     assert.equal(data.length, 0);
     for (let at = 0; at <= reply.length; at += 1) {

@@ -1,6 +1,6 @@
 /**
- * Takes telnet's commands out of what a console sends (RFC 854): its WebSocket speaks as its TCP port does. Nothing is answered: the
- * console offers what it would do anyway. Pieces may be split anywhere.
+ * Strips telnet commands (RFC 854) from a console's output: its WebSocket carries the same bytes as its TCP port. Sends no replies:
+ * the console works with its defaults. Commands may be split between messages.
  */
 const SE = 240;
 const SB = 250;
@@ -10,7 +10,7 @@ const DO = 253;
 const IAC = 255;
 const timingMark = 6;
 
-/** Asks the console to say at which place of its output it has received this (RFC 860). */
+/** Asks the console to mark the place in its output where it received this request (RFC 860). */
 export const askForMark: Uint8Array<ArrayBuffer> = Uint8Array.of(IAC, DO, timingMark);
 
 type State = 'data' | 'command' | 'option' | 'sub' | 'sub-command';
@@ -20,7 +20,7 @@ export class TelnetStripper {
   #verb = 0;
   readonly #marked: () => void;
 
-  /** `marked`: `askForMark` was answered, with yes or no. */
+  /** `marked`: the reply to `askForMark` arrived, yes or no. */
   constructor(marked: () => void = () => undefined) {
     this.#marked = marked;
   }

@@ -1,4 +1,4 @@
-/** A terminal on a console's WebSocket, made again whenever that is lost while the node runs. Loaded with the first console. */
+/** A terminal over a console's WebSocket. It reconnects while the node runs. Loaded with the first console. */
 import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { Terminal as Xterm } from '@xterm/xterm';
@@ -10,7 +10,7 @@ const scrollbackLines = 10_000;
 const firstRetryMs = 300;
 const lastRetryMs = 5_000;
 
-/** Dark in either theme: guests choose their colours for a dark ground. */
+/** Dark in either theme: guests choose colours for a dark background. */
 const colours = {
   background: '#0f1419',
   foreground: '#d5dbe3',
@@ -21,7 +21,7 @@ const colours = {
 };
 
 interface TerminalOptions extends SurfaceOptions {
-  /** The keys for finding were pressed. */
+  /** The user pressed the find keys. */
   readonly find: () => void;
 }
 
@@ -31,7 +31,7 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
     fontSize: 13,
     scrollback: scrollbackLines,
     theme: colours,
-    // Guests end lines with a carriage return as well; those that do not mean one.
+    // Guests usually end lines with CR LF; a bare LF means the same.
     convertEol: true,
     screenReaderMode: false,
   });
@@ -60,7 +60,7 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
   };
 }
 
-/** Keys for copying, pasting and finding, as terminals have them; everything else is the guest's. */
+/** The usual terminal keys for copy, paste and find; every other key is sent to the guest. */
 function isOurs(event: KeyboardEvent, terminal: Xterm, find: () => void): boolean {
   const isMod = event.metaKey || (event.ctrlKey && event.shiftKey);
   if (event.type !== 'keydown' || !isMod) return false;
@@ -75,19 +75,19 @@ function isOurs(event: KeyboardEvent, terminal: Xterm, find: () => void): boolea
       find();
       return true;
     case 'v':
-      // The browser pastes by itself.
+      // The browser pastes on its own.
       return true;
     default:
       return false;
   }
 }
 
-/** What a terminal says of itself because its guest asked: cursor, status, identity, modes, colours. */
+/** Reports that a terminal sends when its guest queries it: cursor, status, identity, modes, colours. */
 const isReport = (text: string) => text.startsWith('\x1b') && /^.(\[[?>=]?[\d;$]*[Rcny]|[\]P])/.test(text);
 
 /**
- * The server replays what the console showed before, so that the screen is cleared when it is connected again. What a guest asked the
- * terminal then is not answered now: it would take the answer for typed. A mark tells where the replay ends.
+ * On reconnect the screen is cleared and the server replays the earlier output. Queries in the replay must not be answered again:
+ * the guest would read the reply as typed input. A mark shows where the replay ends.
  */
 function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close(): void } {
   const encoder = new TextEncoder();
@@ -96,7 +96,7 @@ function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close()
   let retryMs = firstRetryMs;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let isReplay = true;
-  /** Typed before the first connection stood. */
+  /** Typed before the first connection was established. */
   let early: string | undefined = '';
   const again = () => {
     if (closed) return;
@@ -120,7 +120,7 @@ function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close()
       early = undefined;
       state('open');
     };
-    // What was written before is shown first.
+    // Earlier output is rendered first.
     const telnet = new TelnetStripper(() => terminal.write('', () => (isReplay = false)));
     opened.onmessage = ({ data }) => terminal.write(telnet.push(new Uint8Array(data as ArrayBuffer)));
     opened.onclose = again;

@@ -1,4 +1,4 @@
-/** The dialogs about a whole project. */
+/** Dialogs for a whole project. */
 import type { Project } from '../../src/schema/project.ts';
 import { projectPath } from '../router.ts';
 import type { App } from '../state/app.ts';
@@ -17,7 +17,7 @@ export const projectDialogs = {
     const name = await askName(app, { title: texts.newProject, label: texts.name, yes: texts.create });
     if (name === undefined) return;
     await app.toasts.attempt(async () => {
-      // The page may be closed at any time: nodes go on running until they are stopped.
+      // The page may be closed at any time: nodes keep running until they are stopped.
       const made = await app.api.post<Project>('/v2/projects', {
         name,
         auto_close: false,
@@ -41,7 +41,7 @@ export const projectDialogs = {
     app.toasts.show('done', texts.duplicated(nameOf(project), name));
   },
 
-  /** Asked first when nodes would be stopped. Resolves to whether it was closed. */
+  /** Asks for confirmation when nodes would be stopped. Resolves to whether the project was closed. */
   async close(app: App, project: Project): Promise<boolean> {
     const nodes = await app.api.get<{ status: string }[]>(`${pathOf(project)}/nodes`);
     const running = nodes.filter(({ status }) => status === 'started').length;

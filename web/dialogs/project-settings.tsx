@@ -1,4 +1,4 @@
-/** Settings of a project, applied as they are changed. */
+/** Settings of a project, applied immediately. */
 import type { Project, ProjectUpdate } from '../../src/schema/project.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';

@@ -1,4 +1,4 @@
-/** The snapshots of a project: made, gone back to, deleted. */
+/** The snapshots of a project: create, restore, delete. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Project } from '../../src/schema/project.ts';

@@ -1,4 +1,4 @@
-/** Places and boxes of the scene. Nothing here knows the page. */
+/** Points and boxes of the scene. Independent of the DOM. */
 import type { Node } from '../../src/schema/node.ts';
 
 export interface Point {
@@ -41,7 +41,7 @@ export function overlaps(one: Box, other: Box): boolean {
   );
 }
 
-/** The nearest place at which the middle of something of this size lies on the grid. Established clients do the same. */
+/** Snaps an item so that its centre lies on the grid, as GNS3's clients do. */
 export function snapped({ x, y }: Point, size: { readonly width: number; readonly height: number }, gridPx: number): Point {
   if (gridPx <= 1) return { x: Math.round(x), y: Math.round(y) };
   const snap = (value: number, length: number) => Math.round(Math.round((value + length / 2) / gridPx) * gridPx - length / 2);

@@ -1,6 +1,6 @@
 /**
- * What a drawing's SVG is: a simple shape, whose few attributes are taken over one by one, or a picture that the browser shows as a
- * picture. Nothing of a project's SVG ever becomes part of the page, so nothing in it can run.
+ * Classifies a drawing's SVG: a simple shape, whose few attributes are read one by one, or a picture that the browser shows as an
+ * image. A project's SVG never becomes part of the page, so nothing in it can run.
  */
 export interface Ink {
   readonly stroke?: string;
@@ -27,7 +27,7 @@ export type Picture = { readonly width: number; readonly height: number } & (
 
 export interface TextLine {
   readonly text: string;
-  /** Of its base line. */
+  /** Position of the baseline. */
   readonly y: number;
 }
 
@@ -48,7 +48,7 @@ export class Pictures {
 }
 
 export function readPicture(svg: string): Picture {
-  // An inert document: scripts in it do not run, and nothing it names is loaded.
+  // An inert document: the browser runs no script in it and loads nothing for it.
   const root = new DOMParser().parseFromString(withoutHandlers(svg), 'image/svg+xml').documentElement;
   const width = lengthOf(root, 'width', 100);
   const height = lengthOf(root, 'height', 100);
@@ -82,12 +82,12 @@ function textPicture(text: Element, common: { width: number; height: number; ink
   return { shape: 'text', ...common, look, lines };
 }
 
-/** The browser would not run them, but say of each that it did not. */
+/** Removed, because the browser logs an error for every script that it blocks. */
 function withoutHandlers(svg: string): string {
   return svg.replace(/<[^>]*>/g, (tag) => tag.replace(/(\s)(on\w+\s*=)/gi, '$1data-$2'));
 }
 
-/** As a picture of its own: browsers run no script in it and load nothing for it. */
+/** As an image: browsers run no script in it and load nothing for it. */
 function asPicture(svg: string, width: number, height: number): Picture {
   const named = /<svg[^>]*\sxmlns\s*=/.test(svg) ? svg : svg.replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"');
   return { shape: 'picture', width, height, address: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(named)}` };
@@ -122,7 +122,7 @@ function dashOf(element: Element): { readonly dash?: string } {
 function lookOf(element: Element): TextLook {
   const family = element.getAttribute('font-family') ?? '';
   return {
-    // Sizes without a unit are points in this format.
+    // Sizes without a unit are points in GNS3's drawings.
     sizePx: lengthOf(element, 'font-size', 10) * (4 / 3),
     ...(/^[\w ,'"-]{1,100}$/.test(family) && { family }),
     ...(element.getAttribute('font-weight') === 'bold' && { weight: 'bold' }),

@@ -1,4 +1,4 @@
-/** Which part of the scene is seen: a place and a scale. `window = scene * scale + offset`, in pixels of the canvas. */
+/** The visible part of the scene: offset and scale. `window = scene * scale + offset`, in pixels of the canvas. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Point } from './geometry.ts';
 import { type Box, centreOf } from './geometry.ts';
@@ -10,21 +10,21 @@ export interface ViewportState {
 }
 
 export const scaleLimits = { lowest: 0.05, highest: 4 } as const;
-/** Labels are too small to be read below this scale. */
+/** Labels are unreadable below this scale. */
 const nearScale = 0.45;
 const fitMarginPx = 60;
 const showMarginPx = 40;
 const fitHighest = 1;
-/** Where panels leave less than this there is no better place than below them. */
+/** If panels leave less width than this, an item may lie below them. */
 const leastSeenPx = 120;
 
 export class Viewport {
   readonly state: Signal<ViewportState> = signal({ x: 0, y: 0, scale: 1 });
-  /** Of the canvas, and where it lies in the window. */
+  /** Size and position of the canvas in the window. */
   readonly area = signal({ left: 0, top: 0, width: 0, height: 0 });
-  /** How far the zoom bar and, in narrow windows, panels reach over the canvas. */
+  /** Width of the canvas covered by the zoom bar and, in narrow windows, by panels. */
   readonly covered = signal({ left: 0, right: 0, bottom: 0 });
-  /** The part of the canvas over which nothing lies, in its pixels. */
+  /** The uncovered part of the canvas, in its pixels. */
   readonly seen: ReadonlySignal<Box> = computed(() => {
     const { width, height } = this.area.value;
     const { left, right, bottom } = this.covered.value;
@@ -36,27 +36,27 @@ export class Viewport {
   });
   readonly detail: ReadonlySignal<'near' | 'far'> = computed(() => (this.state.value.scale < nearScale ? 'far' : 'near'));
 
-  /** Of a place in the window, such as a pointer's. */
+  /** Converts a point of the window, such as a pointer's, to the scene. */
   toScene(clientX: number, clientY: number): Point {
     const { x, y, scale } = this.state.peek();
     const { left, top } = this.area.peek();
     return { x: (clientX - left - x) / scale, y: (clientY - top - y) / scale };
   }
 
-  /** Of a place in the scene, in pixels of the canvas. */
+  /** Converts a point of the scene to pixels of the canvas. */
   toCanvas({ x, y }: Point): Point {
     const state = this.state.peek();
     return { x: x * state.scale + state.x, y: y * state.scale + state.y };
   }
 
-  /** Of a place in the scene, in the window. */
+  /** Converts a point of the scene to the window. */
   windowPlace(place: Point): Point {
     const { left, top } = this.area.peek();
     const { x, y } = this.toCanvas(place);
     return { x: x + left, y: y + top };
   }
 
-  /** Whether a part of the scene lies in what is seen; of one that is larger, whether its middle does. */
+  /** Whether a box is visible; for a box larger than the view, whether its centre is. */
   shows(box: Box, seen: Box = this.seen.peek()): boolean {
     const { scale } = this.state.peek();
     const { x, y } = this.toCanvas(box);
@@ -65,7 +65,7 @@ export class Viewport {
     return fits(x - seen.x, box.width * scale, seen.width) && fits(y - seen.y, box.height * scale, seen.height);
   }
 
-  /** Moves as little as is needed to have a part of the scene in sight. */
+  /** Scrolls by the smallest distance that makes a box visible. */
   show(box: Box): void {
     const { scale } = this.state.peek();
     const seen = this.seen.peek();
@@ -75,7 +75,7 @@ export class Viewport {
     this.pan(shift(x - seen.x, box.width * scale, seen.width), shift(y - seen.y, box.height * scale, seen.height));
   }
 
-  /** Of what is seen, in the scene. */
+  /** The visible box, in the scene. */
   centre(): Point {
     const { left, top } = this.area.peek();
     const { x, y } = centreOf(this.seen.peek());
@@ -87,7 +87,7 @@ export class Viewport {
     this.state.value = { x: x + dx, y: y + dy, scale };
   }
 
-  /** Around a place in the window, which stays where it is; without one, around the middle of what is seen. */
+  /** Zooms around a point of the window, which stays fixed; without one, around the centre of the view. */
   zoom(factor: number, at?: Point): void {
     const { x, y, scale } = this.state.peek();
     const { left, top } = this.area.peek();
@@ -101,7 +101,7 @@ export class Viewport {
     this.zoom(scale / this.state.peek().scale);
   }
 
-  /** Shows a part of the scene whole; without one, its origin in the middle. */
+  /** Fits a box into the view; without one, centres the origin. */
   fit(box: Box | undefined): void {
     const { width, height } = this.seen.peek();
     const middle = centreOf(this.seen.peek());

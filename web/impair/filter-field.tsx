@@ -11,7 +11,7 @@ interface FilterFieldProps {
   readonly parameter: FilterParameter;
   readonly label: string;
   readonly value: Value;
-  /** What holds while nothing is given here. */
+  /** The value in effect while the field is empty. */
   readonly inherited: Value;
   readonly onChange: (value: Value) => void;
 }
@@ -22,7 +22,7 @@ export function FilterField(props: FilterFieldProps) {
   if (choices)
     return (
       <ChoiceField
-        // The choices stand below it.
+        // The choices are shown below it.
         label={label.replace(/ \(.*\)$/, '')}
         value={String(value ?? '')}
         options={[['', texts.impair.notSet], ...choices.map((choice) => [choice, choice] as const)]}
@@ -30,7 +30,7 @@ export function FilterField(props: FilterFieldProps) {
       />
     );
   if (type === 'text') return <TextLines {...props} />;
-  // A number that can only be 0 or 1 is a question of yes or no.
+  // A number that can only be 0 or 1 becomes a switch.
   if (minimum === 0 && maximum === 1)
     return <SwitchField label={label} value={value === 1} onChange={(on) => onChange(on ? 1 : undefined)} />;
   return <NumberInput {...props} />;
@@ -55,15 +55,15 @@ function TextLines({ label, value, inherited, onChange }: FilterFieldProps) {
 function NumberInput({ parameter, label, value, inherited, onChange }: FilterFieldProps) {
   const { minimum, maximum, unit = '', fractions } = parameter;
   const id = useId();
-  /** What is being typed: `0.0` on the way to `0.05` must not become `0`. */
+  /** The text being typed: `0.0` on the way to `0.05` must not become `0`. */
   const typed = useSignal<string | undefined>(undefined);
   const wrong = useSignal('');
   const bounds = texts.impair.bounds(minimum ?? 0, maximum ?? 0, unit);
   const take = (input: HTMLInputElement) => {
     typed.value = input.value;
-    const isGood = input.validity.valid;
-    wrong.value = isGood ? '' : bounds;
-    if (isGood) onChange(input.value === '' ? undefined : input.valueAsNumber);
+    const isValid = input.validity.valid;
+    wrong.value = isValid ? '' : bounds;
+    if (isValid) onChange(input.value === '' ? undefined : input.valueAsNumber);
   };
   return (
     <div class="field">

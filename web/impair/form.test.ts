@@ -13,7 +13,7 @@ const edit = (filters: FilterObject, type: string, [place, value]: [number, numb
 };
 
 describe('the form of impairments', () => {
-  it('sets, changes and takes back values', () => {
+  it('sets, changes and clears values', () => {
     const delayed = edit({}, 'delay', [0, 20]);
     assert.deepEqual(delayed, { delay: [20] });
     assert.deepEqual(edit(delayed, 'delay', [1, 5]), { delay: [20, 5] });
@@ -30,20 +30,20 @@ describe('the form of impairments', () => {
     assert.deepEqual(edit({}, 'seed', [0, 7], 'ab'), { seed: [7] });
   });
 
-  it('gives values that were left out what they mean', () => {
+  it('shows the defaults of omitted values', () => {
     assert.deepEqual(edit({ burst_loss: [2] }, 'burst_loss', [3, 50]), { burst_loss: [2, 98, 0, 50] });
     assert.deepEqual(edit({}, 'jitter', [1, 1]), { jitter: ['uniform', 1] });
     assert.deepEqual(edit({}, 'bandwidth', [1, 20_000]), {}, 'a queue without a bandwidth does nothing');
   });
 
-  it('shows each filter once, whatever the server lists of one direction', () => {
+  it('shows each filter once, even if the server lists it for one direction', () => {
     assert.equal(facts.filter(({ type }) => type.startsWith('delay')).length, 2);
     assert.equal(offeredTypes(facts, 'both').filter(({ type }) => type.startsWith('delay')).length, 1);
     assert.ok(offeredTypes(facts, 'both').some(({ type }) => type === 'seed'));
     assert.ok(!offeredTypes(facts, 'ab').some(({ type }) => type === 'seed'));
   });
 
-  it('knows a delay by its other name', () => {
+  it('accepts the second name of a delay', () => {
     assert.deepEqual(withoutAliases({ latency: [30], latency_ab: [40], corrupt: [1] }), {
       delay: [30],
       delay_ab: [40],

@@ -1,5 +1,5 @@
 /**
- * A link's filters as a form edits them: for both ways, or for one. What is given for one way takes the place of what is given for both
+ * A link's filters as a form edits them: for both directions, or for one. A value for one direction overrides the value for both
  * (`docs/impairments.md`).
  */
 import type { Filters, FilterValues } from '../../src/schema/filter.ts';
@@ -9,7 +9,7 @@ import type { FilterFacts, FilterParameter } from '../../src/schema/filter-table
 export type Way = 'both' | 'ab' | 'ba';
 export type FilterObject = Readonly<Record<string, FilterValues>>;
 
-/** In this order people look for them; what the server has beyond these follows. */
+/** The order in the form; further filters of the server follow. */
 export const filterGroups = {
   time: ['delay', 'jitter', 'bandwidth'],
   loss: ['packet_loss', 'burst_loss', 'frequency_drop', 'bpf'],
@@ -17,10 +17,10 @@ export const filterGroups = {
   repeat: ['seed'],
 } as const;
 
-/** Of the link as a whole. */
+/** Values of the link as a whole. */
 const undirected: readonly string[] = ['seed'];
 
-/** What stands for values that were left out, where it is not 0. Source: `docs/impairments.md`. */
+/** Defaults of omitted values that are not 0. Source: `docs/impairments.md`. */
 const leftOut: Readonly<Record<string, (first: number) => FilterValues>> = {
   burst_loss: (begins) => [begins, 100 - begins, 0, 100],
   jitter: () => ['uniform', 0],
@@ -30,7 +30,7 @@ export function keyOf(type: string, way: Way): string {
   return way === 'both' || undirected.includes(type) ? type : `${type}_${way}`;
 }
 
-/** Older clients know a delay without jitter by another name; here there is one. */
+/** GNS3 has a second name for a delay without jitter; the form has one. */
 export function withoutAliases(filters: Filters | FilterObject): FilterObject {
   return Object.fromEntries(
     Object.entries(filters)
@@ -39,7 +39,7 @@ export function withoutAliases(filters: Filters | FilterObject): FilterObject {
   );
 }
 
-/** Filters that a form shows for a way: not those that the server lists because the link has them for one way. */
+/** The filters that the form shows for a direction: not those that the server lists only because one direction has them. */
 export function offeredTypes(facts: readonly FilterFacts[], way: Way): readonly FilterFacts[] {
   return facts.filter(({ type }) => !/_(ab|ba)$/.test(type) && (way === 'both' || !undirected.includes(type)));
 }
@@ -47,13 +47,13 @@ export function offeredTypes(facts: readonly FilterFacts[], way: Way): readonly 
 export interface Edit {
   readonly facts: FilterFacts;
   readonly way: Way;
-  /** Which of its values. */
+  /** Index of the value. */
   readonly place: number;
-  /** Undefined: taken back. */
+  /** Undefined: cleared. */
   readonly value: number | string | undefined;
 }
 
-/** The filters after one value was changed. A filter whose first value is 0 or empty is left out: it does not act. */
+/** The filters after one value changed. A filter whose first value is 0 or empty is omitted: it has no effect. */
 export function edited(filters: FilterObject, { facts, way, place, value }: Edit): FilterObject {
   const key = keyOf(facts.type, way);
   const values = [...(filters[key] ?? [])];
@@ -70,7 +70,7 @@ export function edited(filters: FilterObject, { facts, way, place, value }: Edit
 const isNothing = (value: number | string | undefined) => value === undefined || value === 0 || value === '';
 const nothingOf = (parameter: FilterParameter | undefined) => (parameter?.type === 'text' ? '' : 0);
 
-/** What is for one way is for the other. */
+/** Swaps the two directions. */
 export function turned(filters: FilterObject): FilterObject {
   return Object.fromEntries(
     Object.entries(filters).map(([key, values]) => [
@@ -80,7 +80,7 @@ export function turned(filters: FilterObject): FilterObject {
   );
 }
 
-/** How many filters are set for a way alone. */
+/** Number of filters set for one direction alone. */
 export function countOf(filters: FilterObject, way: Way): number {
   return Object.keys(filters).filter((key) => (/_(ab|ba)$/.exec(key)?.[1] ?? 'both') === way).length;
 }

@@ -1,4 +1,4 @@
-/** What a link does to frames: presets, and every filter that the server offers, for both ways or for one. What is set acts at once. */
+/** The impairments of a link: presets, and every filter of the server, for both directions or for one. Changes apply immediately. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { FilterFacts } from '../../src/schema/filter-table.ts';

@@ -1,4 +1,4 @@
-/** What a link carries, loses and holds back, drawn once a second while somebody looks. */
+/** The traffic, loss and delay of a link, updated once a second while the graph is visible. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Link } from '../../src/schema/link.ts';
@@ -10,7 +10,7 @@ import { historyMs, type LinkSample, roundTop, type WaySample, withSample } from
 
 const widthPx = 276;
 const heightPx = 44;
-/** The server counts once a second. */
+/** The server samples once a second. */
 const sampleMs = 1000;
 
 interface Measure {
@@ -44,7 +44,7 @@ export function LinkGraph({ link }: { readonly link: Link }) {
   );
 }
 
-/** Asks for this link only, once a second. */
+/** Polls this link only, once a second. */
 function useLinkStats(linkId: string) {
   const { api } = useApp();
   const { path } = useProject();
@@ -55,7 +55,7 @@ function useLinkStats(linkId: string) {
     const ask = async () => {
       if (isAsking) return;
       isAsking = true;
-      // Without an answer there is a gap; that the server is lost is said elsewhere.
+      // Without a response the graph has a gap; the connection bar reports a lost server.
       const stats = await api.get<LinkStats>(`${path}/links/${linkId}/stats`).catch(() => undefined);
       isAsking = false;
       if (!stats) return;
@@ -100,7 +100,7 @@ function Graph({ measure, history }: { readonly measure: Measure; readonly histo
   );
 }
 
-/** Interrupted where there is no value. */
+/** Interrupted where a sample has no value. */
 function lineOf(history: readonly LinkSample[], of: (sample: LinkSample) => number | null, top: number): string {
   const end = history.at(-1)?.atMs ?? 0;
   let isDrawing = false;
@@ -116,7 +116,7 @@ function lineOf(history: readonly LinkSample[], of: (sample: LinkSample) => numb
     .join('');
 }
 
-/** Why frames were lost since the link came up. */
+/** Causes of lost frames since the link came up. */
 function Losses({ stats }: { readonly stats: LinkStats }) {
   const lost = new Map<string, number>();
   for (const { dropped } of stats.directions)

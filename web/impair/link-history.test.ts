@@ -31,7 +31,7 @@ const stats = (lost: number, since = '2026-01-01T00:00:00Z'): LinkStats => ({
 });
 
 describe('the history of a link', () => {
-  it('has drops by the second, made of counts', () => {
+  it('has drops per second, computed from totals', () => {
     const before = { stats: stats(10), atMs: 1000 };
     const [sample] = withSample([], { stats: stats(30), atMs: 3000 }, before);
     assert.equal(sample?.ways[0].dropsPerSecond, 10);
@@ -39,13 +39,13 @@ describe('the history of a link', () => {
     assert.equal(sample.ways[0].delayMs, 20);
   });
 
-  it('has none of the counts of an earlier life of the link', () => {
+  it('ignores totals from before the link restarted', () => {
     const before = { stats: stats(10), atMs: 1000 };
     const [sample] = withSample([], { stats: stats(30, '2026-01-02T00:00:00Z'), atMs: 2000 }, before);
     assert.equal(sample?.ways[0].dropsPerSecond, 0);
   });
 
-  it('ends two minutes ago', () => {
+  it('keeps two minutes', () => {
     let history: readonly LinkSample[] = [];
     for (let atMs = 0; atMs <= 2 * historyMs; atMs += 1000) history = withSample(history, { stats: stats(0), atMs }, undefined);
     assert.equal(history.length, historyMs / 1000 + 1);

@@ -1,12 +1,12 @@
-/** The last two minutes of a link, as its graph shows them. */
+/** The last two minutes of a link, for its graph. */
 import type { DirectionFigures, LinkStats } from '../../src/schema/link-stats.ts';
 
-/** Of one way. */
+/** Figures of one direction. */
 export interface WaySample {
   readonly bitsPerSecond: number;
   readonly framesPerSecond: number;
   readonly dropsPerSecond: number;
-  /** Median of what was held lately; null when nothing was. */
+  /** Median delay of recent frames; null when no frame was delayed. */
   readonly delayMs: number | null;
 }
 
@@ -19,7 +19,7 @@ export const historyMs = 120_000;
 
 const droppedBy = ({ dropped }: DirectionFigures) => Object.values(dropped).reduce((sum, count) => sum + count, 0);
 
-/** Adds what was told now to a history; `before` is what was told before it, for drops are told as counts. */
+/** Appends the latest sample. `before` is the previous one: drops arrive as totals, and the history holds differences. */
 export function withSample(
   history: readonly LinkSample[],
   now: { readonly stats: LinkStats; readonly atMs: number },
@@ -27,7 +27,7 @@ export function withSample(
 ): readonly LinkSample[] {
   const way = (place: 0 | 1): WaySample => {
     const figures = now.stats.directions[place];
-    // Counts begin anew when the link comes up.
+    // Totals restart when the link comes up.
     const isSame = before !== undefined && before.stats.since === now.stats.since;
     const lost = isSame ? droppedBy(figures) - droppedBy(before.stats.directions[place]) : 0;
     const seconds = isSame ? Math.max(0.001, (now.atMs - before.atMs) / 1000) : 1;
@@ -42,7 +42,7 @@ export function withSample(
   return [...history.filter(({ atMs }) => atMs >= oldest), { atMs: now.atMs, ways: [way(0), way(1)] }];
 }
 
-/** The smallest of 1, 2, 5, 10, 20 … that is not less. */
+/** The smallest of 1, 2, 5, 10, 20 … that is at least the value. */
 export function roundTop(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));

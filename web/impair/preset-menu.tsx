@@ -1,4 +1,4 @@
-/** Lines to choose from, each with what it does. */
+/** Typical lines, each with its figures. */
 import { texts } from '../texts.ts';
 import { type FilterObject, sameFilters, turned } from './form.ts';
 import { presetFigures, presets } from './presets.ts';

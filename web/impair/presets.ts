@@ -1,5 +1,5 @@
 /**
- * Lines as they are typically met: round figures, for trying how something behaves over one. The link's first node is the subscriber:
+ * Typical lines in round figures, for trials. The link's first node is the subscriber:
  * `ab` is up, `ba` is down.
  */
 import { texts } from '../texts.ts';
@@ -19,22 +19,22 @@ export const presets: readonly Preset[] = [
     id: 'lte',
     filters: { bandwidth_ab: [10_000], bandwidth_ba: [40_000], delay: [25, 8], jitter: ['normal'], packet_loss: [0.1] },
   },
-  // Up to a geostationary orbit of 35,786 km and down again takes 240 ms at the speed of light, and some coding.
+  // The way to a geostationary orbit of 35,786 km and down takes 240 ms at the speed of light, plus coding.
   { id: 'satellite', filters: { bandwidth_ab: [3_000], bandwidth_ba: [20_000], delay: [270, 5], packet_loss: [0.2] } },
   { id: 'wifi', filters: { bandwidth: [20_000], delay: [4, 6], jitter: ['pareto'], burst_loss: [1, 30, 0.1, 40] } },
-  // 25 ms there and 25 ms back.
+  // 25 ms in each direction.
   { id: 'wan', filters: { bandwidth: [100_000], delay: [25] } },
 ];
 
-/** What a preset sets, in figures. */
+/** The figures of a preset. */
 export function presetFigures(filters: FilterObject): string {
   const { figures } = texts.impair;
   const number = (key: string, place = 0): number => Number(filters[key]?.[place] ?? 0);
-  const said: string[] = [];
-  if (filters.bandwidth_ab) said.push(figures.upAndDown(number('bandwidth_ab'), number('bandwidth_ba')));
-  if (filters.bandwidth) said.push(figures.bandwidth(number('bandwidth')));
-  if (filters.delay) said.push(figures.delay(number('delay'), number('delay', 1)));
-  if (filters.packet_loss) said.push(figures.loss(number('packet_loss')));
-  if (filters.burst_loss) said.push(figures.burst(number('burst_loss'), number('burst_loss', 3)));
-  return said.join(' · ');
+  const parts: string[] = [];
+  if (filters.bandwidth_ab) parts.push(figures.upAndDown(number('bandwidth_ab'), number('bandwidth_ba')));
+  if (filters.bandwidth) parts.push(figures.bandwidth(number('bandwidth')));
+  if (filters.delay) parts.push(figures.delay(number('delay'), number('delay', 1)));
+  if (filters.packet_loss) parts.push(figures.loss(number('packet_loss')));
+  if (filters.burst_loss) parts.push(figures.burst(number('burst_loss'), number('burst_loss', 3)));
+  return parts.join(' · ');
 }

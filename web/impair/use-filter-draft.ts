@@ -1,16 +1,16 @@
-/** Filters of a link while somebody edits them: shown at once, sent when nothing was changed for a moment. */
+/** The filters of a link during an edit: shown immediately, sent after a short pause. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Link } from '../../src/schema/link.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { type FilterObject, withoutAliases } from './form.ts';
 
-/** Short enough to seem at once, long enough for the next digit. */
+/** Long enough for the next digit, short enough to feel immediate. */
 const quietMs = 300;
 
 export interface FilterDraft {
   readonly filters: FilterObject;
-  /** Why the server did not take them. */
+  /** Why the server refused them. */
   readonly failure: string | undefined;
   set(filters: FilterObject): void;
 }
@@ -25,13 +25,13 @@ export function useFilterDraft(link: Link): FilterDraft {
   const send = async (): Promise<void> => {
     const sent = draft.peek();
     waiting.current = undefined;
-    // One after the other, so that the last one sent is the last one that arrives.
+    // Requests are sent one at a time, so that the last change arrives last.
     if (!sent || isSending.current) return;
     isSending.current = true;
     try {
       const answer = await api.put<Link>(`${project.path}/links/${link.link_id}`, { filters: sent });
       failure.value = undefined;
-      // The notification may come later than the answer.
+      // The notification may arrive after the response.
       if (draft.peek() === sent) {
         project.links.put(answer);
         draft.value = undefined;
@@ -44,7 +44,7 @@ export function useFilterDraft(link: Link): FilterDraft {
   };
   const latest = useRef(send);
   latest.current = send;
-  // What was typed last is not lost when another link is chosen.
+  // The last edit is sent even when another link is selected.
   useEffect(
     () => () => {
       if (waiting.current === undefined) return;

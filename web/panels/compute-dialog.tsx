@@ -1,4 +1,4 @@
-/** Registers a compute that runs elsewhere. */
+/** Registers a remote compute. */
 import { useState } from 'preact/hooks';
 import type { ComputeCreate } from '../../src/schema/compute.ts';
 import { useApp } from '../state/app.ts';
@@ -8,7 +8,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, NumberField, TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
 
-/** On which established servers listen. */
+/** Default port of GNS3. */
 const usualPort = 3080;
 
 export function ComputeDialog({ close }: { readonly close: () => void }) {
@@ -17,7 +17,7 @@ export function ComputeDialog({ close }: { readonly close: () => void }) {
   const [failure, setFailure] = useState('');
   const set = (change: Partial<ComputeCreate>) => setCompute({ ...compute, ...change });
   const submit = async () => {
-    // What was left empty is left out.
+    // Empty fields are omitted.
     const given = Object.fromEntries(Object.entries(compute).filter(([, value]) => value !== ''));
     try {
       await api.post('/v2/computes', given);

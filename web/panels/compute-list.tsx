@@ -1,4 +1,4 @@
-/** Computes with their load, as they tell it themselves. */
+/** Computes with the load that they report. */
 import type { ComputeObject } from '../../src/schema/compute.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -6,7 +6,7 @@ import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 
-/** The one that runs in the server itself. */
+/** The compute inside the server. */
 const ownId = 'local';
 
 export function ComputeList() {

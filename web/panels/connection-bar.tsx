@@ -1,4 +1,4 @@
-/** Says when the connection to the server is lost, and that it is being sought. */
+/** Reports a lost connection to the server, and each retry. */
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';

@@ -1,4 +1,4 @@
-/** The lab that an empty server offers: that of `npm run demo`, or a smaller one where its guest cannot be had. */
+/** The lab that an empty server offers: the same as `npm run demo`, or a smaller one where its guest image is unavailable. */
 import type { LinkEnd } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
@@ -6,10 +6,10 @@ import { textSvg } from '../scene/shape-svg.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
 
-type Tell = (text: string, part: number) => void;
+type Report = (text: string, part: number) => void;
 
-/** What `POST /v2/demo_lab` says, one a line. */
-interface Said {
+/** Progress of `POST /v2/demo_lab`, one document per line. */
+interface DemoProgress {
   readonly step?: string;
   readonly failure?: string;
   readonly machines?: readonly { readonly name: string; readonly properties: Record<string, unknown> }[];
@@ -19,7 +19,7 @@ interface Said {
 type NodeBody = Readonly<Record<string, unknown>> & { readonly name: string };
 
 interface Plan {
-  /** In a row, each linked with the next. */
+  /** In a row, each linked to the next. */
   readonly nodes: readonly NodeBody[];
   readonly note: string;
 }
@@ -27,12 +27,12 @@ interface Plan {
 const distancePx = 230;
 const shown = { show_grid: true, show_interface_labels: true };
 
-/** @throws ApiError what the server refused */
-export async function buildDemo(app: App, tell: Tell): Promise<Project> {
+/** @throws ApiError the server's refusal */
+export async function buildDemo(app: App, report: Report): Promise<Project> {
   const { api } = app;
-  tell(texts.demo.guest, 0.05);
-  const { nodes, note } = await planFor(app, tell);
-  tell(texts.demo.nodes, 0.6);
+  report(texts.demo.guest, 0.05);
+  const { nodes, note } = await planFor(app, report);
+  report(texts.demo.nodes, 0.6);
   const project = await api.post<Project>('/v2/projects', { name: texts.demo.name, auto_close: false, ...shown });
   const path = `/v2/projects/${project.project_id}`;
   const made: Node[] = [];
@@ -40,24 +40,24 @@ export async function buildDemo(app: App, tell: Tell): Promise<Project> {
     const x = Math.round((place - (nodes.length - 1) / 2) * distancePx) - 33;
     made.push(await api.post<Node>(`${path}/nodes`, { compute_id: 'local', x, y: -60, ...body }));
   }
-  tell(texts.demo.links, 0.75);
+  report(texts.demo.links, 0.75);
   for (const [place, one] of made.slice(0, -1).entries()) {
     const other = made[place + 1];
-    // The first port leads to the node before, the next one to the node behind.
+    // The first port links to the previous node, the second one to the next node.
     if (other) await api.post(`${path}/links`, { nodes: [endOf(one, place === 0 ? 0 : 1), endOf(other, 0)] });
   }
   await api.post(`${path}/drawings`, { svg: textSvg(note), x: -225, y: 70, z: 0 });
-  tell(texts.demo.starting, 0.85);
+  report(texts.demo.starting, 0.85);
   await api.post(`${path}/nodes/start`);
   return project;
 }
 
-async function planFor(app: App, tell: Tell): Promise<Plan> {
+async function planFor(app: App, report: Report): Promise<Plan> {
   if (!app.server.nodeTypes.has('qemu')) return smallPlan(app);
-  let last: Said = {};
-  await app.api.lines<Said>('/v2/demo_lab', (said) => {
-    if (said.step) tell(said.step, 0.3);
-    last = said;
+  let last: DemoProgress = {};
+  await app.api.lines<DemoProgress>('/v2/demo_lab', (progress) => {
+    if (progress.step) report(progress.step, 0.3);
+    last = progress;
   });
   const { machines, pc, failure } = last;
   if (machines && pc) return demoPlan(machines, pc);
@@ -65,12 +65,12 @@ async function planFor(app: App, tell: Tell): Promise<Plan> {
   return smallPlan(app);
 }
 
-function demoPlan(machines: NonNullable<Said['machines']>, pc: NonNullable<Said['pc']>): Plan {
+function demoPlan(machines: NonNullable<DemoProgress['machines']>, pc: NonNullable<DemoProgress['pc']>): Plan {
   const vms = machines.map((machine) => ({ ...machine, node_type: 'qemu', symbol: ':/symbols/qemu_guest.svg' }));
   return { nodes: [...vms, vpcs('PC1', `${pc.address}/24 ${pc.gateway}`)], note: texts.demo.note('VM1', '10.0.0.2') };
 }
 
-/** Two PCs, with a switch between them where there is one. */
+/** Two PCs, with a switch between them if the server has one. */
 function smallPlan({ server }: App): Plan {
   const middle = { name: 'Switch1', node_type: 'ethernet_switch', symbol: ':/symbols/ethernet_switch.svg', y: -47 };
   const between = server.nodeTypes.has(middle.node_type) ? [middle] : [];

@@ -1,4 +1,4 @@
-/** What an empty list offers: a small lab that is made, wired and started at once. */
+/** The offer of an empty list of projects: a small lab that is created, wired and started with one click. */
 import { useSignal } from '@preact/signals';
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';

@@ -1,11 +1,11 @@
-/** What a compute's doctor says: which programs it has, which are missing and which package brings them, and whether KVM works. */
+/** The report of a compute's doctor: present and missing programs, the packages to install, and whether KVM works. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Finding } from '../../src/schema/finding.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 
-/** Empty while it is not known, and for computes of another make, which have none. Asking takes a few seconds. */
+/** Empty until it is loaded, and for stock GNS3 computes, which have no doctor. A request takes a few seconds. */
 export function useFindings(computeId: string, isWanted: boolean): Signal<readonly Finding[] | undefined> {
   const { api } = useApp();
   const findings = useSignal<readonly Finding[] | undefined>(undefined);
@@ -19,7 +19,7 @@ export function useFindings(computeId: string, isWanted: boolean): Signal<readon
   return findings;
 }
 
-/** Everything, for the server's page: asked for when it is opened. */
+/** The full report for the server's page, requested when it opens. */
 export function DoctorDetails({ computeId, name }: { readonly computeId: string; readonly name: string }) {
   const isOpen = useSignal(false);
   const findings = useFindings(computeId, isOpen.value);
@@ -33,11 +33,11 @@ export function DoctorDetails({ computeId, name }: { readonly computeId: string;
   );
 }
 
-/** What of these findings a node of a type lacks, or does worse without. */
+/** Findings that keep a node type from running or slow it down. */
 export const findingsOf = (findings: readonly Finding[] | undefined, nodeType: string): readonly Finding[] =>
   (findings ?? []).filter(({ state, node_types }) => state !== 'good' && node_types?.some((type) => type === nodeType));
 
-/** What is missing for a node of this type, or makes it slower, for its panel. */
+/** Missing or slow programs of this node type, for a node's panel. */
 export function NodeFindings({ computeId, nodeType }: { readonly computeId: string; readonly nodeType: string }) {
   const findings = useFindings(computeId, true);
   return <FindingList findings={findingsOf(findings.value, nodeType)} />;

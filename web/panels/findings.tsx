@@ -1,4 +1,4 @@
-/** What stands in the way of a node, as far as can be known before it is started. */
+/** Known problems of a node before it is started. */
 import type { ComponentChildren } from 'preact';
 import type { Node } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';

@@ -1,4 +1,4 @@
-/** Upload of an image file to the compute, with its progress. */
+/** Uploads an image file to the compute, with progress. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useApp } from '../state/app.ts';

@@ -1,4 +1,4 @@
-/** The images of a compute, by the kind of nodes that are made of them. */
+/** The images of a compute, by kind of node. */
 import { useSignal } from '@preact/signals';
 import type { NodeType } from '../../src/schema/node.ts';
 import { useApp } from '../state/app.ts';
@@ -10,7 +10,7 @@ import { sizeText } from '../ui/progress.tsx';
 import { ImageUpload } from './image-upload.tsx';
 import { useImages } from './images.ts';
 
-/** Types that have a list of images. */
+/** Types with a list of images. */
 function imageTypes(server: ServerState): NodeType[] {
   return [...server.kinds.value.values()].flatMap(({ node_type, images }) => (images ? [node_type] : [])).sort();
 }
@@ -46,7 +46,7 @@ export function ImagesPanel() {
 function ImageList({ computeId, nodeType }: { readonly computeId: string; readonly nodeType: NodeType }) {
   const app = useApp();
   const { files, failure, read } = useImages(app, nodeType, computeId);
-  // An engine that keeps its images itself takes none.
+  // A container engine manages its own images and takes no upload.
   const isTaken = app.server.kinds.value.get(nodeType)?.images !== false;
   return (
     <>

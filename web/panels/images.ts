@@ -5,20 +5,20 @@ import type { App } from '../state/app.ts';
 
 export interface ImageFile {
   readonly filename: string;
-  /** Bytes; an engine that keeps its images itself does not tell. */
+  /** Bytes; unknown for images of a container engine. */
   readonly filesize?: number;
   readonly md5sum?: string;
 }
 
 export interface Images {
   readonly files: Signal<readonly ImageFile[]>;
-  /** Why there is no list: a kind without images, a compute that is away, an engine that does not run. */
+  /** Why the list is missing: a kind without images, an unreachable compute, a stopped engine. */
   readonly failure: Signal<string>;
   readonly names: { readonly value: readonly string[] };
   readonly read: () => Promise<void>;
 }
 
-/** As Docker's engine lists its own. */
+/** The format of Docker's own list. */
 interface EngineImage {
   readonly image: string;
 }
@@ -31,19 +31,19 @@ export const imagesPath = (computeId: string, nodeType: string) =>
 export function useImages({ api }: App, nodeType: string, computeId = 'local'): Images {
   const files = useSignal<readonly ImageFile[]>([]);
   const failure = useSignal('');
-  const asked = useRef('');
+  const requested = useRef('');
   const path = imagesPath(computeId, nodeType);
   const read = async () => {
-    asked.current = path;
-    let said = '';
+    requested.current = path;
+    let message = '';
     const listed = await api.get<(ImageFile | EngineImage)[]>(path).catch((error: Error) => {
-      said = error.message;
+      message = error.message;
       return [];
     });
-    // Another list may have been asked for meanwhile.
-    if (asked.current !== path) return;
+    // Another list may have been requested meanwhile.
+    if (requested.current !== path) return;
     files.value = listed.map(fileOf);
-    failure.value = said;
+    failure.value = message;
   };
   useEffect(() => void read(), [path]);
   const names = {

@@ -1,4 +1,4 @@
-/** What is selected, in detail; the project when nothing is. */
+/** Details of the selection; of the project when nothing is selected. */
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { DrawingPanel } from './drawing-panel.tsx';

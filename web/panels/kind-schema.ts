@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App } from '../state/app.ts';
 
-/** JSON Schema, as far as forms are made of it. */
+/** JSON Schema, as far as forms use it. */
 export interface PropertySchema {
   readonly type?: string;
   readonly description?: string;
@@ -18,13 +18,13 @@ export interface PropertySchema {
   readonly default?: unknown;
 }
 
-/** What can be set of nodes of a kind, and of templates for it; `template` is null where clients create none. */
+/** Schemas of a kind's nodes and templates; `template` is null for kinds whose templates clients cannot create. */
 export interface KindForms {
   readonly node: PropertySchema;
   readonly template: PropertySchema | null;
 }
 
-/** Undefined while it is not known. `platform`: of kinds whose properties depend on it. */
+/** Undefined until it is loaded. `platform`: for kinds whose properties depend on it. */
 export function useKindForms({ api }: App, nodeType: string, platform?: string): KindForms | undefined {
   const forms = useSignal<{ of: string; read: KindForms } | undefined>(undefined);
   const path = `/v2/kinds/${nodeType}/schemas${platform ? `?platform=${encodeURIComponent(platform)}` : ''}`;
@@ -43,7 +43,7 @@ export function useKindForms({ api }: App, nodeType: string, platform?: string):
   return forms.value?.of === path ? forms.value.read : undefined;
 }
 
-/** `hda_disk_image` as words. */
+/** Turns `hda_disk_image` into words. */
 export function wordsOf(key: string): string {
   const words = key.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);

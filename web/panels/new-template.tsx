@@ -1,4 +1,4 @@
-/** A new template: its kind, its name and what the kind requires; the server fills in the rest, which is then edited. */
+/** Creates a template from its kind, its name and the required properties; the server adds defaults, which can then be edited. */
 import { useSignal } from '@preact/signals';
 import type { NodeType } from '../../src/schema/node.ts';
 import type { Template } from '../../src/schema/template.ts';
@@ -17,7 +17,7 @@ export function NewTemplate({ close }: { readonly close: () => void }) {
   const app = useApp();
   const kinds = [...app.server.kinds.value.values()];
   const types = kinds.filter(({ templates }) => templates).map(({ node_type }) => node_type);
-  /** Empty until one is chosen: the list may come later than this dialog. */
+  /** Empty until the user chooses one: the list may load after this dialog. */
   const chosen = useSignal('');
   const type = (chosen.value || (types.includes('qemu') ? 'qemu' : (types[0] ?? ''))) as NodeType;
   const name = useSignal('');

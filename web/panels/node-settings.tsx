@@ -1,4 +1,4 @@
-/** The settings of a node as a form: of every node, and those of its kind from the server's schemas. */
+/** The settings of a node as a form: common ones, and those of its kind from the server's schemas. */
 import { useSignal } from '@preact/signals';
 import type { ConsoleType, Node, NodeUpdate } from '../../src/schema/node.ts';
 import { useApp } from '../state/app.ts';
@@ -14,13 +14,13 @@ interface NodeSettingsProps {
   readonly change: (update: NodeUpdate) => Promise<unknown>;
 }
 
-/** Of the node object itself, beside what its kind has. */
+/** Members of the node object that are common to all kinds. */
 const ownKeys = ['name', 'console', 'console_type', 'custom_adapters', 'node_id'];
 
 export function NodeSettings({ node, change }: NodeSettingsProps) {
   const app = useApp();
   const schema = useKindForms(app, node.node_type)?.node;
-  /** What was changed and is not sent yet. */
+  /** Edits that are not sent yet. */
   const edited = useSignal<Record<string, unknown>>({});
   const consoles = schema?.properties?.console_type?.enum as readonly ConsoleType[] | undefined;
   const values = { ...node.properties, ...edited.value };

@@ -1,4 +1,4 @@
-/** The project at a glance: how many of what, what runs, what went wrong. */
+/** The project at a glance: counts, running nodes and failures. */
 
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';

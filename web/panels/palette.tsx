@@ -1,4 +1,4 @@
-/** The templates of which nodes are made: searched, dragged onto the canvas, or put there with a click. */
+/** The templates: search them, drag them onto the canvas, or click to add a node. */
 import { useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
 import { addNode } from '../scene/add-node.ts';
@@ -18,7 +18,7 @@ export function Palette() {
   const wanted = search.value.trim().toLowerCase();
   const isUsed = useSignal(false);
   const findings = useFindings('local', isUsed.value);
-  /** Why nodes of a template cannot run, as far as it is known. */
+  /** Known reasons why nodes of a template cannot run. */
   const lackOf = ({ template_type, compute_id }: Template): string | undefined => {
     const compute = server.computes.find(compute_id ?? 'local');
     if (compute?.connected && !compute.capabilities.node_types.includes(template_type))
@@ -36,7 +36,7 @@ export function Palette() {
     <aside
       class="palette"
       aria-label={texts.palette}
-      // Looking takes the compute a moment, so it is asked for when somebody comes here.
+      // The check takes the compute a moment, so it starts when the pointer or the focus enters.
       onPointerEnter={() => (isUsed.value = true)}
       onFocusCapture={() => (isUsed.value = true)}
     >

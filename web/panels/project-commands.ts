@@ -1,4 +1,4 @@
-/** What can be done with a project of the list, open or closed. */
+/** Commands for a project of the list, open or closed. */
 import type { Project } from '../../src/schema/project.ts';
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';

@@ -1,4 +1,4 @@
-/** The view of one project: canvas in the middle, what can be added on the left, what is selected on the right, consoles below. */
+/** The view of one project: canvas in the middle, palette on the left, details on the right, consoles below. */
 import { useEffect } from 'preact/hooks';
 import { ActionButton, ActionMenu } from '../actions/action-button.tsx';
 import { actionsAt, getAction } from '../actions/actions.ts';
@@ -21,14 +21,14 @@ export function ProjectPage() {
   const { tools, toasts } = useApp();
   const project = useProject();
   const phase = project.phase.value;
-  const said = project.said.value;
+  const message = project.message.value;
   useEffect(() => {
-    // Who came by a key finds the canvas under the next ones.
+    // After keyboard navigation the canvas gets the focus, so that its keys work.
     if (navigator.userActivation.hasBeenActive && document.activeElement === document.body) focusCanvas();
   }, []);
   useEffect(() => {
-    if (said) toasts.show(said.level === 'error' ? 'error' : 'info', said.message);
-  }, [said, toasts]);
+    if (message) toasts.show(message.level === 'error' ? 'error' : 'info', message.message);
+  }, [message, toasts]);
   if (phase === 'missing' || phase === 'closed') return <NotOpen />;
   return (
     <div class="page project-page">
@@ -100,7 +100,7 @@ function ZoomBar() {
   );
 }
 
-/** For those who hear the page: what is selected. */
+/** Announces the selection to screen readers. */
 function SelectionStatus() {
   const project = useProject();
   const { nodes, links } = project.selection;
@@ -115,7 +115,7 @@ function SelectionStatus() {
   );
 }
 
-/** How to begin. Where the palette is closed, as in narrow windows, there is a button for it. */
+/** The hint of an empty canvas. If the palette is closed, as in narrow windows, it has a button that opens it. */
 function EmptyHint() {
   const { tools } = useApp();
   const isOpen = tools.paletteOpen.value;
@@ -127,7 +127,7 @@ function EmptyHint() {
   );
 }
 
-/** What to do next while something is being made. */
+/** The next step of the current tool. */
 function ToolHint() {
   const { tools } = useApp();
   const { nodes } = useProject();

@@ -1,4 +1,4 @@
-/** The first page: all projects, and how to get new ones. */
+/** The first page: all projects, with commands to create and import them. */
 import { useSignal } from '@preact/signals';
 import type { Project } from '../../src/schema/project.ts';
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';

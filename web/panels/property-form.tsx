@@ -1,4 +1,4 @@
-/** A form drawn from a schema: each property becomes the control that fits its type. What the schema does not know goes by its value. */
+/** A form built from a schema: each property gets the control of its type. A property without schema gets the control of its value. */
 import { texts } from '../texts.ts';
 import { ChoiceField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
 import { type PropertySchema, wordsOf } from './kind-schema.ts';
@@ -8,7 +8,7 @@ interface PropertyFormProps {
   readonly schema: PropertySchema | undefined;
   readonly values: Readonly<Record<string, unknown>>;
   readonly change: (key: string, value: unknown) => void;
-  /** Keys that are shown elsewhere, or not at all. */
+  /** Keys that this form leaves out. */
   readonly hidden?: readonly string[];
   /** Suggestions by key. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
@@ -33,7 +33,7 @@ export function PropertyForm({ schema, values, change, hidden = [], options = {}
   );
 }
 
-/** Sums of images, and what the schema of changes does not take. */
+/** Checksums of images, and properties that a change cannot contain. */
 function isComputed(key: string, schema: PropertySchema | undefined): boolean {
   return key.endsWith('_md5sum') || (schema?.properties !== undefined && !(key in schema.properties));
 }
@@ -45,7 +45,7 @@ function byImportance(one: string, other: string): number {
   return rank(one) - rank(other) || one.localeCompare(other);
 }
 
-/** Without the `null` that many properties may also be. */
+/** The schema without the alternative `null`. */
 function plainSchema(schema: PropertySchema | undefined, value: unknown): PropertySchema {
   const branches = schema?.anyOf?.filter(({ type }) => type !== 'null') ?? [];
   const [only] = branches;
@@ -125,7 +125,7 @@ function JsonField({
     try {
       change(JSON.parse(text));
     } catch {
-      // What is no JSON yet is not sent.
+      // Invalid JSON is not sent.
     }
   };
   return <TextField label={label} hint={hint} lines={4} value={JSON.stringify(value, null, 1)} onChange={read} />;

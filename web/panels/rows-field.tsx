@@ -64,7 +64,7 @@ function rowKey(row: Row, place: number): string {
   return String(row.port_number ?? row.adapter_number ?? row.name ?? place);
 }
 
-/** Of all forms that a row may have. */
+/** All columns of the forms that a row may have. */
 function columnsOf(schema: PropertySchema, rows: readonly Row[]): Readonly<Record<string, PropertySchema>> {
   const forms = schema.anyOf ?? [schema];
   const known = Object.assign({}, ...forms.map(({ properties }) => properties ?? {})) as Record<string, PropertySchema>;
@@ -76,7 +76,7 @@ function columnsOf(schema: PropertySchema, rows: readonly Row[]): Readonly<Recor
   );
 }
 
-/** As the last row, with the next number. */
+/** Copies the last row with the next number. */
 function newRow(columns: Readonly<Record<string, PropertySchema>>, rows: readonly Row[]): Row {
   const last = rows.at(-1);
   const number = 'port_number' in columns ? 'port_number' : 'adapter_number';

@@ -1,4 +1,4 @@
-/** What runs on the server, in all its open projects. */
+/** The running nodes of all open projects. */
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Node } from '../../src/schema/node.ts';
@@ -11,7 +11,7 @@ interface Running {
   readonly project: string;
 }
 
-/** Nodes are told to listeners of their project only, so they are asked for. */
+/** The server notifies of nodes only in the feed of their project, so this list polls. */
 const everyMs = 5_000;
 
 export function RunningNodes() {

@@ -1,4 +1,4 @@
-/** The server: its computes and how busy they are, what runs, versions, the licence. */
+/** The server: its computes with their load, running nodes, versions, the licence. */
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';

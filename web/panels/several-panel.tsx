@@ -1,4 +1,4 @@
-/** Several things are selected: what can be done with all of them. */
+/** Commands for a selection of several items. */
 
 import { ActionButton } from '../actions/action-button.tsx';
 import { actions, actionsAt } from '../actions/actions.ts';

@@ -1,4 +1,4 @@
-/** The symbols of the server, to choose another. */
+/** Chooses one of the server's symbols. */
 import { useSignal } from '@preact/signals';
 import { symbolAddress } from '../scene/node-view.tsx';
 import { useApp } from '../state/app.ts';

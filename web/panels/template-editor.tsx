@@ -1,4 +1,4 @@
-/** The form of a template. What it offers follows from the template itself and from the schema of its kind. */
+/** The form of a template. Its fields follow from the template and from the schema of its kind. */
 import { useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
 import { useApp } from '../state/app.ts';
@@ -15,10 +15,10 @@ import { SymbolPicker } from './symbol-picker.tsx';
 const shownAbove = ['name', 'category', 'default_name_format', 'symbol', 'template_id', 'template_type', 'builtin', 'compute_id'];
 const categories = ['router', 'switch', 'guest', 'firewall'] as const;
 
-/** Properties that name an image. */
+/** Properties that hold the name of an image. */
 export const isImageKey = (key: string) => /(^|_)image$|^initrd$|^path$/.test(key);
 
-/** A disk that is on no interface is invisible to its guest: choosing a disk chooses an interface that guests can boot from. */
+/** A guest does not see a disk without an interface: choosing a disk also chooses an interface that guests can boot from. */
 function withInterface(key: string, image: unknown, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const disk = /^(hd[a-d])_disk_image$/.exec(key)?.[1];
   const property = `${disk}_disk_interface`;

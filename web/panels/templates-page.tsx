@@ -1,4 +1,4 @@
-/** All templates: made, changed, deleted; and the images that they use. */
+/** All templates, to create, edit and delete, and their images. */
 import { useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
 import { symbolAddress } from '../scene/node-view.tsx';

@@ -1,4 +1,4 @@
-/** What a double click on something opens: the text of a drawing, the console of a node, the panel of anything else. */
+/** Opens an item on double click: the text editor of a drawing, the console of a node, the panel of any other item. */
 
 import type { App } from '../state/app.ts';
 import { openConsole } from '../state/open-console.ts';

@@ -1,4 +1,4 @@
-/** Makes a node of a template. */
+/** Creates a node from a template. */
 import type { Node } from '../../src/schema/node.ts';
 import type { Point } from '../geometry/geometry.ts';
 import { overlaps, snapped } from '../geometry/geometry.ts';
@@ -6,20 +6,20 @@ import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { until } from '../state/until.ts';
 
-/** Of most symbols: where the node is put is decided before its symbol is known. */
+/** Size of most symbols: the position is chosen before the symbol is known. */
 const usual = { width: 65, height: 59 };
-/** Room for two labels of ports between neighbours, and for a name above each. */
+/** Room for two port labels between neighbours, and for a name above each. */
 const step = { x: 160, y: 130 };
 const mostSteps = 12;
 const numbers = Array.from({ length: 2 * mostSteps + 1 }, (_, place) => mostSteps - place);
-/** Around the middle, the nearest first; rows stand like bricks, so that few links run behind a third node. */
+/** Candidates around the centre, the nearest first; rows are staggered like bricks, so that few links run behind a third node. */
 const places: readonly Point[] = numbers
   .flatMap((row) => numbers.map((column) => ({ x: (column + (row % 2 === 0 ? 0 : 0.5)) * step.x, y: row * step.y })))
   .toSorted((one, other) => Math.hypot(one.x, one.y) - Math.hypot(other.x, other.y));
 
 /**
- * At a place of the window, where its middle comes to be; without one, where there is room in what is seen. What was asked for before the
- * project was read waits for that: only then it is known what stands where, and which part is seen.
+ * Centred on a point of the window; without one, in a free place of the visible canvas. A request made before the project is loaded
+ * waits for it: free places and the visible part are known only then.
  */
 export async function addNode(app: App, project: ProjectState, templateId: string, at?: Point): Promise<void> {
   await until(() => project.phase.value !== 'loading');
@@ -35,7 +35,7 @@ export async function addNode(app: App, project: ProjectState, templateId: strin
   });
 }
 
-/** The nearest to the centre that has room. */
+/** The free place nearest to the centre. */
 function freePlace(app: App, project: ProjectState): Point {
   const centre = app.viewport.centre();
   const boxes = project.nodes.all.peek().map((node) => ({ x: node.x, y: node.y, width: node.width, height: node.height + 24 }));

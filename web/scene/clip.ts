@@ -1,4 +1,4 @@
-/** Nodes with the links between them, and drawings, as text that is pasted into any project, also of another server. */
+/** Nodes with the links between them, and drawings, as text that can be pasted into any project, also of another server. */
 import type { BulkCreate } from '../../src/schema/bulk.ts';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link } from '../../src/schema/link.ts';
@@ -29,7 +29,7 @@ const nodeKeys = [
 ] as const satisfies readonly (keyof Node)[];
 const linkKeys = ['nodes', 'filters', 'suspend', 'link_style'] as const satisfies readonly (keyof Link)[];
 const drawingKeys = ['svg', 'x', 'y', 'z', 'rotation'] as const satisfies readonly (keyof Drawing)[];
-/** Properties that no two nodes share: the compute gives the copy its own. */
+/** Properties that are unique to a node: the compute generates those of a copy. */
 const ownProperties: ReadonlySet<string> = new Set(['application_id', 'aux', 'dynamips_id', 'mac_addr', 'mac_address']);
 
 export type ClipNode = Pick<Node, (typeof nodeKeys)[number]>;
@@ -41,7 +41,7 @@ export interface Clip {
   readonly nodes: readonly ClipNode[];
   readonly links: readonly Pick<Link, (typeof linkKeys)[number]>[];
   readonly drawings: readonly Pick<Drawing, (typeof drawingKeys)[number]>[];
-  /** Links that lead to nodes which were not copied. */
+  /** Links to nodes that were not copied. */
   readonly links_left_out: number;
 }
 
@@ -49,7 +49,7 @@ function pick<T extends object, K extends keyof T>(object: T, keys: readonly K[]
   return Object.fromEntries(keys.map((key) => [key, object[key]])) as Pick<T, K>;
 }
 
-/** Ids of links are passed over: a link comes along when both its nodes do. */
+/** Ignores ids of links: a link is copied when both its nodes are. */
 export function clipOf(project: ProjectState, ids: Iterable<string>): Clip {
   const chosen = [...ids];
   const nodes = chosen.flatMap((id) => project.nodes.peek(id) ?? []);
@@ -77,7 +77,7 @@ export function readClip(text: string): Clip | undefined {
   }
 }
 
-/** Everything anew at another place, in one request; a compute that is not known here becomes the server's own. */
+/** Creates all items at another place in one request; a compute unknown to this server is replaced by the local one. */
 export function bulkOf({ nodes, links, drawings }: Clip, by: Point, isCompute: (id: string) => boolean): BulkCreate {
   return {
     nodes: nodes.map(({ node_id, height, width, ...node }) => ({

@@ -3,12 +3,12 @@ import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Point } from '../geometry/geometry.ts';
 import type { Picture } from '../geometry/picture.ts';
 import type { App } from '../state/app.ts';
-import type { Held, ProjectState } from '../state/project.ts';
+import type { LocalState, ProjectState } from '../state/project.ts';
 import type { Drag } from './drag-items.ts';
 import { changeItems } from './move-items.ts';
 import { type BoxHandle, type Handle, handlePlace, lineBetween, resizedBox, resizedSvg, toLocal, toScene } from './resize.ts';
 
-/** With Shift a drawing turns in such steps. */
+/** With Shift a drawing rotates in steps of this angle. */
 const turnStep = 15;
 
 export function dragHandle(
@@ -20,9 +20,9 @@ export function dragHandle(
   const { drawing_id: id, svg, x, y, rotation } = drawing;
   const picture = project.pictures.of(svg);
   const from = app.viewport.toScene(start.clientX, start.clientY);
-  const before: Held = handle === 'turn' ? { rotation } : { svg, x, y };
+  const before: LocalState = handle === 'turn' ? { rotation } : { svg, x, y };
   const changeOf = changeBy(handle, { drawing, picture, from });
-  let change: Held | undefined;
+  let change: LocalState | undefined;
   let frame = 0;
   const show = () => {
     frame = 0;
@@ -49,12 +49,12 @@ export function dragHandle(
 interface Grip {
   readonly drawing: Drawing;
   readonly picture: Picture;
-  /** Where it was taken, in the scene. */
+  /** Start of the drag, in the scene. */
   readonly from: Point;
 }
 
-/** What a handle does to its drawing when the pointer is somewhere in the scene. */
-function changeBy(handle: Handle, grip: Grip): (at: Point, hasShift: boolean) => Held {
+/** The drawing after its handle is dragged to a point of the scene. */
+function changeBy(handle: Handle, grip: Grip): (at: Point, hasShift: boolean) => LocalState {
   if (handle === 'turn') return turning(grip);
   if (handle === 'from' || handle === 'to') return pulling(handle, grip);
   return resizing(handle, grip);
@@ -63,7 +63,7 @@ function changeBy(handle: Handle, grip: Grip): (at: Point, hasShift: boolean) =>
 function turning({ drawing, from }: Grip) {
   const angle = (to: Point) => (Math.atan2(to.y - drawing.y, to.x - drawing.x) * 180) / Math.PI;
   const first = angle(from);
-  return (at: Point, hasShift: boolean): Held => {
+  return (at: Point, hasShift: boolean): LocalState => {
     const step = hasShift ? turnStep : 1;
     const rotation = Math.round((drawing.rotation + angle(at) - first) / step) * step;
     return { rotation: ((rotation % 360) + 360) % 360 };
@@ -74,7 +74,7 @@ function pulling(handle: 'from' | 'to', { drawing, picture, from }: Grip) {
   const [one, other] = picture.shape === 'line' ? [picture.from, picture.to] : [[0, 0] as const, [0, 0] as const];
   const [fixed, moved] = handle === 'from' ? [other, one] : [one, other];
   const grip = toLocal(from, drawing);
-  return (at: Point): Held => {
+  return (at: Point): LocalState => {
     const local = toLocal(at, drawing);
     const pulled = { x: Math.round(moved[0] + local.x - grip.x), y: Math.round(moved[1] + local.y - grip.y) };
     const still = { x: fixed[0], y: fixed[1] };
@@ -83,11 +83,11 @@ function pulling(handle: 'from' | 'to', { drawing, picture, from }: Grip) {
   };
 }
 
-/** Pictures keep their proportions at their corners, and shapes do with Shift; otherwise the other way round. */
+/** Pictures keep their aspect ratio at their corners, and shapes do with Shift; otherwise the other way round. */
 function resizing(handle: BoxHandle, { drawing, picture, from }: Grip) {
   const grip = toLocal(from, drawing);
   const place = handlePlace(handle, picture);
-  return (at: Point, hasShift: boolean): Held => {
+  return (at: Point, hasShift: boolean): LocalState => {
     const local = toLocal(at, drawing);
     const to = { x: place.x + local.x - grip.x, y: place.y + local.y - grip.y };
     const box = resizedBox(picture, handle, to, hasShift !== (picture.shape === 'picture'));

@@ -1,4 +1,4 @@
-/** Dragging what is selected: shown at once, told to the server when it is let go. */
+/** Drags the selection: rendered immediately, sent to the server on release. */
 
 import type { Point } from '../geometry/geometry.ts';
 import { type Box, snapped } from '../geometry/geometry.ts';
@@ -6,7 +6,7 @@ import type { App } from '../state/app.ts';
 import type { Item, ProjectState } from '../state/project.ts';
 import { moveItems } from './move-items.ts';
 
-/** A gesture from its first movement on. */
+/** A gesture, from its first movement on. */
 export interface Drag {
   move(now: PointerEvent, before: PointerEvent): void;
   end(): void;

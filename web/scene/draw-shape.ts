@@ -1,4 +1,4 @@
-/** Drawing a shape: as large as the pointer is dragged, or of standard size where it was clicked. */
+/** Draws a shape: as large as the drag, or of standard size on a click. */
 
 import { type Box, boxBetween } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
@@ -28,7 +28,7 @@ export function drawShape(app: App, project: ProjectState, shape: DrawingShape, 
       finish();
       const isClick = from === to;
       const box = isClick ? { ...from, ...standard } : boxBetween(from, to);
-      // A line that is drawn upwards rises.
+      // A line drawn upwards rises.
       const rises = (to.x - from.x) * (to.y - from.y) < 0;
       void app.toasts.attempt(async () => {
         const id = await create(app, project, shape === 'text' ? textSvg(texts.newText) : shapeSvg(shape, box, rises), box);

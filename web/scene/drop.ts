@@ -1,4 +1,4 @@
-/** A template that was dragged from the palette is dropped on the canvas. */
+/** Drops a template from the palette onto the canvas. */
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { addNode } from './add-node.ts';

@@ -1,4 +1,4 @@
-/** What pointer and wheel do on the canvas. Listens on the canvas itself: items have no listeners of their own. */
+/** Pointer and wheel on the canvas. The canvas has the listeners; items have none. */
 
 import type { Point } from '../geometry/geometry.ts';
 import { boxBetween, overlaps } from '../geometry/geometry.ts';
@@ -14,7 +14,7 @@ import { dragLabel } from './labels.ts';
 import type { Handle } from './resize.ts';
 import { pickPort } from './wiring.ts';
 
-/** Less is no drag but a click with a trembling hand. Pixels. */
+/** A shorter movement is a click. Pixels. */
 const trembling = 4;
 const wheelZoom = 0.0015;
 
@@ -36,14 +36,14 @@ export class Gestures {
   readonly #pointers = new Map<number, PointerEvent>();
   #press: Press | undefined;
   #spaceDown = false;
-  /** What was clicked last: of a double click the browser names the canvas, which has captured the pointer. */
+  /** The item clicked last: on a double click the browser reports the canvas, which has captured the pointer. */
   #clicked: string | undefined;
 
   constructor(app: App, project: ProjectState, svg: SVGSVGElement) {
     this.#app = app;
     this.#project = project;
     this.#svg = svg;
-    // So that keys reach it, and the reader of a screen can go there.
+    // Focusable for keys and screen readers.
     svg.tabIndex = 0;
     const options = { signal: this.#ended.signal };
     svg.addEventListener('pointerdown', (event) => this.#down(event), options);
@@ -67,7 +67,7 @@ export class Gestures {
   #down(event: PointerEvent): void {
     this.#app.tools.menu.value = undefined;
     this.#svg.focus({ preventScroll: true });
-    // The menu that opens may take its release.
+    // The menu that opens may receive the release.
     if (event.button === 2) return;
     this.#pointers.set(event.pointerId, event);
     this.#app.tools.pressing.value = true;
@@ -89,16 +89,16 @@ export class Gestures {
     };
     this.#svg.setPointerCapture(event.pointerId);
     const { name } = this.#app.tools.tool.peek();
-    // A handle belongs to what is selected, whatever key is held.
+    // A handle belongs to the selection, whichever modifier is held.
     if (name === 'select' && event.button === 0 && !this.#spaceDown && !this.#press.handle) this.#select(event, id);
   }
 
-  /** What is pressed is selected at once; what is selected already stays so with the rest, for they may be about to be dragged. */
+  /** Selects the pressed item. An item in the selection keeps the others selected, for a drag of all. */
   #select(event: PointerEvent, id: string | undefined): void {
     const { selection } = this.#project;
     const adds = event.shiftKey || event.ctrlKey || event.metaKey;
     if (id === undefined) {
-      // A finger may be about to look around, or be the first of two.
+      // A finger may start a scroll, or be the first of two.
       if (!adds && event.pointerType !== 'touch') selection.clear();
     } else if (adds) selection.toggle(id);
     else if (!selection.has(id)) selection.set([id]);
@@ -180,7 +180,7 @@ export class Gestures {
       this.#app.viewport.pan(-event.deltaY - event.deltaX, 0);
       return;
     }
-    // Pinching on a trackpad comes as a wheel with Ctrl held, in small steps; a wheel that counts lines in large ones.
+    // A trackpad reports a pinch as a wheel with Ctrl held, in small steps; a wheel that counts lines reports large steps.
     const step = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 30 : event.deltaY * (event.ctrlKey ? 6 : 1);
     this.#app.viewport.zoom(Math.exp(-Math.max(-400, Math.min(400, step)) * wheelZoom), { x: event.clientX, y: event.clientY });
   }

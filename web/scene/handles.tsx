@@ -1,4 +1,4 @@
-/** What the selected drawing is resized and turned by. As large on the screen at any scale. */
+/** Handles that resize and rotate the selected drawing. Their size on the screen is the same at any scale. */
 
 import type { Point } from '../geometry/geometry.ts';
 import type { Picture } from '../geometry/picture.ts';
@@ -6,7 +6,7 @@ import { useApp, useProject } from '../state/app.ts';
 import { boxHandles, type Handle, handlePlace } from './resize.ts';
 
 const sizePx = 9;
-/** For fingers. */
+/** Size for fingers. */
 const reachPx = 13;
 const turnDistancePx = 26;
 

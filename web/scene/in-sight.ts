@@ -1,14 +1,14 @@
-/** Which part of the canvas is seen, and that what is worked on lies in it. */
+/** Tracks the visible part of the canvas, and keeps the current item visible. */
 import { batch, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 
-/** Keeps known how large the canvas is, and what panels leave of it. */
+/** Tracks the size of the canvas, and the part that panels cover. */
 export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
   const { viewport, tools } = useApp();
-  // A panel that opens over the canvas leaves its size as it was.
+  // A panel that opens over the canvas does not resize it.
   const panels = `${tools.paletteOpen.value} ${tools.inspectorOpen.value}`;
   useEffect(() => {
     const element = svg.current;
@@ -34,7 +34,7 @@ export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
   }, [viewport, svg, panels]);
 }
 
-/** A project that is opened is seen whole. */
+/** Fits a project into the view when it opens. */
 export function useFirstFit(project: ProjectState): void {
   const { viewport } = useApp();
   const done = useRef(false);
@@ -46,8 +46,8 @@ export function useFirstFit(project: ProjectState): void {
 }
 
 /**
- * The one thing that is selected comes into sight, unless it was pointed at: then it was seen, and must not move away from the pointer.
- * It stays in sight when panels open or the window becomes smaller.
+ * Scrolls a single selected item into view, unless the pointer selected it: it was visible, and must not move under the pointer.
+ * Keeps it visible when panels open or the window shrinks.
  */
 export function useSelectionInSight(project: ProjectState): void {
   const { viewport, tools } = useApp();
@@ -64,7 +64,7 @@ export function useSelectionInSight(project: ProjectState): void {
   });
 }
 
-/** Of a link it is what lies between its nodes. Who asks for something that is not there yet is told when it comes. */
+/** Of a link, the part between its nodes. Inside a signal it re-runs when a missing item arrives. */
 function boxOf(project: ProjectState, id: string): Box | undefined {
   const item = project.findItem(id);
   if (item) return project.boxOf(item);

@@ -1,4 +1,4 @@
-/** Labels of nodes and links: their style is a text like CSS, of which only what is known is taken over. */
+/** Labels of nodes and links. Their style is CSS-like text; only known properties are used. */
 import type { CSSProperties } from 'preact';
 
 export interface LabelLook {
@@ -8,7 +8,7 @@ export interface LabelLook {
 
 const standardPx = 12;
 
-/** The established style, with which every label begins: shown in the page's own type and ink. */
+/** GNS3's default style of labels: shown in the page's own font and colour. */
 const plain =
   /^\s*(font-family:\s*TypeWriter;?\s*)?(font-size:\s*10(\.0)?;?\s*)?(font-weight:\s*bold;?\s*)?(fill:\s*#000000;?\s*)?(fill-opacity:\s*1(\.0)?;?\s*)?$/;
 
@@ -33,7 +33,7 @@ export function labelLook(text: string | null | undefined): LabelLook {
   return { style, sizePx };
 }
 
-/** Black ink follows the theme: it was chosen by nobody, and could not be read in the dark. */
+/** Black is GNS3's default and unreadable on a dark theme, so it follows the theme. */
 export function isBlack(colour: string | undefined): boolean {
   return colour === undefined || /^(#000(000)?(ff)?|black)$/i.test(colour);
 }

@@ -1,30 +1,30 @@
-/** Labels of nodes and of the ends of links: put elsewhere, and back to where they stand by themselves. */
+/** Moves the labels of nodes and link ends, and resets them to their default positions. */
 import type { Link } from '../../src/schema/link.ts';
 import type { Label, Node } from '../../src/schema/node.ts';
 import type { Point } from '../geometry/geometry.ts';
 import type { App } from '../state/app.ts';
-import type { Held, ProjectState } from '../state/project.ts';
+import type { LocalState, ProjectState } from '../state/project.ts';
 import type { LabelPart } from '../state/selection.ts';
 import type { Drag } from './drag-items.ts';
 import { labelLook } from './label.ts';
 import { type Change, changeItems } from './move-items.ts';
 
 export interface LabelRef {
-  /** Of its node or link. */
+  /** Id of its node or link. */
   readonly id: string;
   readonly part: LabelPart;
 }
 
-/** A label that can be moved: where it stands now, and how it is told that it stands elsewhere. */
+/** A movable label: its position, and the request that moves it. */
 interface Movable {
-  /** Of its upper left corner, relative to its node. */
+  /** Position of its upper left corner, relative to its node. */
   readonly place: Point;
-  readonly from: Held;
-  /** Undefined once its node or link is gone. */
+  readonly from: LocalState;
+  /** Undefined after its node or link was deleted. */
   readonly changeTo: (place: Point) => Change | undefined;
 }
 
-/** Undefined while it is not drawn, or its node is locked. */
+/** Undefined while it is not rendered, or its node is locked. */
 function movable(project: ProjectState, { id, part }: LabelRef): Movable | undefined {
   const text = document.querySelector<SVGTextElement>(`[data-id="${id}"] [data-label="${part}"]`);
   const width = text?.getBBox().width ?? 0;
@@ -45,7 +45,7 @@ function movable(project: ProjectState, { id, part }: LabelRef): Movable | undef
   };
 }
 
-/** Of the end of a link the place is forgotten first: there no place is no key. */
+/** A link end without its own position has no key for it, so the key is removed first. */
 function relabelled(project: ProjectState, { id, part }: LabelRef, update: Partial<Label>): Change | undefined {
   if (part === 'name') {
     const label = project.nodes.peek(id)?.label;
@@ -58,7 +58,7 @@ function relabelled(project: ProjectState, { id, part }: LabelRef, update: Parti
     const { x, y, ...kept } = end.label ?? { text: `${end.adapter_number}/${end.port_number}` };
     return { ...end, label: { ...kept, ...update } };
   });
-  // Only this end is told: somebody else may be moving the label of the other.
+  // Sends this end only: another user may be moving the label of the other end.
   return { id, from: { nodes }, to: { nodes: ends }, body: { nodes: ends.filter((_, place) => place === part) } };
 }
 
@@ -84,14 +84,14 @@ export function dragLabel(app: App, project: ProjectState, ref: LabelRef, start:
   };
 }
 
-/** Does nothing with a label that cannot be moved. @throws ApiError */
+/** Ignores a label that cannot be moved. @throws ApiError */
 export async function nudgeLabel(app: App, project: ProjectState, ref: LabelRef, { x, y }: Point): Promise<void> {
   const label = movable(project, ref);
   const change = label?.changeTo({ x: label.place.x + x, y: label.place.y + y });
   if (change) await changeItems(app.api, project, [change]);
 }
 
-/** Labels of these nodes and links that somebody has put elsewhere. */
+/** Labels of these nodes and links that a user has moved. */
 export function placedLabels(nodes: readonly Node[], links: readonly Link[]): LabelRef[] {
   const isPlaced = (label: Label | undefined) => typeof label?.x === 'number';
   return [
@@ -113,7 +113,7 @@ export async function resetLabels(app: App, project: ProjectState, labels: reado
   }
 }
 
-/** Of the label of a new node, as the server has it: halves go to the even number. */
+/** Position of a new node's label, as the server computes it: halves round to even. */
 function standardTop({ height }: Node): number {
   const above = height / 2 + 10;
   const rounded = Math.round(above);

@@ -1,17 +1,17 @@
-/** What a link carries now: dots that run along it, the thicker and faster the more there is, on each side one way. */
+/** Live traffic of a link: dots that run along it, larger and faster with the rate, one side per direction. */
 import { useComputed } from '@preact/signals';
 import { useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import type { LinkPath } from './link-path.ts';
 
-/** Bits a second from which a link is drawn as one that carries more. */
+/** Rates in bit/s from which a link shows the next level. */
 const steps = [1, 1e4, 1e6, 1e8];
-/** From the middle of the line. */
+/** Distance from the middle of the line. */
 const asidePx = 3.5;
 
 export function LinkFlow({ id, path: { d, aside } }: { readonly id: string; readonly path: LinkPath }) {
   const { traffic } = useProject();
-  // As one text: a link is drawn anew only when another step is reached.
+  // One string: the link is rendered again only when a level changes.
   const levels = useComputed(() => traffic.rateOf(id).value.map(levelOf).join(' ')).value.split(' ');
   return (
     <>
@@ -37,7 +37,7 @@ function levelOf(bits: number): number {
   return steps.filter((step) => bits >= step).length;
 }
 
-/** The tooltip, and what is read out. */
+/** The tooltip, also for screen readers. */
 export function LinkTitle({
   id,
   title,

@@ -1,4 +1,4 @@
-/** Where a link runs between its two nodes, and where its labels and its badge stand. */
+/** The path of a link between its two nodes, and the positions of its labels and badge. */
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Point } from '../geometry/geometry.ts';
@@ -7,23 +7,23 @@ import { centreOf, nodeBox, reach } from '../geometry/geometry.ts';
 export interface LinkPath {
   readonly d: string;
   readonly middle: Point;
-  /** Across the line, of length one: to the right of who goes from the first node to the second. */
+  /** Unit normal of the line: points to the right, seen from the first node to the second. */
   readonly aside: Point;
   /** Just outside the nodes. */
   readonly ends: readonly [Point, Point];
 }
 
-/** Between links that join the same two nodes. */
+/** Distance between links of the same two nodes. */
 const spreadPx = 26;
 const labelDistancePx = 16;
 
-/** `siblings`: all links between these two nodes, this one among them. */
+/** `siblings`: all links between these two nodes, including this one. */
 export function linkPath(link: Link, [one, other]: readonly [Node, Node], siblings: readonly Link[]): LinkPath {
   const from = centreOf(nodeBox(one));
   const to = centreOf(nodeBox(other));
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const length = Math.hypot(dx, dy) || 1;
-  // Siblings may name their ends in either order; the side on which a link bulges must not depend on it.
+  // Siblings may list their ends in either order; the direction of the curve must not depend on it.
   const sign = one.node_id < other.node_id ? 1 : -1;
   const place = siblings.findIndex(({ link_id }) => link_id === link.link_id);
   const bulge = sign * (place - (siblings.length - 1) / 2) * spreadPx;

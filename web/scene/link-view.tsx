@@ -1,4 +1,4 @@
-/** A link on the canvas: its line, the names of its two ports, and a badge for what is special about it. */
+/** A link on the canvas: its line, the names of its two ports, and a badge with its state. */
 import { useComputed } from '@preact/signals';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
@@ -68,7 +68,7 @@ export function linkTitle(link: Link, [one, other]: readonly [Node, Node]): stri
   return [`${one.name} ${a} — ${other.name} ${b}`, ...states].join(', ');
 }
 
-/** Names of the two nodes, from the first to the second. */
+/** Names of the two nodes, first to second. */
 export function endNames(project: ProjectState, link: Link): [string, string] {
   const name = (end: 0 | 1) => project.nodes.find(link.nodes[end]?.node_id ?? '')?.name ?? '?';
   return [name(0), name(1)];
@@ -86,11 +86,11 @@ interface EndProps {
   readonly link: Link;
   readonly end: 0 | 1;
   readonly at: { readonly x: number; readonly y: number };
-  /** Its label is. */
+  /** The label of this end is selected. */
   readonly selected: boolean;
 }
 
-/** A label that somebody placed stands there, relative to its node; the others stand where the line leaves it. */
+/** A moved label has a position relative to its node; a default label lies where the line leaves the node. */
 function EndView({ node, link, end, at, selected }: EndProps) {
   const label = link.nodes[end]?.label;
   const { style, sizePx } = labelLook(label?.style);
@@ -115,7 +115,7 @@ function EndView({ node, link, end, at, selected }: EndProps) {
   );
 }
 
-/** Kinds of line of the established clients: 1 solid, 2 dashes, 3 dots, 4 and 5 both. */
+/** Line styles of GNS3's clients: 1 solid, 2 dashes, 3 dots, 4 and 5 both. */
 const dashes: Readonly<Record<number, string>> = { 2: '8 5', 3: '2 4', 4: '8 4 2 4', 5: '8 4 2 4 2 4' };
 
 function lineStyle({ link_style: { color, width, type } }: Link) {

@@ -1,8 +1,8 @@
-/** Tells the server what this page changed on the canvas. */
+/** Sends the page's changes of the canvas to the server. */
 import { batch } from '@preact/signals';
 import type { Api } from '../api.ts';
 import type { Point } from '../geometry/geometry.ts';
-import type { Held, ProjectState } from '../state/project.ts';
+import type { LocalState, ProjectState } from '../state/project.ts';
 
 export interface Move {
   readonly id: string;
@@ -12,13 +12,13 @@ export interface Move {
 
 export interface Change {
   readonly id: string;
-  readonly from: Held;
-  readonly to: Held;
-  /** What the server is told, where that is not what is shown. */
+  readonly from: LocalState;
+  readonly to: LocalState;
+  /** The value sent, where it differs from the value shown. */
   readonly body?: object;
 }
 
-/** Things are shown as they shall be meanwhile; one that the server does not take goes back. @throws ApiError the first refusal */
+/** Shows the changes immediately; reverts an item whose change the server refuses. @throws ApiError the first refusal */
 export async function changeItems(api: Api, project: ProjectState, changes: readonly Change[]): Promise<void> {
   batch(() => {
     for (const { id, to } of changes) project.hold(id, to);
@@ -37,7 +37,7 @@ export async function changeItems(api: Api, project: ProjectState, changes: read
   if (refused) throw refused.reason;
 }
 
-/** What stands where it stood is let go without asking the server. @throws ApiError the first refusal */
+/** Releases unmoved items without a request. @throws ApiError the first refusal */
 export async function moveItems(api: Api, project: ProjectState, moves: readonly Move[]): Promise<void> {
   const place = ({ x, y }: Point) => ({ x, y });
   const isReal = ({ from, to }: Move) => from.x !== to.x || from.y !== to.y;
@@ -49,7 +49,7 @@ export async function moveItems(api: Api, project: ProjectState, moves: readonly
   await changeItems(api, project, real);
 }
 
-/** Of the API. */
+/** Path of the API. */
 export function pathOf(project: ProjectState, id: string): string {
   if (project.nodes.peek(id)) return `${project.path}/nodes/${id}`;
   return project.links.peek(id) ? `${project.path}/links/${id}` : `${project.path}/drawings/${id}`;

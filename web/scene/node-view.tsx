@@ -1,4 +1,4 @@
-/** A node on the canvas: symbol, label, status, and what is being done to it. */
+/** A node on the canvas: symbol, label, status, and the current operation. */
 import { useComputed } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
 import { useProject } from '../state/app.ts';
@@ -16,14 +16,14 @@ export function NodeView({ id }: { readonly id: string }) {
   const node = nodes.signalOf(id)?.value;
   if (!node) return null;
   const { x, y, width, height, name, status, locked } = node;
-  const said = [name, texts.status[status], busy.value, failure.value].filter(Boolean).join(', ');
+  const label = [name, texts.status[status], busy.value, failure.value].filter(Boolean).join(', ');
   return (
     <g
       class={`node ${status}${selected.value ? ' selected' : ''}${busy.value ? ' busy' : ''}`}
       data-id={id}
       data-kind="node"
       transform={`translate(${x} ${y})`}
-      aria-label={said}
+      aria-label={label}
     >
       {selected.value && <rect class="halo" x={-6} y={-6} width={width + 12} height={height + 12} rx={8} />}
       <rect class="plate" x={-4} y={-4} width={width + 8} height={height + 8} rx={8} />
@@ -50,7 +50,7 @@ function Status({ node, failure }: { readonly node: Node; readonly failure: stri
   );
 }
 
-/** Where labels stand that nobody placed. */
+/** Default positions of labels. */
 const aboveSymbolPx = -25;
 
 function NodeLabel({ node: { label, width, name }, selected }: { readonly node: Node; readonly selected: boolean }) {

@@ -1,4 +1,4 @@
-/** What is drawn over everything while a gesture lasts: the selection box, the link or the shape that is being made. */
+/** Drawn above all items during a gesture: the selection box, or the new link or shape. */
 
 import { centreOf, nodeBox } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';

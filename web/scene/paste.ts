@@ -1,4 +1,4 @@
-/** Puts what was copied into a project. */
+/** Pastes copied items into a project. */
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Point } from '../geometry/geometry.ts';
@@ -8,17 +8,17 @@ import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { bulkOf, type Clip } from './clip.ts';
 
-/** Beside the original, or beside what was pasted before. */
+/** Offset from the original, or from the previous paste. */
 const offsetPx = 40;
 
-/** Within a project nodes come with their disks, as long as the originals are there. @throws ApiError */
+/** Within a project, nodes are duplicated with their disks while the originals exist. @throws ApiError */
 export async function paste(app: App, project: ProjectState, clip: Clip): Promise<void> {
   const isHome = clip.project_id === project.id && clip.nodes.every(({ node_id }) => project.nodes.peek(node_id));
   if (isHome) await duplicate(app, project, clip);
   else await createAnew(app, project, clip);
 }
 
-/** @throws ApiError the first refusal, after everything else was made */
+/** @throws ApiError the first refusal, after all other items were created */
 export async function duplicate({ api }: App, project: ProjectState, clip: Clip): Promise<void> {
   const copies = new Map<string, Node>();
   const drawn: string[] = [];
@@ -45,7 +45,7 @@ export async function duplicate({ api }: App, project: ProjectState, clip: Clip)
   if (refused) throw refused.reason;
 }
 
-/** All or none, in the middle of what is seen. What did not come along is said. */
+/** All or none, in the centre of the view. Reports what was left out. */
 async function createAnew(app: App, project: ProjectState, clip: Clip): Promise<void> {
   const bulk = bulkOf(clip, shiftOf(app, project, clip), (id) => app.server.computes.peek(id) !== undefined);
   const made = await app.api.post<{ nodes: Node[]; drawings: Drawing[] }>(`${project.path}/bulk`, bulk);
@@ -55,7 +55,7 @@ async function createAnew(app: App, project: ProjectState, clip: Clip): Promise<
   app.toasts.show('info', texts.pasted(what, { withDisks: withDisks.length, links: clip.links_left_out }));
 }
 
-/** From where things stood to the middle of what is seen; further on while something stands there already. */
+/** Moves the copies to the centre of the view, or to the next free place. */
 function shiftOf(app: App, project: ProjectState, { nodes, drawings }: Clip): Point {
   const boxes = [
     ...nodes.map(({ x, y, width, height }) => ({ x, y, width, height })),

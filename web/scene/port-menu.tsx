@@ -1,4 +1,4 @@
-/** The ports of a node, to choose one for a link: free ones by name, the others with what they are linked to. */
+/** The ports of a node, to choose one for a link: free ones by name, the others with their peers. */
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { moveFocus } from '../ui/focus.ts';
@@ -8,14 +8,14 @@ import { choosePort, portsOf } from './wiring.ts';
 export function PortMenu() {
   const app = useApp();
   const project = useProject();
-  const asked = app.portMenu.value;
-  const node = asked && project.nodes.find(asked.nodeId);
-  if (!asked || !node) return null;
+  const request = app.portMenu.value;
+  const node = request && project.nodes.find(request.nodeId);
+  if (!request || !node) return null;
   const close = () => {
     app.portMenu.value = undefined;
   };
   return (
-    <Popup x={asked.x + 8} y={asked.y + 8} close={close} label={texts.portsOf(node.name)}>
+    <Popup x={request.x + 8} y={request.y + 8} close={close} label={texts.portsOf(node.name)}>
       <h3 class="popup-title">{texts.portsOf(node.name)}</h3>
       <div class="menu ports" role="menu" onKeyDown={moveFocus}>
         {portsOf(project, node).map(({ port, linkedTo }) => (

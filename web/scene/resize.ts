@@ -1,4 +1,4 @@
-/** Sizes of drawings by their handles, also of turned ones: the corner from which a drawing turns is its upper left one. */
+/** Resizes drawings by their handles, also rotated ones: a drawing rotates around its upper left corner. */
 import type { Box, Point } from '../geometry/geometry.ts';
 import type { Picture } from '../geometry/picture.ts';
 
@@ -12,7 +12,7 @@ export interface Placement extends Point {
   readonly rotation: number;
 }
 
-/** From the scene into the coordinates of a drawing. */
+/** Converts from the scene to the coordinates of a drawing. */
 export function toLocal(point: Point, { x, y, rotation }: Placement): Point {
   return turned({ x: point.x - x, y: point.y - y }, -rotation);
 }
@@ -27,14 +27,14 @@ function turned({ x, y }: Point, degrees: number): Point {
   return { x: x * cos - y * sin, y: x * sin + y * cos };
 }
 
-/** Where a handle is, in the coordinates of the drawing. */
+/** The position of a handle, in the coordinates of the drawing. */
 export function handlePlace(handle: BoxHandle, { width, height }: { readonly width: number; readonly height: number }): Point {
   const along = (before: string, after: string, size: number) =>
     handle.includes(before) ? 0 : handle.includes(after) ? size : size / 2;
   return { x: along('w', 'e', width), y: along('n', 's', height) };
 }
 
-/** The box that comes of a handle that is brought to a place, both in the coordinates of the drawing; never smaller than a pixel. */
+/** The box after a handle moved to a point, both in the coordinates of the drawing; at least one pixel wide and high. */
 export function resizedBox(
   size: { readonly width: number; readonly height: number },
   handle: BoxHandle,
@@ -57,7 +57,7 @@ export function resizedBox(
   };
 }
 
-/** The drawing's SVG in another size: every attribute that is not about that stays as it was written. */
+/** The drawing's SVG in another size: every other attribute stays unchanged. */
 export function resizedSvg(
   svg: string,
   picture: Picture,
@@ -77,7 +77,7 @@ export function resizedSvg(
   return new XMLSerializer().serializeToString(root);
 }
 
-/** A line between two places, and where its box begins. */
+/** A line between two points, and the origin of its box. */
 export function lineBetween(svg: string, from: Point, to: Point): { readonly svg: string; readonly corner: Point } {
   const document = new DOMParser().parseFromString(svg, 'image/svg+xml');
   const corner = { x: Math.min(from.x, to.x), y: Math.min(from.y, to.y) };

@@ -1,4 +1,4 @@
-/** The canvas: one SVG whose content moves and scales as one group, so that looking around draws nothing anew. */
+/** The canvas: one SVG whose content moves and scales as one group, so that scrolling renders nothing again. */
 import { type ReadonlySignal, useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Project } from '../../src/schema/project.ts';
@@ -14,7 +14,7 @@ import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
 import { TextEditor } from './text-editor.tsx';
 
-/** What moves is drawn anew with each frame: with more busy links than this the dots stand still. */
+/** Each frame renders every moving dot; above this number of busy links the dots stand still. */
 const mostMoving = 60;
 
 export function Scene() {
@@ -58,7 +58,7 @@ export function Scene() {
   );
 }
 
-/** What lies under the links, the links, and what lies above them, each in order of z. */
+/** Drawings below the links, the links, and items above them, each in order of z. */
 function Layers({ project }: { readonly project: ProjectState }) {
   const below = useOrder(() => ordered(project).filter(({ z, kind }) => kind === 'drawing' && z <= 0));
   const above = useOrder(() => ordered(project).filter(({ z, kind }) => kind === 'node' || z > 0));
@@ -94,7 +94,7 @@ function ordered({ nodes, drawings }: ProjectState): Placed[] {
   return placed.sort((one, other) => one.z - other.z);
 }
 
-/** Ids as one text: it is another one only when the order is, however often the objects change. */
+/** Ids as one string: it changes only when the order changes, not whenever an object does. */
 function useOrder(list: () => Placed[]): ReadonlySignal<string> {
   return useComputed(() =>
     list()
@@ -120,7 +120,7 @@ function Grid() {
   );
 }
 
-/** Pixels between dots: every grid line, or every fourth, sixteenth … when they would be too close. */
+/** Pixels between dots: every grid line, or every fourth, sixteenth … when they would be too dense. */
 function gridStep(gridPx: number, scale: number): number {
   if (gridPx <= 1) return 0;
   let step = gridPx * scale;

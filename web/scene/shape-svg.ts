@@ -1,4 +1,4 @@
-/** The SVG texts of drawings, in the form that established clients write and read. */
+/** The SVG texts of drawings, in the form that GNS3's clients write and read. */
 
 import type { Ink, TextLook } from '../geometry/picture.ts';
 import type { DrawingShape } from '../state/tools.ts';
@@ -9,7 +9,7 @@ export interface ShapeSize {
 }
 
 const standardInk: Ink = { stroke: '#000000', strokeWidth: 2, fill: '#ffffff', opacity: 0 };
-/** What established clients write; shown in the page's own type. */
+/** The font that GNS3's clients write; the page shows it in its own font. */
 const standardFamily = 'TypeWriter';
 const standardLook: TextLook = { sizePx: 16 };
 
@@ -29,7 +29,7 @@ export function shapeSvg(shape: Exclude<DrawingShape, 'text'>, size: ShapeSize, 
 export function textSvg(text: string, look: TextLook = standardLook, fill = '#000000'): string {
   const lines = text.split('\n');
   const longest = Math.max(...lines.map((line) => line.length));
-  // Roughly: the text itself is what is shown, the size is what it is grabbed by.
+  // An estimate: the browser renders the text itself, the size only serves to select it.
   const width = Math.ceil(longest * look.sizePx * 0.6) + 4;
   const height = Math.ceil(lines.length * look.sizePx * 1.25) + 4;
   const more = [

@@ -1,4 +1,4 @@
-/** A text of the canvas is edited where it stands. */
+/** Edits a text of the canvas in place. */
 import { useEffect, useRef } from 'preact/hooks';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';

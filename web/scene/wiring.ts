@@ -1,4 +1,4 @@
-/** Making a link: a port of one node, then a port of another. */
+/** Creates a link: a port of one node, then a port of another. */
 import type { LinkEnd } from '../../src/schema/link.ts';
 import type { Node, Port } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
@@ -7,7 +7,7 @@ import { texts } from '../texts.ts';
 
 export interface PortState {
   readonly port: Port;
-  /** What the port is linked to already. */
+  /** The peer of a port that is already linked. */
   readonly linkedTo?: string;
 }
 
@@ -30,7 +30,7 @@ interface Place {
   readonly y: number;
 }
 
-/** A node was chosen while links are made: asks which port, unless there is but one. */
+/** Handles a chosen node: asks for the port, unless there is only one. */
 export function pickPort(app: App, project: ProjectState, { nodeId, x, y }: Place): void {
   const { tools, toasts } = app;
   const node = nodeId === undefined ? undefined : project.nodes.peek(nodeId);
@@ -49,7 +49,7 @@ export function pickPort(app: App, project: ProjectState, { nodeId, x, y }: Plac
   else app.portMenu.value = { nodeId: node.node_id, x, y };
 }
 
-/** The first port is kept; with the second the link is made. */
+/** The first port is kept; the second one completes the link. */
 export function choosePort(app: App, project: ProjectState, node: Node, port: Port): void {
   app.portMenu.value = undefined;
   const end: LinkEnd = { node_id: node.node_id, adapter_number: port.adapter_number, port_number: port.port_number };

@@ -1,4 +1,4 @@
-/** Everything the page knows, in one object that its views are given. */
+/** The state of the page in one object, provided to all views. */
 import { effect, type Signal, signal, untracked } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -27,9 +27,9 @@ export class App {
   readonly consoles = new ConsoleDock();
   readonly clipboard = new Clipboard();
   readonly sketch = signal<Sketch>({});
-  /** Which port is being asked for, and where in the window. */
+  /** The open port menu: its node, and its position in the window. */
   readonly portMenu = signal<{ readonly nodeId: string; readonly x: number; readonly y: number } | undefined>(undefined);
-  /** The project that is shown. */
+  /** The open project. */
   readonly project = signal<ProjectState | undefined>(undefined);
 
   constructor() {
@@ -65,7 +65,7 @@ export function useApp(): App {
   return app;
 }
 
-/** Of views that are shown only where a project is. */
+/** For views inside an open project. */
 export function useProject(): ProjectState {
   const project = useApp().project.value;
   if (!project) throw new Error('a view of a project stands where there is none');

@@ -1,4 +1,4 @@
-/** What was copied, as text: the same for all windows of this server in a browser, and for the system's clipboard where it takes it. */
+/** Copied items as text, shared by all windows of this server in a browser, and with the system's clipboard if it allows it. */
 import { signal } from '@preact/signals';
 
 const key = 'patchbay.clipboard';
@@ -17,7 +17,7 @@ export class Clipboard {
     try {
       localStorage.setItem(key, text);
     } catch {
-      // Too large for it: other windows get it by the system's clipboard.
+      // Too large for the storage: other windows get it through the system's clipboard.
       localStorage.removeItem(key);
     }
   }

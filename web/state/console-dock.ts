@@ -1,9 +1,9 @@
-/** Consoles that are open at the foot of the page: panes side by side, each with tabs. */
+/** The open consoles at the foot of the page: panes side by side, each with tabs. */
 import { batch, computed, signal } from '@preact/signals';
 
 export interface ConsolePane {
   readonly id: number;
-  /** Ids of nodes; of captures what `captureTab` makes of a link's id. */
+  /** Ids of nodes; for captures the result of `captureTab` for a link's id. */
   readonly tabs: readonly string[];
   readonly active: string;
 }
@@ -11,14 +11,14 @@ export interface ConsolePane {
 const capturePrefix = 'capture:';
 export const captureTab = (linkId: string): string => `${capturePrefix}${linkId}`;
 
-/** The link whose capture a tab shows; undefined when it is a node's console. */
+/** The link of a capture tab; undefined for a node's console. */
 export function linkOfTab(tab: string): string | undefined {
   return tab.startsWith(capturePrefix) ? tab.slice(capturePrefix.length) : undefined;
 }
 
 export class ConsoleDock {
   readonly panes = signal<readonly ConsolePane[]>([]);
-  /** The pane in which the next console opens. */
+  /** The pane of the next console. */
   readonly current = signal(0);
   readonly heightPx = signal(280);
   readonly isOpen = computed(() => this.panes.value.length > 0);
@@ -54,7 +54,7 @@ export class ConsoleDock {
     });
   }
 
-  /** Puts a console into a pane of its own, beside the others. */
+  /** Moves a console into a pane of its own. */
   split(nodeId: string): void {
     const holder = this.panes.peek().find((pane) => pane.tabs.includes(nodeId));
     if (holder && holder.tabs.length < 2) return;

@@ -1,4 +1,4 @@
-/** Dialogs, one upon the other. What is open is a function that draws it. */
+/** The stack of open dialogs. Each is a function that renders it. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 

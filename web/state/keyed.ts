@@ -1,4 +1,4 @@
-/** Objects by id, each in a signal of its own: a change of one is seen by its own views only. */
+/** Objects by id, each in a signal of its own: a change re-renders only the views of that object. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 
 export class Keyed<T extends object> {
@@ -10,12 +10,12 @@ export class Keyed<T extends object> {
     this.#idOf = idOf;
   }
 
-  /** In order of their arrival; changes only when one comes or goes. */
+  /** In order of arrival; changes only when an object is added or removed. */
   get ids(): ReadonlySignal<readonly string[]> {
     return this.#ids;
   }
 
-  /** Every object as it is now; whoever calls this in a view sees every change. */
+  /** All current objects; a view that calls this re-renders on every change. */
   readonly all: ReadonlySignal<readonly T[]> = computed(() =>
     this.#ids.value.flatMap((id) => {
       const entry = this.#entries.get(id);
@@ -27,19 +27,19 @@ export class Keyed<T extends object> {
     return this.#entries.get(id);
   }
 
-  /** Who asks in a view for one that is not there is told when it comes. */
+  /** Finds an object. A view that calls this re-renders when a missing object arrives. */
   find(id: string): T | undefined {
     const entry = this.#entries.get(id);
     if (!entry) void this.#ids.value;
     return entry?.value;
   }
 
-  /** As `find`, without being told of changes. */
+  /** Like `find`, without a subscription. */
   peek(id: string): T | undefined {
     return this.#entries.get(id)?.peek();
   }
 
-  /** Adds an object or changes the one that is there. */
+  /** Adds or replaces an object. */
   put(object: T): void {
     const id = this.#idOf(object);
     const entry = this.#entries.get(id);
@@ -50,7 +50,7 @@ export class Keyed<T extends object> {
     }
   }
 
-  /** Changes some keys of an object; one that is not there is left alone. */
+  /** Changes some keys of an object; ignores an unknown id. */
   patch(id: string, change: Partial<T>): void {
     const entry = this.#entries.get(id);
     if (entry) entry.value = { ...entry.peek(), ...change };
@@ -61,7 +61,7 @@ export class Keyed<T extends object> {
     this.#ids.value = this.#ids.peek().filter((other) => other !== id);
   }
 
-  /** These and no others. */
+  /** Replaces all objects. */
   replaceAll(objects: readonly T[]): void {
     batch(() => {
       const ids = objects.map(this.#idOf);

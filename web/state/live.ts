@@ -1,8 +1,8 @@
 /**
- * Notifications of the server, over a WebSocket that is made again whenever it is lost. Theory of operation: when a connection stands,
- * what comes is held back while `read` asks for everything; then it is passed on in order. A stream whose changes are numbered is
- * asked for those after the last one that was heard; everything is read again only when the server does not remember them. So nothing
- * that happened while the connection was lost is missing, and what happens meanwhile is not lost either.
+ * Notifications of the server, over a WebSocket that reconnects when it is lost. Theory of operation: on connection,
+ * notifications are held back while `read` loads everything; then they are delivered in order. A stream with numbered changes is
+ * resumed after the last received number; everything is read again only when the server has no record of the missed changes. So
+ * no change is lost while the connection is down or while the page reads.
  */
 import { type Signal, signal } from '@preact/signals';
 
@@ -11,18 +11,18 @@ export type Connection = 'connecting' | 'live' | 'lost';
 export interface Notice {
   readonly action: string;
   readonly event: unknown;
-  /** Number of the change that it tells of. */
+  /** Number of its change. */
   readonly seq?: number;
 }
 
 export interface LiveOptions {
-  /** Address for one connection, to be told what happened after this change. */
+  /** URL for one connection, resumed after this change. */
   readonly address: (since: number | undefined) => Promise<string>;
-  /** Whether its address takes that number. */
+  /** Whether the URL takes that number. */
   readonly resumes?: boolean;
-  /** Reads everything anew. A rejection counts as a lost connection. */
+  /** Reads everything again. A rejection counts as a lost connection. */
   readonly read: () => Promise<void>;
-  readonly heard: (notice: Notice) => void;
+  readonly onNotice: (notice: Notice) => void;
 }
 
 const firstRetryMs = 250;
@@ -38,9 +38,9 @@ export class Live {
   #retry: ReturnType<typeof setTimeout> | undefined;
   #silence: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
-  /** What came while everything is read, or before it is known whether it must be. */
+  /** Notifications held back during a read, or until it is known whether one is needed. */
   #held: Notice[] | undefined;
-  /** Number of the last change that is known. */
+  /** Number of the last known change. */
   #seq: number | undefined;
 
   constructor(options: LiveOptions) {
@@ -55,21 +55,21 @@ export class Live {
     this.#socket?.close();
   }
 
-  /** Tries at once instead of when its time has come. */
+  /** Retries immediately. */
   retryNow(): void {
     if (this.connection.value !== 'lost') return;
     clearTimeout(this.#retry);
     this.#connect();
   }
 
-  /** Reads everything anew on the connection that stands: something happened that says not what it changed. */
+  /** Reads everything again on the current connection, after an event that does not say what it changed. */
   readAgain(): void {
     if (!this.#socket || this.#held) return;
     this.#held = [];
     void this.#read(this.#socket);
   }
 
-  /** What was read is gone: the next connection reads everything. */
+  /** Discards the data: the next connection reads everything. */
   forget(): void {
     this.#seq = undefined;
   }
@@ -116,11 +116,11 @@ export class Live {
     if (this.#socket === socket && !this.#closed) this.#pass();
   }
 
-  /** Everything up to what was held back is known. */
+  /** The data is complete up to the first held-back notification. */
   #pass(): void {
     const [first, ...others] = this.#held ?? [];
     this.#held = undefined;
-    // A connection begins with a ping, which knows the last change; a later one may know of one that was not told yet.
+    // A connection starts with a ping that holds the number of the last change; a later ping may precede its notification.
     if (first?.action === 'ping') this.#seq ??= first.seq;
     else if (first) this.#hear(first);
     for (const notice of others) this.#hear(notice);
@@ -130,7 +130,7 @@ export class Live {
 
   #hear(notice: Notice): void {
     if (notice.seq !== undefined && notice.action !== 'ping') this.#seq = Math.max(this.#seq ?? 0, notice.seq);
-    this.#options.heard(notice);
+    this.#options.onNotice(notice);
   }
 
   #lost(socket: WebSocket): void {
@@ -147,7 +147,7 @@ export class Live {
     this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs);
   }
 
-  /** A connection over which nothing comes is lost, whatever the browser believes. */
+  /** A silent connection counts as lost, even if the browser reports it as open. */
   #watch(socket: WebSocket): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => {

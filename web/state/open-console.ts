@@ -1,4 +1,4 @@
-/** Opens a node's console in the page, as far as its kind can be shown there. */
+/** Opens a node's console in the page, if the page supports its type. */
 import type { Node } from '../../src/schema/node.ts';
 import { texts } from '../texts.ts';
 import type { App } from './app.ts';

@@ -1,4 +1,4 @@
-/** The open project as the page shows it: what the server last said, and what this page is doing to it just now. */
+/** The open project: the server's last state, and this page's own operations. */
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link } from '../../src/schema/link.ts';
@@ -13,8 +13,8 @@ import { Selection } from './selection.ts';
 import { Traffic } from './traffic.ts';
 import { Work } from './work.ts';
 
-/** What this page decides at the moment of a node, a link or a drawing. */
-export interface Held {
+/** Local state of a node, a link or a drawing that overrides the server's. */
+export interface LocalState {
   readonly x?: number;
   readonly y?: number;
   readonly label?: Node['label'];
@@ -25,7 +25,7 @@ export interface Held {
 
 export type ProjectPhase = 'loading' | 'opened' | 'closed' | 'missing';
 
-/** Something that stands on the canvas at a place of its own. */
+/** An item with its own position on the canvas. */
 export type Item = { readonly kind: 'node'; readonly object: Node } | { readonly kind: 'drawing'; readonly object: Drawing };
 
 export class ProjectState {
@@ -41,8 +41,8 @@ export class ProjectState {
   readonly traffic: Traffic;
   readonly pictures = new Pictures();
   readonly live: Live;
-  /** Messages that the server sent to everyone who looks at the project, the last one. */
-  readonly said = signal<{ readonly level: string; readonly message: string } | undefined>(undefined);
+  /** The latest message of the server to all users of the project. */
+  readonly message = signal<{ readonly level: string; readonly message: string } | undefined>(undefined);
   /** Links by node. */
   readonly linksOf: ReadonlySignal<ReadonlyMap<string, readonly Link[]>> = computed(() => {
     const map = new Map<string, Link[]>();
@@ -51,9 +51,9 @@ export class ProjectState {
     return map;
   });
   readonly #api: Api;
-  /** By id, while something is being dragged. */
-  readonly #held = new Map<string, Held>();
-  /** A project that was made just now may be shown before it is listed. */
+  /** By id, during a drag. */
+  readonly #held = new Map<string, LocalState>();
+  /** A new project may be shown before the list contains it. */
   #isListed = false;
 
   constructor(api: Api, id: string) {
@@ -68,7 +68,7 @@ export class ProjectState {
       address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
       resumes: true,
       read: () => this.read(),
-      heard: (notice) => this.#heard(notice),
+      onNotice: (notice) => this.#onNotice(notice),
     });
   }
 
@@ -86,7 +86,7 @@ export class ProjectState {
     const get = <T>(what: string) => this.#api.get<T>(`${this.path}${what}`);
     try {
       let project = await get<Project>('');
-      // Whoever looks at a project wants it open; one that is closed meanwhile stays so until it is asked for.
+      // Showing a project opens it; a project closed meanwhile stays closed until the user opens it.
       if (project.status === 'closed' && this.phase.peek() === 'loading')
         project = await this.#api.post<Project>(`${this.path}/open`);
       if (project.status === 'closed') return this.#close(project);
@@ -109,7 +109,7 @@ export class ProjectState {
     }
   }
 
-  /** What the list of projects says of this one: only there the server tells that it was closed, opened or deleted. */
+  /** The list's entry of this project: only the server's feed reports that it was closed, opened or deleted. */
   listed(project: Project | undefined): void {
     const phase = this.phase.peek();
     if (project) {
@@ -126,14 +126,14 @@ export class ProjectState {
     return drawing && { kind: 'drawing', object: drawing };
   }
 
-  /** Room that an item takes on the canvas. */
+  /** The box of an item on the canvas. */
   boxOf(item: Item): Box {
     if (item.kind === 'node') return nodeBox(item.object);
     const { width, height } = this.pictures.of(item.object.svg);
     return { x: item.object.x, y: item.object.y, width, height };
   }
 
-  /** Everything that stands on the canvas. */
+  /** All items of the canvas. */
   items(): Item[] {
     return [
       ...this.nodes.all.peek().map((object): Item => ({ kind: 'node', object })),
@@ -141,21 +141,21 @@ export class ProjectState {
     ];
   }
 
-  /** The part of the scene in which something stands. */
+  /** The bounding box of all items. */
   extent(): Box | undefined {
     return around(this.items().map((item) => this.boxOf(item)));
   }
 
-  /** Shows something otherwise without telling the server; it stays so, whatever the server says, until `release`. */
-  hold(id: string, change: Held): void {
+  /** Overrides an item locally, whatever the server sends, until `release`. */
+  hold(id: string, change: LocalState): void {
     this.#held.set(id, change);
     if (this.nodes.peek(id)) this.nodes.patch(id, change as Partial<Node>);
     else if (this.links.peek(id)) this.links.patch(id, change as Partial<Link>);
     else this.drawings.patch(id, change as Partial<Drawing>);
   }
 
-  /** `only`: unless something else is held meanwhile. */
-  release(id: string, only?: Held): void {
+  /** `only`: unless another override replaced it. */
+  release(id: string, only?: LocalState): void {
     if (only === undefined || this.#held.get(id) === only) this.#held.delete(id);
   }
 
@@ -176,30 +176,30 @@ export class ProjectState {
     });
   }
 
-  #heard({ action, event }: Notice): void {
+  #onNotice({ action, event }: Notice): void {
     const [what, happened = ''] = action.split('.');
-    if (what === 'node') this.#heardNode(happened, event as Node);
-    else if (what === 'link') this.#heardLink(happened, event as Link);
-    else if (what === 'drawing') this.#heardDrawing(happened, event as Drawing);
+    if (what === 'node') this.#onNodeNotice(happened, event as Node);
+    else if (what === 'link') this.#onLinkNotice(happened, event as Link);
+    else if (what === 'drawing') this.#onDrawingNotice(happened, event as Drawing);
     else if (action === 'project.updated') this.project.value = event as Project;
     else if (action === 'snapshot.restored') this.live.readAgain();
-    else if (what === 'log') this.said.value = { level: happened, message: (event as { message: string }).message };
+    else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
   }
 
-  #heardNode(happened: string, node: Node): void {
+  #onNodeNotice(happened: string, node: Node): void {
     if (happened === 'deleted') this.#remove(this.nodes, node.node_id);
     else this.nodes.put(this.#asHeld(node.node_id, node));
   }
 
-  #heardLink(happened: string, link: Link): void {
+  #onLinkNotice(happened: string, link: Link): void {
     if (happened === 'deleted') {
       this.#remove(this.links, link.link_id);
       this.traffic.remove(link.link_id);
     } else this.links.put(this.#asHeld(link.link_id, link));
   }
 
-  /** A drawing that was only moved comes without its picture. */
-  #heardDrawing(happened: string, drawing: Drawing): void {
+  /** The notification of a moved drawing omits its picture. */
+  #onDrawingNotice(happened: string, drawing: Drawing): void {
     const id = drawing.drawing_id;
     if (happened === 'deleted') this.#remove(this.drawings, id);
     else if (drawing.svg !== undefined) this.drawings.put(this.#asHeld(id, drawing));

@@ -1,11 +1,11 @@
-/** What is selected on the canvas. Ids of nodes, links and drawings are unique, so one set holds them all. */
+/** The selection on the canvas. Ids of nodes, links and drawings are unique, so one set holds them all. */
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { ProjectState } from './project.ts';
 
-/** A node's label, or that of one end of a link. */
+/** The label of a node or of one link end. */
 export type LabelPart = 'name' | 0 | 1;
 
 export class Selection {
@@ -13,7 +13,7 @@ export class Selection {
   readonly nodes: ReadonlySignal<readonly Node[]> = computed(() => this.#from(this.#project.nodes));
   readonly links: ReadonlySignal<readonly Link[]> = computed(() => this.#from(this.#project.links));
   readonly drawings: ReadonlySignal<readonly Drawing[]> = computed(() => this.#from(this.#project.drawings));
-  /** The label of the one thing that is selected, when the arrow keys shall move it and not the thing. */
+  /** The label of the single selected item, when the arrow keys move the label instead of the item. */
   readonly label = signal<LabelPart | undefined>(undefined);
   readonly #project: ProjectState;
 
@@ -29,7 +29,7 @@ export class Selection {
     return this.ids.value.has(id);
   }
 
-  /** `label`: of the only one of them. */
+  /** `label`: of the single item. */
   set(ids: Iterable<string>, label?: LabelPart): void {
     batch(() => {
       this.ids.value = new Set(ids);
@@ -41,7 +41,7 @@ export class Selection {
     if (this.ids.peek().size > 0) this.set([]);
   }
 
-  /** Within signals: which label of this thing is selected. */
+  /** Within signals: the selected label of this item. */
   labelOf(id: string): LabelPart | undefined {
     return this.label.value !== undefined && this.ids.value.has(id) ? this.label.value : undefined;
   }
@@ -56,7 +56,7 @@ export class Selection {
     if (this.ids.peek().has(id)) this.toggle(id);
   }
 
-  /** After everything was read anew. */
+  /** After everything was read again. */
   forgetMissing(): void {
     const { nodes, links, drawings } = this.#project;
     const left = [...this.ids.peek()].filter((id) => nodes.peek(id) || links.peek(id) || drawings.peek(id));

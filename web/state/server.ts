@@ -1,4 +1,4 @@
-/** What the page knows of the server beside the open project: projects, templates, computes, what its API can do. */
+/** The server's state outside of the open project: projects, templates, computes, abilities of its API. */
 import { signal } from '@preact/signals';
 import type { ComputeObject } from '../../src/schema/compute.ts';
 import type { KindFacts } from '../../src/schema/kind.ts';
@@ -20,11 +20,11 @@ export class ServerState {
   readonly templates = new Keyed<Template>((template) => template.template_id);
   readonly computes = new Keyed<ComputeObject>((compute) => compute.compute_id);
   readonly version = signal('');
-  /** What each type of node can; empty where the server does not tell. */
+  /** Abilities of each node type; empty if the server does not report them. */
   readonly kinds = signal<ReadonlyMap<string, KindFacts>>(new Map());
-  /** Of Patchbay itself; empty while it is not known. */
+  /** Version of Patchbay; empty until it is known. */
   readonly programVersion = signal('');
-  /** False until the lists were read once. */
+  /** False until the lists were loaded once. */
   readonly known = signal(false);
   readonly live: Live;
   readonly #api: Api;
@@ -34,16 +34,16 @@ export class ServerState {
     this.live = new Live({
       address: () => api.socket('/v2/notifications/ws'),
       read: () => this.#read(),
-      heard: (notice) => this.#heard(notice),
+      onNotice: (notice) => this.#onNotice(notice),
     });
   }
 
-  /** What the local compute can run. */
+  /** Node types of the local compute. */
   get nodeTypes(): ReadonlySet<string> {
     return new Set(this.computes.all.value.flatMap((compute) => compute.capabilities.node_types));
   }
 
-  /** Whether nodes of a type can do something: what the server does not tell is tried. */
+  /** Whether nodes of a type support a command; yes if the server does not report it. */
   can(nodeType: string, what: keyof KindFacts['can']): boolean {
     return this.kinds.value.get(nodeType)?.can[what] ?? true;
   }
@@ -66,7 +66,7 @@ export class ServerState {
     this.known.value = true;
   }
 
-  #heard({ action, event }: Notice): void {
+  #onNotice({ action, event }: Notice): void {
     const [what, happened] = action.split('.');
     if (what === 'project' && isProjectChange(happened))
       apply(this.projects, happened, event as Project, (project) => project.project_id);
@@ -75,7 +75,7 @@ export class ServerState {
   }
 }
 
-/** Other notices about projects carry no project object. */
+/** Other notifications about projects carry no project object. */
 function isProjectChange(happened: string | undefined): boolean {
   return ['created', 'updated', 'opened', 'closed', 'deleted'].includes(happened ?? '');
 }

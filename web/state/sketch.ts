@@ -1,4 +1,4 @@
-/** Passing marks on the canvas, while a gesture lasts. */
+/** Temporary marks on the canvas during a gesture. */
 import type { LinkEnd } from '../../src/schema/link.ts';
 import type { Box, Point } from '../geometry/geometry.ts';
 

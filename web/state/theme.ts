@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, or as was chosen here. Kept in the browser. */
+/** Light or dark: the system's setting, or the user's choice. Stored in the browser. */
 import { effect, type Signal, signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -9,9 +9,9 @@ export interface Toast {
   readonly since: number;
 }
 
-/** Errors stay long enough to be read; all stay while the pointer or the focus is on them. */
+/** Errors stay long enough to be read; all toasts stay while the pointer or the focus is on them. */
 const shownMs = { info: 4_000, done: 4_000, error: 20_000 } as const;
-/** An error of an earlier view that is older than this goes with that view. */
+/** On navigation, errors older than this are dismissed. */
 const ofEarlierViewMs = 2_000;
 
 export class Toasts {
@@ -28,7 +28,7 @@ export class Toasts {
     this.resume(toast);
   }
 
-  /** It stays until `resume`: it is being read. */
+  /** Keeps a toast open until `resume`: the user is reading it. */
   hold(id: number): void {
     clearTimeout(this.#timers.get(id));
   }
@@ -41,7 +41,7 @@ export class Toasts {
     );
   }
 
-  /** Another view is shown. */
+  /** The user navigated to another view. */
   leaveView(): void {
     const now = performance.now();
     for (const { id, level, since } of this.list.peek()) if (level === 'error' && now - since > ofEarlierViewMs) this.close(id);
@@ -53,7 +53,7 @@ export class Toasts {
     this.list.value = this.list.peek().filter((toast) => toast.id !== id);
   }
 
-  /** Does something; what goes wrong is said. Resolves to its value, or undefined. */
+  /** Runs an operation and shows its error. Resolves to its value, or undefined. */
   async attempt<T>(task: () => Promise<T> | T): Promise<T | undefined> {
     try {
       return await task();

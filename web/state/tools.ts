@@ -1,4 +1,4 @@
-/** What the pointer does on the canvas, and which panels are open. */
+/** The tool of the pointer, and the open panels. */
 import { signal } from '@preact/signals';
 import type { LinkEnd } from '../../src/schema/link.ts';
 
@@ -18,10 +18,10 @@ export class Tools {
   readonly editing = signal<string | undefined>(undefined);
   /** A pointer is down on the canvas. */
   readonly pressing = signal(false);
-  /** Menu at a place of the window. */
+  /** Menu at a point of the window. */
   readonly menu = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
 
-  /** Back to selecting and moving. */
+  /** Returns to the pointer tool. */
   reset(): void {
     this.tool.value = select;
     this.menu.value = undefined;

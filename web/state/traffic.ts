@@ -1,24 +1,24 @@
-/** What links carry now. The server is asked only while a node runs and somebody looks, and tells of links whose figures change. */
+/** Live traffic of links. Polls only while a node runs and the canvas is visible; the server returns links whose figures changed. */
 import { computed, effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import type { Api } from '../api.ts';
 import { Live } from './live.ts';
 
-/** Of both ways, bits a second with two digits. */
+/** Rates of both directions in bit/s, rounded to two digits. */
 export type LinkRate = readonly [number, number];
 
 const still: LinkRate = [0, 0];
 
 export interface TrafficOptions {
   readonly api: Api;
-  /** Of the project, in the API. */
+  /** Path of the project in the API. */
   readonly path: string;
   /** Read within signals. */
   readonly isRunning: () => boolean;
 }
 
 export class Traffic {
-  /** How many links carry something. */
+  /** Number of links with traffic. */
   readonly busy = signal(0);
   readonly #options: TrafficOptions;
   readonly #rates = new Map<string, Signal<LinkRate>>();
@@ -31,7 +31,7 @@ export class Traffic {
     return this.#signalOf(linkId);
   }
 
-  /** While the canvas is shown. Returns what ends it. */
+  /** Polls while the canvas is shown. Returns a function that stops it. */
   watch(): () => void {
     const isVisible = signal(!document.hidden);
     const look = () => {
@@ -46,7 +46,7 @@ export class Traffic {
     };
   }
 
-  /** A link is gone. */
+  /** Removes a deleted link. */
   remove(linkId: string): void {
     this.#set(this.#signalOf(linkId), still);
     this.#rates.delete(linkId);
@@ -57,8 +57,8 @@ export class Traffic {
     const live = new Live({
       address: () => api.socket(`${path}/notifications/ws?link_stats_changed=true`),
       read: async () => undefined,
-      heard: ({ action, event }) => {
-        if (action === 'link.stats') this.#heard(event as LinkStats);
+      onNotice: ({ action, event }) => {
+        if (action === 'link.stats') this.#onStats(event as LinkStats);
       },
     });
     const stop = effect(() => {
@@ -71,7 +71,7 @@ export class Traffic {
     };
   }
 
-  #heard(stats: LinkStats): void {
+  #onStats(stats: LinkStats): void {
     const [there, back] = stats.directions.map(({ last_second }) => Number(last_second.bits_per_second.toPrecision(2)));
     this.#set(this.#signalOf(stats.link_id), [there ?? 0, back ?? 0]);
   }

@@ -1,4 +1,4 @@
-/** Waiting for what signals say. */
+/** Waits for a condition on signals. */
 import { effect } from '@preact/signals';
 
 export function until(condition: () => boolean): Promise<void> {

@@ -1,13 +1,13 @@
-/** What is being done to nodes and links just now, and what went wrong with them: shown where it happened. */
+/** Current operations on nodes and links, and their failures: shown at the item. */
 import { signal } from '@preact/signals';
 
 export class Work {
-  /** Id to what is being done, in words. */
+  /** Id to the current operation, in words. */
   readonly busy = signal<ReadonlyMap<string, string>>(new Map());
-  /** Id to the sentence of the last failure; it stays until something succeeds there or it is dismissed. */
+  /** Id to the message of the last failure; kept until an operation succeeds or the user dismisses it. */
   readonly failures = signal<ReadonlyMap<string, string>>(new Map());
 
-  /** Does something to an object. Resolves to whether it went well; a failure is kept here. */
+  /** Runs an operation on an object. Resolves to whether it succeeded; keeps a failure. */
   async run(id: string, label: string, task: () => Promise<unknown>): Promise<boolean> {
     this.busy.value = new Map(this.busy.peek()).set(id, label);
     try {

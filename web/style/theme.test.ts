@@ -1,4 +1,4 @@
-/** Words can be read on every ground that the page has, in both themes: WCAG 2.1 asks for a contrast of 4.5. */
+/** Text is readable on every background of the page, in both themes: WCAG 2.1 asks for a contrast of 4.5. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
@@ -26,8 +26,8 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-describe('the colours of words', () => {
-  it('are read from one light theme and a dark one that is given twice', () => {
+describe('the colours of text', () => {
+  it('come from one light theme and one dark theme that is declared twice', () => {
     assert.equal(themes.length, 3);
     assert.deepEqual(themes[1]?.colours, themes[2]?.colours);
   });

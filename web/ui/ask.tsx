@@ -1,4 +1,4 @@
-/** Questions that want an answer before something is done. */
+/** Dialogs that ask for confirmation. */
 import { useState } from 'preact/hooks';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -9,7 +9,7 @@ import { TextField } from './field.tsx';
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** What the button says that does it. */
+  /** Label of the confirming button. */
   readonly yes: string;
   readonly danger?: boolean;
 }
@@ -45,7 +45,7 @@ export interface NameQuestion {
   readonly yes: string;
 }
 
-/** Asks for a name; undefined when none was given. */
+/** Asks for a name; undefined when the user cancels. */
 export function askName(app: App, question: NameQuestion): Promise<string | undefined> {
   return new Promise((resolve) => {
     app.dialogs.show((close) => {

@@ -4,14 +4,14 @@ import { Icon, type IconName } from './icon.tsx';
 interface ButtonProps {
   readonly onClick?: (event: MouseEvent) => void;
   readonly icon?: IconName;
-  /** For a button that shows nothing but an icon. */
+  /** Label of a button that shows only an icon. */
   readonly label?: string;
   readonly title?: string | undefined;
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly disabled?: boolean;
   readonly pressed?: boolean | undefined;
   readonly submit?: boolean;
-  /** Has the focus when its dialog opens. */
+  /** Gets the focus when its dialog opens. */
   readonly focused?: boolean;
   readonly children?: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-/** A dialog: the browser's own, which keeps the focus inside and closes with Escape. */
+/** A native dialog: it keeps the focus inside and closes with Escape. */
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';
@@ -9,24 +9,24 @@ interface DialogProps {
   readonly title: string;
   readonly close: () => void;
   readonly wide?: boolean;
-  /** Makes of it a form that Enter sends. */
+  /** Turns it into a form that Enter submits. */
   readonly onSubmit?: () => void;
   readonly footer?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** Not the button in the corner, although it comes first. */
+/** Skips the close button, although it comes first. */
 const firstControl = '.dialog-body :is(input, select, textarea), footer [type=submit]:not(:disabled)';
 
 export function Dialog({ title, close, wide, onSubmit, footer, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useLayoutEffect(() => {
-    const giveBack = keepFocus();
+    const restoreFocus = keepFocus();
     element.current?.showModal();
     element.current?.querySelector<HTMLElement>('[data-focus]')?.focus();
     if (document.activeElement?.closest('header')) element.current?.querySelector<HTMLElement>(firstControl)?.focus();
-    return giveBack;
+    return restoreFocus;
   }, []);
   return (
     <dialog ref={element} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={titleId} onClose={close}>

@@ -1,4 +1,4 @@
-/** What is typed into a field stands there until it is taken over: news from the server that come meanwhile do not undo it. */
+/** Keeps the text of a field until it is applied: updates from the server do not overwrite it. */
 import { useSignal } from '@preact/signals';
 
 interface Target {

@@ -5,7 +5,7 @@ import { useDraft } from './draft.ts';
 
 interface Common {
   readonly label: string;
-  /** What it means, in a sentence. */
+  /** Explanation in one sentence. */
   readonly hint?: string | undefined;
   readonly disabled?: boolean;
 }
@@ -23,13 +23,13 @@ function Field({ id, label, hint, children }: Common & { readonly id: string; re
 interface TextProps extends Common {
   readonly value: string;
   readonly onInput?: (value: string) => void;
-  /** When it was left or Enter was pressed. */
+  /** Called on Enter, or when the field loses the focus. */
   readonly onChange?: (value: string) => void;
   readonly focused?: boolean;
   readonly lines?: number;
   readonly options?: readonly string[];
   readonly placeholder?: string;
-  /** What is typed is not shown. */
+  /** Hides the typed text. */
   readonly secret?: boolean;
 }
 
@@ -161,7 +161,7 @@ export function SwitchField({ label, hint, value, onChange, disabled }: SwitchPr
 }
 
 interface ColourProps extends Common {
-  /** Any colour of CSS; what the browser's picker does not know it shows as black. */
+  /** Any CSS colour; the browser's picker shows black for one that it does not support. */
   readonly value: string;
   readonly onChange: (value: string) => void;
 }

@@ -1,4 +1,4 @@
-/** A file of the reader's machine: chosen or dropped. */
+/** Takes a local file: chosen or dropped. */
 import { useSignal } from '@preact/signals';
 import { texts } from '../texts.ts';
 import { Icon } from './icon.tsx';

@@ -1,17 +1,17 @@
-/** Where the focus goes when what has it goes away. */
+/** Moves the focus when the focused element disappears. */
 
-/** What a part of the page is, for the keys that go from one to the next. In this order. */
+/** The regions of the page, in the order of the keys that cycle through them. */
 const regions = ['.canvas', '.inspector', '.consoles .pane.current', '.palette', '.top-bar'] as const;
 const focusable = 'a[href], button:not(:disabled), input:not(:disabled), select, textarea, summary, [tabindex="0"]';
 
-/** What is typed into or walked through with keys, before the tabs above it. */
+/** Inputs and lists get the focus before the tabs above them. */
 const inConsole = '.console:not([hidden]) :is(textarea, [tabindex="0"], canvas)';
 
-/** Remembers what has the focus. What is returned gives it back, unless something else has it by then. */
+/** Remembers the focused element. The returned function restores the focus, unless another element has it by then. */
 export function keepFocus(): () => void {
   const before = document.activeElement;
   return () => {
-    // What goes away is still there while its end is told.
+    // The element is still in the document when its effect ends.
     queueMicrotask(() => {
       if (document.activeElement !== document.body && document.activeElement?.isConnected) return;
       if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus();
@@ -24,7 +24,7 @@ export function focusCanvas(): void {
   document.querySelector<SVGElement>('.canvas')?.focus({ preventScroll: true });
 }
 
-/** Goes to the next part of the page that is shown. */
+/** Moves the focus to the next visible region of the page. */
 export function focusNextRegion(): void {
   const shown = regions.flatMap((selector) => document.querySelector<HTMLElement>(selector) ?? []);
   const at = shown.findIndex((region) => region.contains(document.activeElement));
@@ -39,7 +39,7 @@ export function focusNextRegion(): void {
   }
 }
 
-/** Arrow keys go from one entry to the next. */
+/** Arrow keys move the focus from entry to entry. */
 export function moveFocus(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (step === undefined) return;

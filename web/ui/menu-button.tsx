@@ -1,4 +1,4 @@
-/** A button that opens a menu of things to do with something. */
+/** A button that opens a menu of commands. */
 import { useSignal } from '@preact/signals';
 import { Button } from './button.tsx';
 import { moveFocus } from './focus.ts';

@@ -1,4 +1,4 @@
-/** A sentence that matters where it stands. */
+/** An inline message. */
 import type { ComponentChildren } from 'preact';
 import { texts } from '../texts.ts';
 import { Button } from './button.tsx';

@@ -1,4 +1,4 @@
-/** Something small at a place of the window: it closes when anything else is pressed, and stays inside the window. */
+/** A popup at a point of the window: a press elsewhere closes it, and it stays inside the window. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { keepFocus } from './focus.ts';

@@ -1,4 +1,4 @@
-/** How far something is; without a part, that it goes on. */
+/** A progress bar; without a fraction it is indeterminate. */
 export function Progress({ label, part }: { readonly label: string; readonly part?: number | undefined }) {
   return (
     <div class="progress">

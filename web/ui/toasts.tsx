@@ -9,7 +9,7 @@ export function ToastList() {
   const element = useRef<HTMLDivElement>(null);
   const count = toasts.list.value.length;
   useEffect(() => {
-    // Shown anew, so that it lies above a dialog that was opened since.
+    // Shown again, so that it lies above a dialog opened since.
     element.current?.hidePopover();
     if (count > 0) element.current?.showPopover();
   }, [count]);

@@ -5,6 +5,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { fault } from '../../api/faults.ts';
 import type { ConsoleSource } from '../../emulators/driver.ts';
+import type { Admission } from '../host/console-admission.ts';
 import { ConsoleClient, type Sink } from './client.ts';
 import { Scrollback } from './scrollback.ts';
 import { SourceConnection } from './source.ts';
@@ -19,6 +20,8 @@ export interface ConsoleOptions {
   readonly port: number;
   /** A line for people, shown to each new client and in answer to "are you there". */
   readonly banner?: string;
+  /** Which TCP clients are let in; undefined: all. */
+  readonly admits?: Admission | undefined;
 }
 
 export interface NodeConsole {
@@ -39,6 +42,9 @@ const keepAliveMs = 60_000;
 const lingerMs = 250;
 /** How often a WebSocket that fell behind is looked at: it does not report when there is room again. */
 const lookAgainMs = 50;
+
+const refusal =
+  'This server asks for credentials: open the console in its page, or have your user added to console_users in [Server].\r\n';
 
 /** @throws `console_unavailable` when the port cannot be listened on. */
 export async function openConsole(options: ConsoleOptions): Promise<NodeConsole> {
@@ -67,8 +73,9 @@ class Console implements NodeConsole {
 
   async listen(port: number): Promise<void> {
     const { host } = this.#options;
-    const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs }, (socket) =>
-      this.#accept(socket),
+    const server = createServer(
+      { noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs },
+      (socket) => void this.#admit(socket),
     );
     server.maxConnections = maxTcpClients;
     await new Promise<void>((resolve, reject) => {
@@ -130,6 +137,20 @@ class Console implements NodeConsole {
     return client;
   }
 
+  /** A client that is not let in is told what to do, and leaves no trace. */
+  async #admit(socket: Socket): Promise<void> {
+    const { admits } = this.#options;
+    // `close` follows.
+    socket.on('error', () => {});
+    if (admits === undefined) return this.#accept(socket);
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    const isAdmitted = await admits(socket).catch(() => false);
+    if (this.#server === undefined || socket.destroyed) socket.destroy();
+    else if (isAdmitted) this.#accept(socket);
+    else socket.end(refusal);
+  }
+
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
     const client = this.#add({
@@ -144,8 +165,6 @@ class Console implements NodeConsole {
       if (this.#source?.congested) socket.pause();
     });
     socket.on('drain', () => client.pump());
-    // `close` follows.
-    socket.on('error', () => {});
     socket.on('close', () => {
       this.#sockets.delete(socket);
       this.#clients.delete(client);

@@ -71,7 +71,7 @@ export class SourceConnection {
   }
 
   get #speaksTelnet(): boolean {
-    return this.#source.type === 'tcp' && this.#source.telnet;
+    return this.#source.telnet === true;
   }
 
   #connect(): void {

@@ -217,7 +217,9 @@ function idsOf(nio: NioRecord): string[] {
 /** Only the named peer is listened to, as GNS3's protocol has it. */
 function single(binding: Binding, here: PortSpec): LinkSpec {
   const { lport, rport, address, filters, suspend, stream } = binding.nio;
-  const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...(stream && { stream }) };
+  // What comes from the loopback need not be listened for elsewhere.
+  const bind = /^127\./.test(address) ? { bind: '127.0.0.1' } : {};
+  const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...bind, ...(stream && { stream }) };
   return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesBetween(binding) };
 }
 

@@ -79,14 +79,15 @@ export class NodeRun {
   async openConsole(): Promise<void> {
     const source = this.emulator.console();
     const { type, port, host } = this.#owner.view().console;
+    const admits = this.#owner.context.consoleAdmission;
     const auxiliary = this.emulator.auxiliary?.();
-    if (auxiliary) this.#auxiliary = await openConsole({ ...auxiliary, host });
+    if (auxiliary) this.#auxiliary = await openConsole({ ...auxiliary, host, admits });
     if (!source && type === 'telnet') this.#view.warn(`${this.#view.name} has no console: nothing answers at its console port`);
     if (!source || type !== 'telnet' || port === null) return;
-    this.#console = await openConsole({ source, host, port }).catch(async (error) => {
+    this.#console = await openConsole({ source, host, port, admits }).catch(async (error) => {
       if (!isFault(error, 'console_unavailable')) throw error;
       const other = await this.#owner.anotherConsolePort();
-      return openConsole({ source, host, port: other ?? port });
+      return openConsole({ source, host, port: other ?? port, admits });
     });
   }
 

@@ -12,7 +12,7 @@ import { KeyedMutex } from '../../lib/mutex.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
-import { partsOf, tellGone } from '../live/snapshot-changes.ts';
+import { announceRemoved, partsOf } from '../live/snapshot-changes.ts';
 import { logPath } from '../log/project-state.ts';
 import type { LogLine, RecordOf } from '../log/records.ts';
 import { canonical } from '../model/canonical.ts';
@@ -121,7 +121,7 @@ export class Snapshots {
           await forgetElsewhere(project, computes, usedBefore);
         }),
       );
-      tellGone(restored, before);
+      announceRemoved(restored, before);
       project.notices.emit({ action: 'snapshot.restored', event: snapshot });
       return project.object;
     });

@@ -7,10 +7,10 @@ import { categories, type Template, type TemplateUse, type TypeProperties, whole
 import { type TSchema, Type } from '../../schema/type.ts';
 import { canonical } from '../model/canonical.ts';
 
-type Settings = Readonly<Record<string, unknown>>;
+type TemplateSettings = Readonly<Record<string, unknown>>;
 
 /** Keys and values of older forms as they are today. */
-export function modernised(given: Settings): Record<string, unknown> {
+export function modernised(given: TemplateSettings): Record<string, unknown> {
   const { linked_base, server, node_type, ...others } = given;
   const settings: Record<string, unknown> = others;
   if (linked_base !== undefined) settings.linked_clone ??= linked_base;
@@ -27,9 +27,9 @@ export class TemplateRules {
   readonly #schemas = new Map<string, TSchema>();
 
   /** The template of these settings, with what was not given; otherwise what is wrong with them, in words. */
-  async complete(given: Settings): Promise<Template | string> {
+  async complete(given: TemplateSettings): Promise<Template | string> {
     const settings = { ...modernised(given), builtin: false };
-    const type = String((settings as Settings).template_type);
+    const type = String((settings as TemplateSettings).template_type);
     const facts = templateFacts.get(type);
     if (!facts?.properties) return `there are no templates of type "${type.slice(0, 100)}"`;
     const problem = await problemsOf(this.#schemaOf(type, facts, settings), settings);
@@ -49,7 +49,7 @@ export class TemplateRules {
     );
   }
 
-  #schemaOf(type: string, facts: TemplateFacts, settings: Settings): TSchema {
+  #schemaOf(type: string, facts: TemplateFacts, settings: TemplateSettings): TSchema {
     const more = facts.more?.(settings) ?? {};
     // Only variants that exist are kept, not every word that a client may send.
     const variant = Object.keys(more).length === 0 ? type : `${type} ${settings.platform}`;
@@ -63,7 +63,7 @@ export class TemplateRules {
   }
 }
 
-function propertiesOf(facts: TemplateFacts, settings: Settings): TypeProperties {
+function propertiesOf(facts: TemplateFacts, settings: TemplateSettings): TypeProperties {
   return { ...facts.properties, ...facts.more?.(settings) };
 }
 
@@ -91,7 +91,7 @@ const ofTemplate = new Set([
 /** The node that is asked for when a template is used; texts that are empty are not passed on. */
 export function nodeFrom(template: Template, use: TemplateUse, computeId: string): NodeCreate {
   const attributes: Record<string, unknown> = {};
-  const properties: Record<string, unknown> = { ...(template.properties as Settings | undefined) };
+  const properties: Record<string, unknown> = { ...(template.properties as TemplateSettings | undefined) };
   for (const [key, value] of Object.entries(template)) {
     if (ofTemplate.has(key) || value === '' || value === null) continue;
     if (key in NodeCreate.properties) attributes[key] = value;

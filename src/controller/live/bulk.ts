@@ -45,7 +45,7 @@ interface Made {
   readonly drawings: Readonly<Drawing>[];
 }
 
-/** How many things are made at once: more than elsewhere, as their records share syncs. */
+/** How many things are made at once: many, as their records share a sync. */
 const atOnce = 32;
 
 /** @throws what is wrong with one of them, after its place in the request; nothing is left then */

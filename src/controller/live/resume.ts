@@ -10,7 +10,7 @@ interface Resumable {
   findLive(): Promise<LiveProject | undefined>;
 }
 
-/** As `listen` of the project. What happens while the past is read waits until it has been told. */
+/** As `listen` of the project. What happens while the past is read is sent after it. */
 export function resume(project: Resumable, since: number, log: Log) {
   return (listener: (notice: Notice) => void): (() => void) => {
     let waiting: Notice[] | undefined = [];
@@ -21,8 +21,8 @@ export function resume(project: Resumable, since: number, log: Log) {
     const begin = (missed: Missed) => {
       const early = waiting ?? [];
       waiting = undefined;
-      const isTold = ({ seq }: Notice) => typeof missed === 'object' && seq !== undefined && seq <= missed.seq;
-      for (const notice of [...noticesOf(missed, since), ...early.filter((each) => !isTold(each))]) listener(notice);
+      const isSent = ({ seq }: Notice) => typeof missed === 'object' && seq !== undefined && seq <= missed.seq;
+      for (const notice of [...noticesOf(missed, since), ...early.filter((each) => !isSent(each))]) listener(notice);
     };
     missed(project, since).then(begin, (error: unknown) => {
       log.warn({ err: error }, 'the history of a project could not be read');

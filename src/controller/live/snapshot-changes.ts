@@ -1,4 +1,4 @@
-/** What a restore took away, told part by part: clients that show a project do not read it again. */
+/** Announces what the restore of a snapshot removed: clients that show a project do not read it again. */
 import type { LiveProject } from './live-project.ts';
 
 type Part = 'node' | 'link' | 'drawing';
@@ -14,8 +14,8 @@ export function partsOf(live: LiveProject): TopologyObjects {
   };
 }
 
-/** After the opening, which told of all that is there. Links go before their nodes. */
-export function tellGone(live: LiveProject, before: TopologyObjects): void {
+/** After the opening, which announced all that exists. Links go before their nodes. */
+export function announceRemoved(live: LiveProject, before: TopologyObjects): void {
   const after = partsOf(live);
   for (const part of ['link', 'node', 'drawing'] as const) {
     for (const [id, object] of before[part]) if (!after[part].has(id)) live.notify(`${part}.deleted`, object);

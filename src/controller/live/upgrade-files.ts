@@ -1,6 +1,6 @@
 /**
  * What stands beside an old project file and moves when that is upgraded. Each step can be repeated: it finds out whether it was done.
- * Source: the established format's history.
+ * Source: the history of GNS3's format.
  */
 import { createWriteStream } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { archiveFolder } from '../zip/write-archive.ts';
 export interface UpgradedFile {
   /** The project file, as it was. */
   readonly file: string;
-  /** Revision that it had; 0 when it said none. */
+  /** Revision that it had; 0 when it had none. */
   readonly upgradedFrom: number;
   readonly topology: Pick<Topology, 'nodes'>;
 }
@@ -77,7 +77,7 @@ async function copyPictures(folder: string, file: string): Promise<void> {
   }
 }
 
-/** Files of all routers were in one folder, told apart by a number in their names. */
+/** Files of all routers were in one folder, distinguished by a number in their names. */
 async function moveRouterFiles(folder: string, { nodes }: Pick<Topology, 'nodes'>): Promise<void> {
   for (const { node_id, properties } of nodes) {
     const id = properties.dynamips_id;

@@ -1,6 +1,6 @@
 /**
  * The changes of a project before those in its log, as many as are worth keeping: for history, undo, and listeners that were away.
- * The file lies beside the project file. It is read when somebody asks for it or the log hands records over, not when the project is
+ * The file lies beside the project file. It is read when a request needs it or the log hands records over, not when the project is
  * opened; nothing that a project *is* depends on it, so a damaged one is put aside.
  */
 import { rm } from 'node:fs/promises';

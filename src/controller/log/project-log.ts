@@ -2,10 +2,10 @@
  * Makes the changes of one open project durable. It owns the project file and the log beside it and is the only one to write them.
  *
  * Theory of operation. A change is appended to the log and synced; then, in the order of the log, it takes effect in memory and is
- * told to listeners. The file is a snapshot, written when the project has been quiet for a second, after 2,000 records, and when
- * somebody needs it complete. A snapshot takes the state (references to frozen entries) and the number of the last change at one
+ * sent to listeners. The file is a snapshot, written when the project has been quiet for a second, after 2,000 records, and when
+ * a request needs it complete. A snapshot takes the state (references to frozen entries) and the number of the last change at one
  * instant, is written in slices while changes go on, and then the log starts anew: with a header that names that number, and the
- * records that came after it. Until that instant the old log says everything, so a crash anywhere in between loses nothing. The
+ * records that came after it. Until that instant the old log is complete, so a crash anywhere in between loses nothing. The
  * records that leave the log go to the history first.
  *
  * Numbers of changes are tokens for listeners: they never come again. A project that has no log begins with the time of day.
@@ -37,7 +37,7 @@ export interface Pending {
 export interface LogOptions {
   /** Written into project files. */
   readonly version: string;
-  /** Told when a snapshot could not be written; the log then goes on being the truth. */
+  /** Called when a snapshot could not be written; the log still has every change. */
   readonly onSnapshotFailed: (error: unknown) => void;
   readonly quietMs?: number;
   readonly maxRecords?: number;
@@ -194,7 +194,7 @@ export class ProjectLog {
     };
   }
 
-  /** Waits for what was appended and lets go of the files. */
+  /** Waits for what was appended and closes the files. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#quiet);

@@ -1,4 +1,4 @@
-/** What a project file and its log say together: the file is a snapshot, the log's records are the changes since. */
+/** What a project file and its log hold together: the file is a snapshot, the log's records are the changes since. */
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Journal, JournalDamaged } from '../../lib/journal.ts';

@@ -15,7 +15,7 @@ export class NodeNames {
 
   /**
    * Reserves `wanted`, or the name that is free instead. `own`, the present name of a node that is renamed, counts as free but stays
-   * reserved: whoever renames releases the one or the other afterwards.
+   * reserved: the caller releases one of the two names afterwards.
    */
   allocate(wanted: string, own?: string): string {
     const name = wanted.replaceAll(' ', '');

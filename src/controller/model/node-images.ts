@@ -1,4 +1,4 @@
-/** Images that nodes name in their properties, whatever their kind. Source: the established format of portable projects. */
+/** Images that nodes name in their properties, whatever their kind. Source: GNS3's format of portable projects. */
 import { basename } from 'node:path';
 import type { NodeType } from '../../schema/node.ts';
 import { findKind } from './node.ts';

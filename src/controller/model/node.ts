@@ -1,4 +1,4 @@
-/** A node's data: what is stored, what is known only while the project is open, and what a compute is told. Nothing here does I/O. */
+/** A node's data: what is stored, what is known only while the project is open, and what is sent to a compute. Nothing here does I/O. */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Kind } from '../../emulators/kind.ts';
@@ -72,7 +72,7 @@ export function changedEntry(entry: NodeEntry, body: NodeUpdate, name: string, s
   const symbol = body.symbol === undefined ? entry.symbol : symbolOf(body.symbol);
   const adapters = body.custom_adapters ?? (body.properties?.custom_adapters as NodeEntry['custom_adapters'] | undefined);
   const wanted: Partial<NodeEntry> = {
-    // Null stands for no choice, on the compute too: it says which port there is.
+    // Null stands for no choice, on the compute too: its answer has the port.
     ...(typeof body.console === 'number' && { console: body.console }),
     ...(body.console_auto_start !== undefined && { console_auto_start: body.console_auto_start }),
     ...(body.console_type && { console_type: body.console_type }),
@@ -139,7 +139,7 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
-/** What the compute is told when the node is made there. `extra`: contents of files that the properties named. */
+/** What the compute is sent when the node is made there. `extra`: contents of files that the properties named. */
 export function createBody(entry: NodeEntry, extra: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     ...sendable({ ...entry.properties, ...extra }),
@@ -151,7 +151,7 @@ export function createBody(entry: NodeEntry, extra: Readonly<Record<string, unkn
   };
 }
 
-/** What the compute is told of a change; undefined when the change is none of its business. */
+/** What the compute is sent of a change; undefined when the change does not concern it. */
 export function updateBody(
   before: NodeEntry,
   after: NodeEntry,

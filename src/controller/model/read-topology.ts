@@ -19,7 +19,7 @@ import { readInThread, type Task } from './topology-reader.ts';
 
 export interface ReadTopology {
   readonly topology: Topology;
-  /** Revision of the file when it was an older one; 0 when it said none. */
+  /** Revision of the file when it was an older one; 0 when it had none. */
   readonly upgradedFrom?: number;
 }
 

@@ -114,7 +114,7 @@ function parseFile(bytes: Buffer, name: string): { raw: Record<string, unknown>;
   }
 }
 
-/** Deviations that existing files have and that no program minds. */
+/** Deviations of existing files that GNS3 accepts. */
 function tolerate(raw: Record<string, unknown>): unknown {
   const { topology, variables } = raw as { topology?: { nodes?: unknown }; variables?: unknown };
   const changed: Record<string, unknown> = { ...raw };

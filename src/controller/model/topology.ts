@@ -1,4 +1,4 @@
-/** What a project holds, in the form of its file (`.gns3`, revision 9). Source: the established format. */
+/** What a project holds, in the form of its file (`.gns3`, revision 9). Source: GNS3's format. */
 import type { DrawingInput } from '../../schema/drawing.ts';
 import type { Filters } from '../../schema/filter.ts';
 import type { LinkEnd, LinkInput } from '../../schema/link.ts';

@@ -1,4 +1,4 @@
-/** How a project is looked at: kept and told like all of it, but no change of what it is, so nothing that is undone. */
+/** View settings of a project: stored and announced like its other fields, but not undone. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ProjectEntry } from './topology.ts';
 
@@ -14,7 +14,7 @@ const viewSettings: ReadonlySet<keyof ProjectEntry> = new Set([
   'zoom',
 ] as const);
 
-/** The fields of a project without those. */
+/** The fields of a project without its view settings. */
 export function withoutView(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([key]) => !(viewSettings as ReadonlySet<string>).has(key)));
 }

@@ -1,4 +1,4 @@
-/** Calls back when the last listener has been gone for a while, and again after each such while until somebody listens or it says so. */
+/** Calls back when the last listener has been gone for a while, and again after each such time, until there is a listener or the callback ends it. */
 export class AutoClose {
   readonly #graceMs: number;
   readonly #onIdle: () => boolean;
@@ -11,7 +11,7 @@ export class AutoClose {
     this.#onIdle = onIdle;
   }
 
-  /** Somebody listens; `left` is called when they leave, once. */
+  /** There is one more listener; `left` is called once, when it leaves. */
   listen(): { readonly left: () => void } {
     this.cancel();
     this.#listeners++;

@@ -40,11 +40,11 @@ export class ComputeWatch {
     const { connected } = compute.transport.state;
     if (!this.#hasBegun || compute.isLocal || this.#wasConnected.get(compute) === connected) return;
     this.#wasConnected.set(compute, connected);
-    const told = connected ? this.#back(compute) : this.#lost(compute);
-    told.catch((error: unknown) => this.#options.log.warn({ err: error }, `${compute.record.name} is lost again`));
+    const followed = connected ? this.#back(compute) : this.#lost(compute);
+    followed.catch((error: unknown) => this.#options.log.warn({ err: error }, `${compute.record.name} is lost again`));
   }
 
-  /** A project that is being opened is told when it is open. */
+  /** A project that is being opened follows when it is open. */
   async #lost(compute: RegisteredCompute): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     await forEachBounded(open, open.length, async (project) => {

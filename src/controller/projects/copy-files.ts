@@ -22,7 +22,7 @@ export interface CopyOnCompute {
   readonly isOpen: boolean;
   readonly to: {
     readonly projectId: string;
-    /** Where the local compute puts it; a compute elsewhere has its own place for the project. */
+    /** Where the local compute puts it; a remote compute has its own place for the project. */
     readonly folder: string;
     /** Id of each node on the compute to the id of its copy. */
     readonly ids: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface CopyOnCompute {
 
 /**
  * Running machines are paused for the instant. A closed project is made known to the compute for as long as it takes, and so is that on
- * a compute elsewhere which gets the files: it is deleted there when it does not get all.
+ * a remote compute which gets the files: it is deleted there when it does not get all.
  */
 export async function copyOnCompute({ source, compute, isOpen, to, leaveOut }: CopyOnCompute): Promise<void> {
   const { transport, isLocal } = compute;

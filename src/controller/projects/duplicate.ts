@@ -37,7 +37,7 @@ export interface DuplicateOptions {
   readonly freeName: (base: string) => string;
 }
 
-/** A complete project on disk that nobody has registered yet. */
+/** A complete project on disk that is not registered yet. */
 export interface Duplicated {
   readonly path: string;
   readonly filename: string;
@@ -99,7 +99,7 @@ async function placeOf(source: KnownProject, wanted: ProjectDuplicate, projectId
 
 async function fill(wanted: Copying, { topology, live }: FrozenProject, options: DuplicateOptions): Promise<ProjectEntry> {
   const { source, identity, stagingPath, filename } = wanted;
-  // The project file's ids come first: computes and snapshots are told the same ones.
+  // The project file's ids come first: computes and snapshots use the same ones.
   const copy = await renewed(topology, wanted);
   const byCompute = [...nodesByCompute(topology)].map(([id, nodes]) => ({ compute: options.computes.get(id), nodes }));
   const copying = byCompute.map(({ compute, nodes }) => {

@@ -1,4 +1,4 @@
-/** Computes elsewhere have files of a project's nodes of their own. */
+/** Remote computes have their own files of a project's nodes. */
 
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -19,7 +19,7 @@ export async function forgetElsewhere(
   for (const compute of used) await forgetOn(compute, project);
 }
 
-/** Has one compute elsewhere remove its files of a project. */
+/** Has one remote compute remove its files of a project. */
 export async function forgetOn(
   { isLocal, transport }: RegisteredCompute,
   { id: project_id, name }: { readonly id: string; readonly name: string },

@@ -1,4 +1,4 @@
-/** What monitoring systems are told of projects, nodes and links. */
+/** Metrics of projects, nodes and links. */
 import { counter, gauge, type Metric, type MetricValue } from '../../lib/metric.ts';
 import type { DirectionCounters, LinkStats } from '../../schema/link-stats.ts';
 import type { LiveProject } from '../live/live-project.ts';

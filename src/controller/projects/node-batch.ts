@@ -11,7 +11,7 @@ interface NodesOfProject {
   notify(action: string, event: object): void;
 }
 
-/** Listeners are told of each that could not; an answer has room for one. */
+/** Listeners are sent every failure; an answer has room for one. */
 export async function actOnAll(project: NodesOfProject, action: NodeVerb): Promise<void> {
   const { nodes } = project;
   const actions: readonly NodeVerb[] = action === 'reload' ? ['stop', 'start'] : [action];
@@ -27,7 +27,7 @@ export async function actOnAll(project: NodesOfProject, action: NodeVerb): Promi
   for (const each of actions) await forAll(nodes, nodes.ids(), (nodeId) => act(nodeId, each));
 }
 
-/** As its project wants when it is opened: what fails is told to its listeners. */
+/** For `auto_start`: its listeners are sent what fails. */
 export function startAll(project: KnownProject, log: Log): void {
   project
     .change((live) => actOnAll(live, 'start'))
@@ -51,7 +51,7 @@ export async function resetAllConsoles(nodes: ProjectNodes): Promise<void> {
   );
 }
 
-/** A node that somebody deleted meanwhile is none of them any more: it is no error. */
+/** A node that was deleted meanwhile is no error. */
 async function forAll(nodes: ProjectNodes, nodeIds: readonly string[], fn: (nodeId: string) => Promise<unknown>): Promise<void> {
   const [error] = await forEachBounded(nodeIds, concurrency, async (nodeId) => {
     try {

@@ -45,7 +45,7 @@ export async function writeNodeFile(live: LiveProject, target: { nodeId: string;
   if (!(body instanceof Uint8Array)) await buffer(body);
 }
 
-/** Where the compute has it. Leading dots are refused as well: so are hidden files of a node, as established. */
+/** Where the compute has it. Leading dots are refused as well: so are hidden files of a node, as in GNS3. */
 async function nodeFile(live: LiveProject, nodeId: string, path: string) {
   const node = live.nodes.get(nodeId);
   const compute = node.requireCompute();

@@ -26,9 +26,9 @@ export class KnownProject {
   readonly id: string;
   readonly path: string;
   readonly filename: string;
-  /** What listeners of the project are told. */
+  /** What listeners of the project are sent. */
   readonly notices = new EventStream<Notice>();
-  /** What those listeners are told who ask for it. */
+  /** Counters of links, for listeners that request them. */
   readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.linkStats.list() ?? []);
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
@@ -101,7 +101,7 @@ export class KnownProject {
     return this.#lifecycle.enter('pass', this.name, fn);
   }
 
-  /** The same while nobody else changes anything. */
+  /** The same while no other change is under way. */
   changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
     return this.#lifecycle.enter('hold', this.name, fn);
   }
@@ -114,7 +114,7 @@ export class KnownProject {
     });
   }
 
-  /** A compute tells how a node is. Of no interest while the project is closed or being opened: opening asks. */
+  /** State of a node that its compute reports. Ignored while the project is closed or being opened: opening reads it. */
   report(node: ComputeNodeObject): void {
     this.liveNow?.nodes.report(node);
   }
@@ -203,7 +203,7 @@ export class KnownProject {
     });
   }
 
-  /** Somebody listens to its notices; returns what is to be called when they leave. */
+  /** Adds a listener of its notices; returns what removes it. */
   listen(listener: (notice: Notice) => void): () => void {
     const { left } = this.#autoClose.listen();
     const unsubscribe = this.notices.subscribe(listener);
@@ -267,7 +267,7 @@ export class KnownProject {
       throw error;
     }
     this.#isDeleted = true;
-    // Left over, it says nothing about another project.
+    // An entry that is left over concerns no other project.
     await captures.forget(this.id).catch(() => undefined);
     announce('project.deleted', this);
   }

@@ -56,7 +56,7 @@ export class KnownProjects {
     this.#openByThemselves();
   }
 
-  /** Looks again what is there: projects that came are known, those whose folder has gone are forgotten, `auto_open` is heeded. */
+  /** Reads the projects folder again: new projects are registered, those whose folder has gone are removed, `auto_open` is applied. */
   async reload(): Promise<void> {
     const { found, damaged } = await this.#options.registry.discover({ isStart: false });
     const wasDamaged = new Set(this.#damaged);
@@ -89,7 +89,7 @@ export class KnownProjects {
     });
   }
 
-  /** Makes a project known whose files are there. Nobody is told. */
+  /** Registers a project whose files exist, without a notice. */
   add(entry: ProjectEntry, place: ProjectPlace): KnownProject {
     const project = new KnownProject(entry, place, this.#environment);
     this.#projects.set(project.id, project);
@@ -108,7 +108,7 @@ export class KnownProjects {
     this.#list = undefined;
   }
 
-  /** As `add`, durable, and listeners are told: for copies and imports. */
+  /** As `add`, durable and with a notice: for copies and imports. */
   async register(entry: ProjectEntry, place: ProjectPlace): Promise<KnownProject> {
     try {
       await this.#options.registry.set(entry.project_id, { path: place.path, filename: place.filename, opened: false });

@@ -26,18 +26,18 @@ export function historyRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/undo',
-      { summary: 'Take back the last step of an open project, or only if it is this one', body, reply: Undone, own },
+      { summary: 'Undo the last step of an open project, or only if it is this one', body, reply: Undone, own },
       ({ path, body: { step } }) => take(projects.get(path.project_id), 'undo', step),
     ),
     route(
       'POST /v2/projects/{project_id}/redo',
-      { summary: 'Make the step again that was taken back last, or only if it is this one', body, reply: Undone, own },
+      { summary: 'Redo the step that was undone last, or only if it is this one', body, reply: Undone, own },
       ({ path, body: { step } }) => take(projects.get(path.project_id), 'redo', step),
     ),
   ];
 }
 
-/** What changes several things waits until nobody changes anything; what changes one does not. */
+/** A step of several changes waits until no other change is under way; a step of one does not. */
 async function take(project: KnownProject, direction: UndoDirection, step?: number): Promise<Undone> {
   const undone = await project.change((live) => live.undo.take(direction, step));
   return undone ?? project.changeAlone((live) => live.undo.takeAlone(direction, step));

@@ -1,7 +1,7 @@
 /**
  * What stands in an archive, checked before anything is written: names, links, sizes. Archives come from anybody.
  *
- * A bomb is recognised by what it says of itself (`yauzl` refuses entries that hold more than they say): disks of zeros compress by
+ * A bomb is recognised by its declared sizes (`yauzl` refuses entries that hold more than they declare): disks of zeros compress by
  * a factor of hundreds, so small archives may grow to a gibibyte and larger ones by `largestRatio`.
  */
 import type { Entry, ZipFile } from 'yauzl';
@@ -43,7 +43,7 @@ export async function listEntries(zip: ZipFile, archiveBytes: number): Promise<A
     totalBytes += entry.uncompressedSize;
     if (totalBytes > Math.max(smallTotalBytes, archiveBytes * largestRatio))
       refuseArchive(`it would grow to more than ${largestRatio} times its size`);
-    // The established program writes one entry for each project file it finds; the last one is the one that it reads itself.
+    // GNS3 writes one entry for each project file it finds; the last one is the one that it reads itself.
     if (entries.has(checked.path) && checked.path !== projectEntry) refuseArchive(`"${checked.path}" is in it twice`);
     entries.set(checked.path, checked);
     for (let end = checked.path.lastIndexOf('/'); end > 0; end = checked.path.lastIndexOf('/', end - 1))

@@ -62,6 +62,7 @@ async function extractAll(zip: ZipFile, { archive, folder, onBytes }: Extracting
       if (item.kind !== 'file') continue;
       if (isSmall(item)) await small.extract(item);
       else await extractFile(zip, item, folder);
+      await examine(item, folder);
       doneBytes += item.entry.uncompressedSize;
       onBytes(doneBytes, totalBytes);
     }
@@ -124,8 +125,12 @@ async function extractFile(zip: ZipFile, item: ArchiveEntry, folder: string): Pr
   await mkdir(dirname(target), { recursive: true });
   const source = await openUnpacked(zip, item.entry);
   await pipeline(source, createWriteStream(target, { mode: item.mode, highWaterMark: 256 * 1024 }));
+}
+
+/** Whatever its name and size: a disk image may refer to files of the host. */
+async function examine(item: ArchiveEntry, folder: string): Promise<void> {
   if (item.entry.uncompressedSize < smallestImageBytes) return;
-  await checkArrival(target).catch((error: unknown) => {
+  await checkArrival(join(folder, item.path)).catch((error: unknown) => {
     if (error instanceof ForeignReferenceError) refuseArchive(`the image "${item.path}" is refused: ${error.message}`, error);
     throw error;
   });

@@ -1,10 +1,10 @@
-/** Takes an archive apart into a folder, in a thread of its own, or leaves it to whoever made the folder to remove it. */
+/** Takes an archive apart into a folder, in a thread of its own, or fails; the caller removes the folder. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultCode } from '../../api/faults.ts';
 import { refuseArchive } from './archive-entries.ts';
 
-/** Told of what was done: bytes so far, of how many. */
+/** Called with what was done: bytes so far, of how many. */
 export type OnBytes = (doneBytes: number, totalBytes: number) => void;
 
 export interface ExtractTask {

@@ -1,5 +1,5 @@
 /**
- * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that the established
+ * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that GNS3's
  * program offers are read by the programs of this system. Their numbers, and the header of LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
  */
 import { spawn } from 'node:child_process';
@@ -44,7 +44,7 @@ async function openContent(zip: ZipFile, entry: Entry): Promise<Readable> {
     : through('xz', ['-dc', '--format=lzma', '--memlimit-decompress=256MiB'], withFileHeader(packed, entry), entry);
 }
 
-/** As a `.lzma` file begins: properties, then the length, or all ones when a mark tells the end. */
+/** As a `.lzma` file begins: properties, then the length, or all ones when a mark ends the data. */
 async function* withFileHeader(packed: Readable, entry: Entry): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of packed) {
@@ -61,7 +61,7 @@ async function* withFileHeader(packed: Readable, entry: Entry): AsyncGenerator<B
   }
 }
 
-/** No more bytes than the entry says it has, and no fewer. */
+/** Exactly as many bytes as the entry declares. */
 function through(program: string, args: readonly string[], packed: AsyncIterable<Buffer> | Readable, entry: Entry): Readable {
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const out = new PassThrough();
@@ -74,11 +74,11 @@ function through(program: string, args: readonly string[], packed: AsyncIterable
   async function* counted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       sizeBytes += chunk.length;
-      if (sizeBytes > entry.uncompressedSize) throw problem('it holds more than it says');
+      if (sizeBytes > entry.uncompressedSize) throw problem('it holds more bytes than it declares');
       yield chunk;
     }
     if ((await ended) !== 0) throw problem('its data is damaged');
-    if (sizeBytes !== entry.uncompressedSize) throw problem('it holds less than it says');
+    if (sizeBytes !== entry.uncompressedSize) throw problem('it holds fewer bytes than it declares');
   }
   pipeline(child.stdout, counted, out)
     .catch((error: Error) => out.destroy(error))

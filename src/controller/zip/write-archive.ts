@@ -8,7 +8,7 @@ import { leadsBelow } from '../../lib/inside.ts';
 
 export interface ArchiveOptions {
   readonly compress: boolean;
-  /** Told of every file that has been read: bytes done so far. */
+  /** Called for every file that has been read, with the bytes done so far. */
   readonly onBytes?: (doneBytes: number) => void;
 }
 
@@ -26,11 +26,11 @@ interface Item {
   readonly facts: Stats;
   /** A folder that becomes an archive of its own. */
   readonly isArchive: boolean;
-  /** What a symbolic link says. */
+  /** Target of a symbolic link. */
   readonly target?: string;
 }
 
-/** Files that are no part of a project, by their names. Source: the established format. */
+/** Files that are no part of a project, by their names. Source: GNS3's format. */
 const programLogs = /(?:_log\.txt|\.log|^\.DS_Store)$/;
 /** ZIP knows no earlier time. */
 const earliest = new Date(1980, 0, 2);
@@ -50,8 +50,8 @@ export async function archiveFolder(
   zip.on('error', (error: Error) => output.destroy(error));
   for (const [path, content] of first) zip.addBuffer(content, path, { compress });
   const found = await listFiles(folder, '', isNested);
-  const leadsOut = ({ file, target }: Item) => target !== undefined && !leadsBelow(folder, file, target);
-  const items = found.filter((item) => !leadsOut(item));
+  const leavesFolder = ({ file, target }: Item) => target !== undefined && !leadsBelow(folder, file, target);
+  const items = found.filter((item) => !leavesFolder(item));
   let doneBytes = 0;
   let reading: Readable | undefined;
   for (const item of items) {
@@ -70,7 +70,7 @@ export async function archiveFolder(
   return {
     output,
     totalBytes: items.reduce((sum, item) => sum + sizeOf(item), 0),
-    leftOut: found.filter(leadsOut).map(({ path }) => path),
+    leftOut: found.filter(leavesFolder).map(({ path }) => path),
   };
 }
 
@@ -78,7 +78,7 @@ function sizeOf({ facts }: Item): number {
   return facts.isFile() ? Number(facts.size) : 0;
 }
 
-/** Files and nested folders are read when their turn comes: `onOpen` is told then. */
+/** Files and nested folders are read when their turn comes: `onOpen` is called then. */
 function addItem(
   zip: ZipFile,
   { path, file, facts, isArchive, target }: Item,

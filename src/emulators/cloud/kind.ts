@@ -52,16 +52,6 @@ export const cloudKind: Kind = {
     strict,
   ),
   ...uplinkFacts,
-  programs: [
-    {
-      name: 'socat',
-      package: 'socat',
-      for: 'cloud nodes on real interfaces, adapters of Docker nodes',
-      versionArgs: ['-V'],
-      version: /socat version (\S+)/,
-      optional: true,
-    },
-  ],
   ports: (properties) =>
     ((properties as Partial<CloudProperties>).ports_mapping ?? []).map(({ name }, port_number) => ({
       adapter_number: 0,

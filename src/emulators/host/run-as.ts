@@ -1,41 +1,66 @@
 /**
- * Emulators of a server that is root, and programs beside them that need no privilege, run as another user when one is configured:
- * a guest that breaks out of its machine is then that user, and no more. `setpriv` (util-linux) changes it rather than the program itself, as
- * QEMU's sandbox forbids that, and rather than Node, which would leave out the user's groups, and so `/dev/kvm`.
+ * Emulators of a server that is root, and programs beside them that need no privilege, run as another user: a guest that breaks out is
+ * then that user, and no more. `setpriv` (util-linux) changes it rather than the program itself, as QEMU's sandbox forbids that, and rather
+ * than Node, which would leave out the user's groups, and so `/dev/kvm`.
  */
-import { chmod } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { NodeView } from '../driver.ts';
+import { withOpenFolders } from './confinement/open-folders.ts';
 
 export interface RunAs {
+  /** For people: a name, or the number of a user without one. */
   readonly user: string;
   readonly uid: string;
   readonly gid: string;
+  /** Numbers of its further groups, comma-separated; absent: those that the system's databases give the user. */
+  readonly groups?: string;
 }
 
 const toolLimitMs = 30_000;
 /** Its arguments are pairs of `-r` or `-w` and a path; prints the first path that cannot be read or written. */
 const tryFiles = 'while [ $# -gt 0 ]; do test "$1" "$2" || { printf %s "$2"; exit 1; }; shift 2; done';
 
-/** Undefined when none is configured, or the server is not root and so cannot choose. @throws run_as_failed for an unknown user */
-export async function findRunAs({ Server: { run_as: user } }: Settings): Promise<RunAs | undefined> {
-  if (user === '' || process.getuid?.() !== 0) return undefined;
+/** What a package would name its user. */
+const packagedUser = 'patchbay';
+/**
+ * A user of our own needs no entry in the system's databases. Debian's policy (9.2.2) and systemd (Users, Groups, UIDs and GIDs on systemd
+ * Systems) leave 60706 to 61183 unused.
+ */
+const ownId = '61100';
+
+/** Undefined when the server is not root and so cannot choose, or is to run them as root. @throws run_as_failed for an unknown user */
+export async function findRunAs({ Server: { run_as } }: Pick<Settings, 'Server'>): Promise<RunAs | undefined> {
+  if (run_as === 'root' || process.getuid?.() !== 0) return undefined;
+  const user = run_as === '' && (await hasPackagedUser()) ? packagedUser : run_as;
+  if (user === '') return { user: ownId, uid: ownId, gid: ownId, groups: await groupOfKvm() };
   const [uid, gid] = await Promise.all(['-u', '-g'].map((what) => runTool('id', [what, '--', user], { timeoutMs: toolLimitMs })));
   if (uid?.code === 0 && gid?.code === 0) return { user, uid: uid.stdout.trim(), gid: gid.stdout.trim() };
   throw fault('run_as_failed', { reason: `there is no user "${user}" on this compute` });
 }
 
-/** The command that runs a program as this user. */
+async function hasPackagedUser(): Promise<boolean> {
+  return /^patchbay:/m.test(await readFile('/etc/passwd', 'utf8').catch(() => ''));
+}
+
+/** The number of the group that may use KVM; empty when there is none. */
+async function groupOfKvm(): Promise<string> {
+  const facts = await stat('/dev/kvm').catch(() => undefined);
+  return facts !== undefined && facts.gid !== 0 && (facts.mode & 0o060) === 0o060 ? String(facts.gid) : '';
+}
+
+/** The command that runs a program as this user, without a memory image when it crashes. */
 export function commandAs(runAs: RunAs | undefined, program: string, args: readonly string[]): { program: string; args: string[] } {
   if (runAs === undefined) return { program, args: [...args] };
-  const { uid, gid } = runAs;
+  const { uid, gid, groups } = runAs;
+  const further = groups === undefined ? '--init-groups' : groups === '' ? '--clear-groups' : `--groups=${groups}`;
   return {
     program: 'setpriv',
-    args: [`--reuid=${uid}`, `--regid=${gid}`, '--init-groups', '--no-new-privs', '--', program, ...args],
+    args: [`--reuid=${uid}`, `--regid=${gid}`, further, '--no-new-privs', '--', 'prlimit', '--core=0', '--', program, ...args],
   };
 }
 
@@ -50,10 +75,17 @@ export async function giveFolders(
   for (let path = dirname(runtimeDirectory); isBelow(dirname(runDirectory), path); path = dirname(path)) await chmod(path, 0o711);
 }
 
+export interface WantedReach {
+  readonly written: readonly string[];
+  readonly read: readonly string[];
+  /** Of `openFolders`. */
+  readonly table?: string | undefined;
+}
+
 /** @throws run_as_failed with the first path that the user cannot write or read */
-export async function requireReach(runAs: RunAs, written: readonly string[], read: readonly string[]): Promise<void> {
+export async function requireReach(runAs: RunAs, { written, read, table }: WantedReach): Promise<void> {
   const tests = [...written.flatMap((path) => ['-w', path]), ...read.flatMap((path) => ['-r', path])];
-  const { program, args } = commandAs(runAs, 'sh', ['-c', tryFiles, 'sh', ...tests]);
+  const { program, args } = withOpenFolders(table, commandAs(runAs, 'sh', ['-c', tryFiles, 'sh', ...tests]));
   const { code, stdout, reason } = await runTool(program, args, { timeoutMs: toolLimitMs });
   if (code === 0) return;
   throw fault('run_as_failed', {

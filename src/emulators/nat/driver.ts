@@ -6,6 +6,7 @@ import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
+import { openFolders, withOpenFolders } from '../host/confinement/open-folders.ts';
 import type { Host } from '../host/host.ts';
 import { commandAs, findRunAs, giveFolders, type RunAs } from '../host/run-as.ts';
 import { type KeptPort, PortProcesses, type PortService, whenReady } from '../port-processes/port-processes.ts';
@@ -56,7 +57,8 @@ function natService(host: Host, node: NodeView): PortService<NatFacts> {
       // One that was killed leaves its socket, which would be taken for the new one's.
       await rm(socket, { force: true });
       if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
-      return { ...commandAs(runAs, program, args), logFile };
+      const table = runAs && (await openFolders(runAs, [node.directory, node.runtimeDirectory, program], node.runtimeDirectory));
+      return { ...withOpenFolders(table, commandAs(runAs, program, args)), logFile };
     },
     ready: ({ socket }, child) =>
       whenReady(child, () =>

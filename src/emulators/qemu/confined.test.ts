@@ -1,6 +1,6 @@
 /** Machines with a filter of system calls, and as another user, with the real QEMU: everything that is done with them still works. */
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -13,7 +13,7 @@ import { qemuDriver } from './driver.ts';
 import { Sandboxes } from './sandbox.ts';
 
 const firstPort = 31_950;
-const isRoot = process.getuid?.() === 0;
+const needsRoot = process.getuid?.() !== 0 && 'only root can choose the user of a process';
 const other = 'nobody';
 
 let folder: string;
@@ -49,6 +49,7 @@ async function disk(): Promise<Properties> {
 
 /** Prompt, suspend, resume, CD-ROM, adoption, saved state and its return. */
 async function useAll(): Promise<void> {
+  await mkdir(bench.host.settings.Server.images_path, { recursive: true });
   const properties = await disk();
   const { emulator, view } = await start(properties);
   const terminal = new Terminal(emulator);
@@ -56,8 +57,9 @@ async function useAll(): Promise<void> {
   await emulator.suspend();
   await emulator.resume();
   await emulator.setCarrier(0, false);
-  await writeFile(join(folder, 'cd.iso'), Buffer.alloc(65_536));
-  await emulator.changed({ ...view.properties, cdrom_image: join(folder, 'cd.iso') });
+  const iso = join(bench.host.settings.Server.images_path, 'cd.iso');
+  await writeFile(iso, Buffer.alloc(65_536));
+  await emulator.changed({ ...view.properties, cdrom_image: iso });
   await emulator.changed(view.properties);
   terminal.socket.destroy();
   emulator.release();
@@ -82,13 +84,16 @@ test('with its sandbox QEMU filters its system calls, and everything works', asy
 
 test('datagrams for adapters, screens and the guest agent work in it, too', async () => {
   confined({}, { datagrams: true });
-  const agent = '-chardev socket,id=qga0,path=/dev/null/none,server=on,wait=off'.replace('/dev/null/none', join(folder, 'qga'));
+  const agent = '-chardev socket,id=qga0,path=/dev/null/none,server=on,wait=off'.replace(
+    '/dev/null/none',
+    join(bench.runtimeDirectory, 'qga'),
+  );
   const serial = '-device virtio-serial -device virtserialport,chardev=qga0,name=org.qemu.guest_agent.0';
   const options = `${ipxe.options} ${agent} ${serial}`;
   const view = { console: { type: 'vnc', port: 5999, host: '127.0.0.1' } } as const;
   const { emulator } = await startNode(bench, { options, console_type: 'vnc' }, view);
   assert.equal(await filters(emulator.record.pid), '2');
-  assert.ok((await stat(join(folder, 'qga'))).isSocket());
+  assert.ok((await stat(join(bench.runtimeDirectory, 'qga'))).isSocket());
   await emulator.stop();
 });
 
@@ -125,7 +130,7 @@ test('an emulator that has no sandbox is started without', async () => {
   assert.equal(await new Sandboxes().isUsable('/usr/bin/qemu-system-x86_64'), true);
 });
 
-test('as another user', { skip: !isRoot && 'only root can choose the user of a process' }, async () => {
+test('as another user', { skip: needsRoot }, async () => {
   await chmod(folder, 0o711);
   confined({ Server: { run_as: other } });
   const { emulator, view } = await start();
@@ -138,12 +143,40 @@ test('as another user', { skip: !isRoot && 'only root can choose the user of a p
   await useAll();
 });
 
-test('what that user cannot reach is named, and so is one that there is not', {
-  skip: !isRoot && 'only root can choose the user of a process',
+test('by default as a user of its own, also below a folder that is closed to it; root when asked', {
+  skip: needsRoot,
 }, async () => {
-  confined({ Server: { run_as: other } });
+  confined({});
   await chmod(folder, 0o700);
-  await assert.rejects(start(), refused('run_as_failed', new RegExp(`the user ${other} cannot reach ${folder}`)));
+  const { emulator } = await start(await disk());
+  for (const id of ['Uid', 'Gid']) assert.deepEqual(await processField(emulator.record.pid, id), Array(4).fill('61100'), id);
+  for (const field of ['CapEff', 'CapPrm']) assert.deepEqual(await processField(emulator.record.pid, field), ['0000000000000000']);
+  assert.deepEqual(await processField(emulator.record.pid, 'NoNewPrivs'), ['1']);
+  assert.equal((await stat(folder)).mode & 0o777, 0o700, 'the folder stays closed');
+  await emulator.stop();
+  confined({ Server: { run_as: 'root' } });
+  const asRoot = await start();
+  assert.equal((await processField(asRoot.emulator.record.pid, 'Uid'))[0], '0');
+  await asRoot.emulator.stop();
+});
+
+test('a disk that is no linked clone is written to, where it lies in the folder of images', { skip: needsRoot }, async () => {
+  confined({});
+  const { images_path } = bench.host.settings.Server;
+  await mkdir(images_path, { recursive: true });
+  const { hda_disk_image: base } = await disk();
+  await rename(String(base), join(images_path, 'own.qcow2'));
+  const { emulator } = await start({ hda_disk_image: join(images_path, 'own.qcow2'), linked_clone: false });
+  assert.equal((await stat(join(images_path, 'own.qcow2'))).uid, 61_100);
+  await emulator.stop();
+});
+
+test('what that user cannot reach is named, and so is one that does not exist', { skip: needsRoot }, async () => {
+  confined({ Server: { run_as: other } });
+  const properties = await disk();
+  await chmod(String(properties.hda_disk_image), 0o600);
+  const named = new RegExp(`the user ${other} cannot reach ${properties.hda_disk_image}`);
+  await assert.rejects(start(properties), refused('run_as_failed', named));
   confined({ Server: { run_as: 'no-such-user' } });
   await assert.rejects(start(), refused('run_as_failed', /no user "no-such-user".*run_as/));
 });

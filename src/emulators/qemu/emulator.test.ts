@@ -112,6 +112,8 @@ test('a CD-ROM is changed while it runs', async () => {
 /** A folder in PATH with a program of ours in place of one that need not be installed. */
 async function withProgram(name: string, script: string): Promise<Binaries> {
   const programs = await mkdtemp(join(folder, 'programs-'));
+  // The user that emulators run as reaches it.
+  for (const path of [folder, programs]) await chmod(path, 0o711);
   await writeFile(join(programs, name), `#!/bin/sh\n${script}\n`);
   await chmod(join(programs, name), 0o755);
   return new Binaries(() => `${programs}:${process.env.PATH}`);

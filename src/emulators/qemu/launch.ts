@@ -1,12 +1,15 @@
 /** Starting a machine, and taking over one that another server started. A failure leaves nothing running and nothing taken. */
 
-import { writeFile } from 'node:fs/promises';
+import { realpath, writeFile } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../api/faults.ts';
+import { isReallyBelow } from '../../lib/inside.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { NodeView } from '../driver.ts';
-import { commandAs, findRunAs, giveFolders, type RunAs, requireReach } from '../host/run-as.ts';
+import { openFolders, withOpenFolders } from '../host/confinement/open-folders.ts';
+import { commandAs, findRunAs, giveFolders, own, type RunAs, requireReach } from '../host/run-as.ts';
 import type { AdapterPort } from './adapters.ts';
 import { commandArguments } from './command.ts';
 import { ConfigDisk } from './config-disk.ts';
@@ -15,7 +18,7 @@ import { describeOutcome, type Limits, QemuEmulator } from './emulator.ts';
 import { qemuImages } from './kind.ts';
 import { Monitor } from './monitor.ts';
 import { type Preparation, placesOf, prepare, type QemuFacilities, requireEmulator } from './plan.ts';
-import { asQemu, type QemuProperties } from './properties.ts';
+import { asQemu, type QemuProperties, slots } from './properties.ts';
 import { asRecord, type QemuRecord, udpPortsOf } from './record.ts';
 import { Throttle } from './throttle.ts';
 import { startTpm } from './tpm.ts';
@@ -56,9 +59,10 @@ export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEm
   try {
     const preparation = await prepare(node, { program, version }, ports, facilities);
     const runDirectory = facilities.host.settings.runtimeDirectory;
-    if (runAs) await giveFiles(runAs, node, preparation, runDirectory);
-    if (preparation.swtpm !== undefined) tpm = await startTpm(preparation.swtpm, node, { runDirectory, runAs });
-    const { child, record } = await facilities.spawning.run(() => spawn(node, program, preparation, { runDirectory, runAs }));
+    const table = runAs && (await giveFiles(runAs, node, { ...preparation, program }, facilities));
+    const identity = { runDirectory, runAs, table };
+    if (preparation.swtpm !== undefined) tpm = await startTpm(preparation.swtpm, node, identity);
+    const { child, record } = await facilities.spawning.run(() => spawn(node, program, preparation, identity));
     started = {
       ...preparation,
       child,
@@ -136,12 +140,15 @@ function assemble(node: NodeView, { facilities, limits }: Launcher, { child, rec
   return { emulator, throttle };
 }
 
-async function spawn(
-  node: NodeView,
-  program: string,
-  { plan, disks }: Preparation,
-  { runDirectory, runAs }: { runDirectory: string; runAs: RunAs | undefined },
-) {
+/** Whom the processes of a machine run as. */
+export interface Identity {
+  readonly runDirectory: string;
+  readonly runAs: RunAs | undefined;
+  /** Of `openFolders`. */
+  readonly table: string | undefined;
+}
+
+async function spawn(node: NodeView, program: string, { plan, disks }: Preparation, { runDirectory, runAs, table }: Identity) {
   const args = commandArguments(plan);
   const commandLine = [program, ...args].join(' ');
   const logFile = placesOf(node).log;
@@ -151,7 +158,7 @@ async function spawn(
   });
   const priority = plan.properties.process_priority;
   const child = await spawnChild({
-    ...commandAs(runAs, program, args),
+    ...withOpenFolders(table, commandAs(runAs, program, args)),
     cwd: node.directory,
     logFile,
     append: true,
@@ -202,11 +209,45 @@ async function bringUp(
   }
 }
 
-/** @throws run_as_failed with what of the machine's files its user cannot reach */
-async function giveFiles(runAs: RunAs, node: NodeView, { plan, disks }: Preparation, runDirectory: string): Promise<void> {
-  await giveFolders(runAs, node, runDirectory);
-  const read = [plan.cdrom, plan.bios, plan.kernel, plan.initrd, plan.uefi?.code].filter((path) => path !== undefined);
-  await requireReach(runAs, [node.directory, node.runtimeDirectory, ...disks.map(({ file }) => file)], read);
+/** @returns the table of `openFolders`. @throws run_as_failed with what of the machine's files its user cannot reach */
+async function giveFiles(
+  runAs: RunAs,
+  node: NodeView,
+  { plan, disks, program, swtpm }: Preparation & { readonly program: string },
+  { host }: QemuFacilities,
+): Promise<string | undefined> {
+  const { directory, projectDirectory, runtimeDirectory } = node;
+  const { images_path, additional_images_path } = host.settings.Server;
+  await giveFolders(runAs, node, host.settings.runtimeDirectory);
+  const read = [program, swtpm, plan.cdrom, plan.bios, plan.kernel, plan.initrd, plan.uefi?.code].filter(
+    (path) => path !== undefined,
+  );
+  const written = disks.map(({ file }) => file);
+  const imageFolders = [images_path, ...additional_images_path.split(';').filter(isAbsolute)];
+  await giveDisks(runAs, written, [...imageFolders, projectDirectory]);
+  const backing = await backingFiles(node, host);
+  const folders = [directory, runtimeDirectory, ...imageFolders];
+  const table = await openFolders(runAs, [...folders, ...written, ...read, ...backing], runtimeDirectory);
+  await requireReach(runAs, { written: [directory, runtimeDirectory, ...written], read: [...read, ...backing], table });
+  return table;
+}
+
+/** A disk that is no linked clone is written to where it is. One elsewhere is not ours to give away. */
+async function giveDisks(runAs: RunAs, disks: readonly string[], folders: readonly string[]): Promise<void> {
+  for (const disk of disks) {
+    const ours = await Promise.all(folders.map((folder) => isReallyBelow(folder, disk)));
+    if (ours.some(Boolean)) await own(runAs, [await realpath(disk)]);
+  }
+}
+
+/** The images that linked clones are made from. */
+async function backingFiles({ properties, projectDirectory }: NodeView, host: QemuFacilities['host']): Promise<string[]> {
+  const qemu = asQemu(properties);
+  if (!qemu.linked_clone) return [];
+  const references = slots.map((slot) => qemu[`${slot}_disk_image`]).filter((reference) => reference !== '');
+  const images = host.images.of(qemuImages);
+  const found = references.map((reference) => images.resolve(reference, projectDirectory).catch(() => undefined));
+  return (await Promise.all(found)).filter((path) => path !== undefined);
 }
 
 function streamPorts(node: NodeView, count: number): AdapterPort[] {

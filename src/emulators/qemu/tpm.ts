@@ -5,8 +5,10 @@ import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
-import { commandAs, own, type RunAs } from '../host/run-as.ts';
+import { withOpenFolders } from '../host/confinement/open-folders.ts';
+import { commandAs, own } from '../host/run-as.ts';
 import type { Binaries } from './binaries.ts';
+import type { Identity } from './launch.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';
 
 export const tpmSocket = (node: Pick<NodeView, 'runtimeDirectory'>) => join(node.runtimeDirectory, 'tpm');
@@ -25,11 +27,7 @@ export async function findTpm(binaries: Binaries): Promise<string> {
 }
 
 /** Starts it and waits for its socket. @throws qemu_failed with its last words */
-export async function startTpm(
-  program: string,
-  node: NodeView,
-  { runDirectory, runAs }: { runDirectory: string; runAs: RunAs | undefined },
-): Promise<Child> {
+export async function startTpm(program: string, node: NodeView, { runDirectory, runAs, table }: Identity): Promise<Child> {
   const state = join(node.directory, 'tpm');
   await mkdir(state, { recursive: true });
   if (runAs) await own(runAs, [state]);
@@ -37,7 +35,7 @@ export async function startTpm(
   // `--terminate` is older than the same word of `--ctrl`, which needs 0.8.
   const args = ['socket', '--tpm2', '--tpmstate', `dir=${state}`, '--ctrl', `type=unixio,path=${socket}`, '--terminate'];
   const child = await spawnChild({
-    ...commandAs(runAs, program, args),
+    ...withOpenFolders(table, commandAs(runAs, program, args)),
     cwd: node.directory,
     logFile: join(node.directory, 'swtpm.log'),
     runDirectory,

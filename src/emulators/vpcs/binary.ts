@@ -2,19 +2,22 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
+import { librariesOf } from '../host/confinement/private-root.ts';
 import { findProgram } from '../host/find-program.ts';
 
 export interface VpcsBinary {
   readonly path: string;
   /** As the program says it, such as `0.5b2` or `0.8.2`. */
   readonly version: string;
+  /** What its dynamic linker loads, absolute paths. */
+  readonly libraries: readonly string[];
 }
 
 const versionLimitMs = 5000;
 
 export class VpcsBinaries {
   /** Path to the facts of the file and what it said. */
-  readonly #known = new Map<string, { readonly stamp: string; readonly version: string }>();
+  readonly #known = new Map<string, VpcsBinary & { readonly stamp: string }>();
 
   /**
    * The program that the setting names: a path, or a name that is looked for in PATH.
@@ -29,15 +32,16 @@ export class VpcsBinaries {
     const { mtimeMs, size, ino } = await stat(path);
     const stamp = `${mtimeMs} ${size} ${ino}`;
     const known = this.#known.get(path);
-    if (known?.stamp === stamp) return { path, version: known.version };
+    if (known?.stamp === stamp) return known;
     const output = await firstWords(path);
     const version = parseVersion(output);
     if (version === undefined) {
       const reason = `"${path}" does not say that it is vpcs: correct vpcs_path in [VPCS]. It said: ${output.slice(0, 400).trim() || 'nothing'}`;
       throw fault('vpcs_failed', { reason });
     }
-    this.#known.set(path, { stamp, version });
-    return { path, version };
+    const binary = { path, version, libraries: await librariesOf(path), stamp };
+    this.#known.set(path, binary);
+    return binary;
   }
 }
 

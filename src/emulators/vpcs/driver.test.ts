@@ -21,7 +21,7 @@ emulatorContract({
   properties: { startup_script: 'set pcname %h\n' },
   firstPort: 31_700,
   console: { type: '\r', shows: /bench> / },
-  broken: { settings: (settings) => ({ ...settings, VPCS: { vpcs_path: '/bin/false' } }) },
+  broken: { settings: (settings) => ({ ...settings, VPCS: { ...settings.VPCS, vpcs_path: '/bin/false' } }) },
 });
 
 let folder: string;
@@ -63,8 +63,7 @@ test('the version is asked once for each state of the file', async () => {
   };
   await write('0.8.2');
   const binaries = new VpcsBinaries();
-  assert.deepEqual(await binaries.find(path), { path, version: '0.8.2' });
-  assert.deepEqual(await binaries.find(path), { path, version: '0.8.2' });
+  for (let time = 0; time < 2; time++) assert.equal((await binaries.find(path)).version, '0.8.2');
   await write('0.8.10');
   assert.equal((await binaries.find(path)).version, '0.8.10');
   assert.equal((await readFile(join(directory, 'asked'), 'utf8')).length, 'asked\n'.length * 2);

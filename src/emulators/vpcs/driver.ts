@@ -1,23 +1,25 @@
 /**
- * The verbs of vpcs. A node is two processes, a TCP port for its console and a pair of UDP ports on the loopback between it and
- * the fabric; all of them are taken at start and given back when the last process has ended.
+ * The verbs of vpcs. A node is two processes with their relays, and a pair of UDP ports on the loopback between it and the fabric; all of
+ * them are taken at start and given back when the last process has ended.
  */
-import { access } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import { whenListening } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
-import type { Driver, Emulator, NodeView } from '../driver.ts';
+import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { commandAs, findRunAs, own } from '../host/run-as.ts';
+import { whenReady } from '../port-processes/port-processes.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
+import { confineVpcs, consoleSocket, innerPorts } from './confined.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
-import { releasePorts, retakePorts, takePorts } from './ports.ts';
+import { type HeldPorts, releasePorts, retakePorts, takeLinkPorts, takePorts } from './ports.ts';
 import { endingOf, helpersOf, wholeEnd } from './process.ts';
-import { renameScript, scriptName, writeScript } from './script.ts';
+import { prepareScript, renameScript, scriptName, writeScript } from './script.ts';
 
 /** Between SIGTERM and SIGKILL. vpcs ends within 60 ms of the first. */
 const stopGraceMs = 3000;
@@ -28,7 +30,9 @@ interface VpcsRecord extends Record<string, unknown> {
   readonly pid: number;
   readonly startTime: number;
   readonly helpers: readonly Marked[];
-  readonly ports: VpcsPorts;
+  readonly ports: HeldPorts;
+  /** Of its console; absent: it is at `ports.console`. */
+  readonly socket?: string;
   readonly commandLine: string;
 }
 
@@ -52,31 +56,51 @@ export function vpcsDriver(host: Host): Driver {
 async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBinaries; macIds: MacIds }): Promise<Emulator> {
   const binary = await known.binaries.find(host.settings.VPCS.vpcs_path);
   const macId = await known.macIds.of(node.directory);
-  const script = await access(join(node.directory, scriptName)).then(
-    () => scriptName,
-    () => undefined,
-  );
+  const { script, removed } = await prepareScript(node.directory);
+  if (removed > 0)
+    node.warn(`${node.name}: ${removed} lines of ${scriptName} that begin with "!" were removed: they run commands on the host`);
   const runAs = await findRunAs(host.settings);
   if (runAs) await own(runAs, [node.directory]);
-  const ports = await takePorts(host, !knowsRelayOption(binary.version));
+  const { confine } = host.settings.VPCS;
+  const ports = confine ? await takeLinkPorts(host) : await takePorts(host, !knowsRelayOption(binary.version));
   let child: Child | undefined;
   try {
-    const args = vpcsArguments({ version: binary.version, ports, macId, script });
-    const { directory } = node;
+    const launched = { version: binary.version, ports: confine ? innerPorts : (ports as VpcsPorts), macId, script };
+    const args = vpcsArguments(launched);
+    const { directory, runtimeDirectory } = node;
+    const command = confine
+      ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs })
+      : { ...commandAs(runAs, binary.path, args), cwd: directory };
     const runDirectory = host.settings.runtimeDirectory;
-    const logFile = join(directory, logName);
-    child = await spawnChild({ ...commandAs(runAs, binary.path, args), cwd: directory, logFile, runDirectory });
-    const found = await whenListening(child, ports.console);
-    if (found === 'timeout') throw fault('vpcs_failed', { reason: `vpcs did not open its console in time: ${await child.tail()}` });
-    if (found !== 'listening') throw fault('vpcs_failed', { reason: endingOf(found).reason });
+    child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
+    await requireListening(child, launched.ports.console, confine);
+    // Input that comes before the relay of the console listens would be lost.
+    if (confine) await requireRelay(child, consoleSocket(runtimeDirectory));
     const helpers = await helpersOf(child.pid);
     const { pid, startTime } = child;
-    return makeEmulator(host, child, { pid, startTime, helpers, ports, commandLine: [binary.path, ...args].join(' ') });
+    const socket = confine ? { socket: consoleSocket(runtimeDirectory) } : {};
+    return makeEmulator(host, child, { pid, startTime, helpers, ports, ...socket, commandLine: [binary.path, ...args].join(' ') });
   } catch (error) {
     await endAll(child);
     releasePorts(host, ports);
     throw error;
   }
+}
+
+/** @throws vpcs_failed, confinement_failed with its last words */
+async function requireListening(child: Child, port: number, confine: boolean): Promise<void> {
+  const found = await whenListening(child, port);
+  if (found === 'timeout') throw fault('vpcs_failed', { reason: `vpcs did not open its console in time: ${await child.tail()}` });
+  if (found === 'listening') return;
+  // Said by the programs that come before it, in their own words.
+  if (confine && /^(unshare|mount|setpriv|prlimit|RTNETLINK)\b/m.test(found.tail))
+    throw fault('confinement_failed', { program: 'vpcs', reason: found.tail });
+  throw fault('vpcs_failed', { reason: endingOf(found).reason });
+}
+
+async function requireRelay(child: Child, socket: string): Promise<void> {
+  const outcome = await whenReady(child, async () => (await lstat(socket).catch(() => undefined))?.isSocket() ?? false);
+  if (outcome) throw fault('vpcs_failed', { reason: endingOf(outcome).reason });
 }
 
 async function adoptVpcs(host: Host, node: NodeView, kept: Readonly<Record<string, unknown>>): Promise<Emulator | undefined> {
@@ -112,12 +136,26 @@ function makeEmulator(host: Host, child: Child, record: VpcsRecord): Emulator {
       await ended;
     },
     port: (_adapter, port) =>
-      port === 0 ? { type: 'udp', lport: ports.fabric, rhost: '127.0.0.1', rport: ports.local, bind: '127.0.0.1' } : undefined,
+      port === 0
+        ? {
+            type: 'udp',
+            lport: ports.fabric,
+            rhost: '127.0.0.1',
+            rport: ports.local,
+            bind: '127.0.0.1',
+            strict: record.socket !== undefined,
+          }
+        : undefined,
     setCarrier: async () => {},
-    console: () => ({ type: 'tcp', port: ports.console, telnet: true }),
+    console: () => consoleOf(record),
     changed: async () => {},
     release: () => child.release(),
   };
+}
+
+function consoleOf({ socket, ports }: VpcsRecord): ConsoleSource | undefined {
+  if (socket !== undefined) return { type: 'unix', path: socket, telnet: true };
+  return ports.console === undefined ? undefined : { type: 'tcp', port: ports.console, telnet: true };
 }
 
 /** Ends what a start that failed has left. */

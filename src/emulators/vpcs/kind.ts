@@ -70,7 +70,26 @@ export const vpcsKind: Kind = {
   },
   alwaysRunning: false,
   consoleTypes,
-  programs: [{ name: 'vpcs', package: 'vpcs', for: 'VPCS nodes', versionArgs: ['-v'], version: /version (\S+)/, isEmulator: true }],
+  needsNamespaces: true,
+  programs: [
+    { name: 'vpcs', package: 'vpcs', for: 'VPCS nodes', versionArgs: ['-v'], version: /version (\S+)/, isEmulator: true },
+    {
+      name: 'socat',
+      package: 'socat',
+      for: 'VPCS nodes, cloud nodes on real interfaces, adapters of Docker nodes',
+      versionArgs: ['-V'],
+      version: /socat version (\S+)/,
+      isEmulator: true,
+    },
+    {
+      name: 'ip',
+      package: 'iproute2',
+      for: 'network namespaces of VPCS nodes',
+      versionArgs: ['-V'],
+      version: /iproute2-([^\s,]+)/,
+      isEmulator: true,
+    },
+  ],
   baseFiles: { [baseScript]: 'set pcname %h\n' },
   defaults: {
     console_type: 'telnet',

@@ -4,6 +4,20 @@ import type { PortPool } from '../../lib/port-pool.ts';
 import type { Host } from '../host/host.ts';
 import { relayOffset, type VpcsPorts } from './command.ts';
 
+/** What a running vpcs has of the host's ports: with namespaces of its own only those of its link. */
+export type HeldPorts = Omit<VpcsPorts, 'console'> & { readonly console?: number };
+
+/** Both ends of its link. @throws `ports_exhausted` with nothing taken */
+export async function takeLinkPorts(host: Host): Promise<HeldPorts> {
+  const local = await takeOne(host.udpPorts, 'UDP');
+  try {
+    return { local, fabric: await takeOne(host.udpPorts, 'UDP') };
+  } catch (error) {
+    host.udpPorts.release(local);
+    throw error;
+  }
+}
+
 /** @throws `ports_exhausted` with nothing taken */
 export async function takePorts(host: Host, withRelay: boolean): Promise<VpcsPorts> {
   const console = await takeOne(host.tcpPorts, 'console');
@@ -20,17 +34,17 @@ export async function takePorts(host: Host, withRelay: boolean): Promise<VpcsPor
 }
 
 /** Notes the ports of a vpcs that runs already. */
-export function retakePorts(host: Host, ports: VpcsPorts): void {
-  host.tcpPorts.reserve(ports.console);
+export function retakePorts(host: Host, ports: HeldPorts): void {
+  if (ports.console !== undefined) host.tcpPorts.reserve(ports.console);
   for (const port of udpPortsOf(ports)) host.udpPorts.reserve(port);
 }
 
-export function releasePorts(host: Host, ports: VpcsPorts): void {
-  host.tcpPorts.release(ports.console);
+export function releasePorts(host: Host, ports: HeldPorts): void {
+  if (ports.console !== undefined) host.tcpPorts.release(ports.console);
   for (const port of udpPortsOf(ports)) host.udpPorts.release(port);
 }
 
-function udpPortsOf({ local, fabric, relay }: VpcsPorts): number[] {
+function udpPortsOf({ local, fabric, relay }: HeldPorts): number[] {
   return relay === undefined ? [local, fabric] : [local, fabric, relay];
 }
 

@@ -1,6 +1,6 @@
 /**
- * On frames of real nodes: `../traffic.pcap` was captured on a trunk between two switches (vpcs with ARP, ping, UDP, TCP and IPv6) and
- * before a NAT (DHCP, DNS). What is expected is what tcpdump says of it.
+ * Uses frames of real nodes: `../traffic.pcap` was captured on a trunk between two switches (vpcs with ARP, ping, UDP, TCP and IPv6) and
+ * before a NAT (DHCP, DNS). The expected values are those that tcpdump prints.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -22,8 +22,8 @@ const lines = all.map(line);
 const fieldOf = (decoding: Decoding | undefined, name: string) =>
   decoding?.layers.flatMap(({ fields }) => fields).findLast(([field]) => field === name)?.[1];
 
-describe('a frame that is decoded', () => {
-  it('is taken apart down to what it carries', () => {
+describe('a decoded frame', () => {
+  it('has the headers down to its payload', () => {
     assert.equal(all.length, 45);
     assert.deepEqual([...new Set(all.map(layersOf))].sort(), [
       'Ethernet ARP',
@@ -43,7 +43,7 @@ describe('a frame that is decoded', () => {
     );
   });
 
-  it('says in a line what it is about', () => {
+  it('has a summary in one line', () => {
     for (const expected of [
       '00:50:79:66:68:00 > ff:ff:ff:ff:ff:ff ARP Who has 10.0.0.2? Tell 10.0.0.1',
       '00:50:79:66:68:02 > 00:50:79:66:68:00 ARP 10.0.0.2 is at 00:50:79:66:68:02',
@@ -69,7 +69,7 @@ describe('a frame that is decoded', () => {
     assert.equal(fieldOf(tagged, 'Time to live'), '64');
   });
 
-  it('is told as far as it goes when it was cut off at any place', () => {
+  it('is decoded as far as possible when it is truncated at any byte', () => {
     for (const bytes of frames)
       for (let length = 0; length < bytes.length; length += 1) {
         const { layers, isCut } = decode(bytes.subarray(0, length));
@@ -78,7 +78,7 @@ describe('a frame that is decoded', () => {
       }
   });
 
-  it('never breaks what decodes it, whatever its bytes are', () => {
+  it('never throws, whatever its bytes are', () => {
     for (const bytes of frames)
       for (let at = 12; at < bytes.length; at += 1)
         for (const value of [0, 0x7f, 0xc0, 0xff]) {
@@ -96,8 +96,8 @@ const dnsAnswer = (message: readonly number[]): Uint8Array => {
 };
 const text = (label: string) => [label.length, ...Buffer.from(label)];
 
-describe('an answer of DNS', () => {
-  it('has names that point to others, and addresses', () => {
+describe('a DNS response', () => {
+  it('has compressed names and addresses', () => {
     const question = [...text('www'), ...text('example'), ...text('org'), 0, 0, 1, 0, 1];
     const alias = [0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 60, 0, 6, ...text('web'), 0xc0, 16];
     const address = [0xc0, 45, 0, 1, 0, 1, 0, 0, 1, 0, 0, 4, 192, 0, 2, 80];
@@ -107,7 +107,7 @@ describe('an answer of DNS', () => {
     assert.equal(fieldOf(decoded, 'Answer'), 'web.example.org AAAA 2001:db8::50, 256 s');
   });
 
-  it('is given up when a name points to itself', () => {
+  it('is not decoded further when a name points to itself', () => {
     const decoded = decode(dnsAnswer([0, 9, 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0, 0xc0, 12, 0, 1, 0, 1]));
     assert.ok(decoded.isCut);
     assert.equal(decoded.protocol, 'DNS');

@@ -1,4 +1,4 @@
-/** A frame, taken apart. */
+/** Decodes a frame. */
 import { linkTypes } from '../../../src/schema/pcap.ts';
 import { Decoding } from './decoding.ts';
 import { decodeEthernet } from './ethernet.ts';
@@ -6,7 +6,7 @@ import { View } from './view.ts';
 
 export const ethernetLink = linkTypes.DLT_EN10MB;
 
-/** Never throws: of a frame that is cut off, or says what cannot be, as much is told as there is. */
+/** Never throws: of a truncated or invalid frame it decodes as much as possible. */
 export function decode(bytes: Uint8Array, linkType: number = ethernetLink): Decoding {
   const out = new Decoding();
   if (linkType !== ethernetLink) {

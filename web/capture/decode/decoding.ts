@@ -1,32 +1,32 @@
 /**
- * What is found out about a frame. Names of protocols and of their fields are the field's own terms, the same in every language, and
- * stand in the decoders.
+ * The decoded headers of a frame. Names of protocols and of their fields are standard terms, the same in every language, and
+ * are defined in the decoders.
  */
 import type { View } from './view.ts';
 
 export interface Layer {
   readonly name: string;
-  /** Where its header stands in the frame. */
+  /** Offset and length of the header in the frame. */
   readonly at: number;
   readonly length: number;
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
 export class Decoding {
-  /** The innermost protocol that is known. */
+  /** The innermost known protocol. */
   protocol = '?';
   source = '';
   destination = '';
-  /** What the frame says, in a line. */
+  /** Summary of the frame in one line. */
   info = '';
-  /** Every address that stands in it, for the display filter. */
+  /** Every address in the frame, for the display filter. */
   readonly hosts: string[] = [];
   readonly ports: number[] = [];
   readonly layers: Layer[] = [];
-  /** It ends before it should. */
+  /** The frame is truncated. */
   isCut = false;
 
-  /** Adds a header; what came before it is outer. */
+  /** Adds a header; earlier headers enclose it. */
   add(layer: Layer, summary: { readonly from?: string; readonly to?: string; readonly info?: string } = {}): void {
     this.layers.push(layer);
     this.protocol = layer.name;
@@ -43,5 +43,5 @@ export class Decoding {
   }
 }
 
-/** Reads one header at a place, and calls for what is inside. @throws RangeError when the frame ends before it should */
+/** Decodes one header at an offset, then its payload. @throws RangeError when the frame is truncated */
 export type Decoder = (view: View, at: number, out: Decoding) => void;

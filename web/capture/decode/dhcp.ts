@@ -1,4 +1,4 @@
-/** RFC 2131 and the options of RFC 2132 that people look for. */
+/** RFC 2131 and the common options of RFC 2132. */
 import type { Decoder } from './decoding.ts';
 import { hex, type View } from './view.ts';
 

@@ -20,9 +20,9 @@ const types: Readonly<Record<number, string>> = {
 };
 const withName: readonly number[] = [2, 5, 12];
 const codes = ['', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
-/** More pointers than any name has labels: it points to itself. */
+/** More pointers than any name has labels: a loop. */
 const mostPointers = 64;
-/** A message may promise 65,535 of each. */
+/** The header of a message may announce 65,535 records of each type. */
 const mostRecords = 64;
 
 const typeName = (type: number) => types[type] ?? `type ${type}`;
@@ -36,7 +36,7 @@ export const decodeDns: Decoder = (view, at, out) => {
     ['Message', isAnswer ? 'answer' : 'question'],
   ];
   if (isAnswer) fields.push(['Result', failure === '' ? 'no error' : failure]);
-  // Added before its records are read: of a message that is cut off its beginning is told.
+  // Added before its records are read, so that a truncated message shows its header.
   const layer = { name: 'DNS', at, length: view.end - at, fields };
   out.add(layer, { info: `${isAnswer ? 'Answer' : 'Question'} 0x${hex(id)}` });
   let place = at + headerBytes;
@@ -58,14 +58,14 @@ export const decodeDns: Decoder = (view, at, out) => {
   }
 };
 
-/** In TCP a message has its length before it; of one in several segments the beginning is told. */
+/** Over TCP a length precedes the message. Of a message in several segments only the first one is decoded. */
 export const decodeDnsOverTcp: Decoder = (view, at, out) => decodeDns(view.until(at + 2 + view.u16(at)), at + 2, out);
 
 interface RecordPlace {
   readonly type: number;
   readonly at: number;
   readonly length: number;
-  /** Where the message begins, from which names are pointed to. */
+  /** Start of the message, to which pointers in names are relative. */
   readonly message: number;
 }
 
@@ -78,7 +78,7 @@ function recordValue(view: View, { type, at, length, message }: RecordPlace): st
   return `${length} bytes`;
 }
 
-/** `next` is behind the name where it stands, wherever its parts are. */
+/** `next` is the offset after the name, wherever its pointers lead. */
 function readName(view: View, start: number, message: number): { readonly name: string; readonly next: number } {
   const labels: string[] = [];
   let next: number | undefined;

@@ -16,7 +16,7 @@ const names: Readonly<Record<number, string>> = {
   36864: 'Loopback',
 };
 const tags: readonly number[] = [0x8100, 0x88a8, 0x9100];
-/** A type below is the length of an IEEE 802.3 frame. */
+/** A smaller value is the length of an IEEE 802.3 frame. */
 const firstType = 0x0600;
 
 export const decodeEthernet: Decoder = (view, at, out) => {
@@ -30,7 +30,7 @@ export const decodeEthernet: Decoder = (view, at, out) => {
 const typeField = (type: number) =>
   type < firstType ? (['Length', String(type)] as const) : (['Type', `0x${hex(type)}`] as const);
 
-/** What a type field at this place says, and what follows it. */
+/** Decodes the EtherType at this offset, and its payload. */
 function decodeType(view: View, at: number, out: Decoding): void {
   const type = view.u16(at);
   const next = inside[type];
@@ -49,7 +49,7 @@ function decodeTag(view: View, at: number, out: Decoding): void {
   decodeType(view, at + 4, out);
 }
 
-/** IEEE 802.2; of what is inside only spanning tree is told. */
+/** IEEE 802.2; only spanning tree is decoded further. */
 function decodeLlc(view: View, at: number, out: Decoding): void {
   const name = view.u16(at) === 0x4242 ? 'STP' : 'LLC';
   const info = name === 'STP' ? 'Spanning tree' : `DSAP 0x${hex(view.u8(at), 2)}`;

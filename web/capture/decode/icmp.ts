@@ -1,4 +1,4 @@
-/** RFC 792, RFC 4443 and the neighbours of RFC 4861. */
+/** RFC 792, RFC 4443 and neighbour discovery of RFC 4861. */
 import type { Decoder } from './decoding.ts';
 import { hex, type View } from './view.ts';
 

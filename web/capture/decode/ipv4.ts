@@ -29,7 +29,7 @@ export const decodeIpv4: Decoder = (view, at, out) => {
     },
     { from, to, info: `${protocolName(protocol)}, ${total} bytes` },
   );
-  // Only the first fragment has the inner header. A length of 0 is of a frame that was cut by the card later.
+  // Only the first fragment has the inner header. A length of 0 comes from segmentation offload of the network card.
   if (offset > 0) out.info = `Fragment at ${offset}, ${protocolName(protocol)}`;
   else decodeTransport(protocol)(total >= headerBytes ? view.until(at + total) : view, at + headerBytes, out);
 };

@@ -3,7 +3,7 @@ import type { Decoder } from './decoding.ts';
 import { decodeTransport, protocolName } from './transport.ts';
 
 const headerBytes = 40;
-/** Hop-by-hop, routing, destination options: each says what follows it and how long it is. */
+/** Hop-by-hop, routing, destination options: each has the type of the next header and its own length. */
 const extensions: readonly number[] = [0, 43, 60];
 const fragmentHeader = 44;
 

@@ -1,4 +1,4 @@
-/** What is inside IPv4 and IPv6. Source: IANA, "Assigned Internet Protocol Numbers". */
+/** Payloads of IPv4 and IPv6. Source: IANA, "Assigned Internet Protocol Numbers". */
 import type { Decoder } from './decoding.ts';
 import { decodeIcmp, decodeIcmpv6 } from './icmp.ts';
 import { decodeTcp } from './tcp.ts';

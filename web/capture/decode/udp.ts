@@ -1,4 +1,4 @@
-/** RFC 768. What is inside is told by the ports. */
+/** RFC 768. The ports determine the payload's protocol. */
 import type { Decoder } from './decoding.ts';
 import { decodeDhcp } from './dhcp.ts';
 import { decodeDns } from './dns.ts';

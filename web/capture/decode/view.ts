@@ -1,7 +1,7 @@
-/** Bytes of a frame, read in network order. Every read beyond the end throws RangeError: the frame was cut off there. */
+/** Bytes of a frame, read in network order. A read beyond the end throws RangeError: the frame is truncated. */
 export class View {
   readonly bytes: Uint8Array;
-  /** What is behind it belongs to nobody: padding. */
+  /** The bytes after it are padding. */
   readonly end: number;
   readonly #data: DataView;
 
@@ -11,7 +11,7 @@ export class View {
     this.#data = new DataView(bytes.buffer, bytes.byteOffset, this.end);
   }
 
-  /** The same, ending earlier. */
+  /** The same view with an earlier end. */
   until(end: number): View {
     return end < this.end ? new View(this.bytes, end) : this;
   }
@@ -36,7 +36,7 @@ export class View {
     return Array.from({ length: 4 }, (_, place) => this.u8(at + place)).join('.');
   }
 
-  /** As RFC 5952 writes it: the longest run of zeros left out. */
+  /** Formatted by RFC 5952: the longest run of zeros is left out. */
   ipv6(at: number): string {
     const groups = Array.from({ length: 8 }, (_, place) => this.u16(at + place * 2).toString(16));
     const runs = groups.join(':').match(/(?<![^:])0(:0)+(?![^:])/g) ?? [];
@@ -47,7 +47,7 @@ export class View {
     return `${full.slice(0, place).replace(/:$/, '')}::${full.slice(place + longest.length).replace(/^:/, '')}`;
   }
 
-  /** Printable ASCII; everything else as a dot. */
+  /** Printable ASCII; a dot for every other byte. */
   text(at: number, length: number): string {
     this.check(at, length);
     return Array.from(this.bytes.subarray(at, at + length), (byte) =>

@@ -1,4 +1,4 @@
-/** Large drawings are kept in files of their own, named after their content, in `project-files/images`. Source: the established format. */
+/** Large drawings are kept in files of their own, named after their content, in `project-files/images`. Source: GNS3's format. */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -19,7 +19,7 @@ function picturesFolder(projectFolder: string): string {
   return join(projectFolder, 'project-files', 'images');
 }
 
-/** What a client sent as it is shown: text that is no drawing is an empty one. */
+/** The drawing that a client sent: text that is not SVG becomes an empty one. */
 export function shownSvg(given: string): string {
   return /<svg[\s>/]/.test(given) ? given : emptySvg;
 }

@@ -39,8 +39,8 @@ export class ProjectUndo {
   }
 
   /**
-   * Takes the last step back, or the last that was taken back. `expected`: only if it is this one. Returns undefined, with nothing done,
-   * when several things must change, for which the project has to stand still.
+   * Reverts the last step, or the last that was undone. `expected`: only if it is this one. Returns undefined, with nothing done, when
+   * several things must change, for which no other change may be under way.
    * @throws `nothing_to_undo`; `undo_conflict` with nothing changed; why a node or link cannot be made
    */
   take(direction: UndoDirection, expected?: number): Promise<Undone | undefined> {
@@ -70,7 +70,7 @@ export class ProjectUndo {
     return step;
   }
 
-  /** A node takes links along when it goes. */
+  /** A node is deleted with its links. */
   #isOneChange({ records: [record, ...more] }: Step): boolean {
     if (!record || more.length > 0) return false;
     return record.action !== 'node.created' || this.#project.links.idsOn(record.event.node_id).length === 0;

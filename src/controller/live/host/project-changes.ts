@@ -2,7 +2,7 @@
  * How changes of an open project get into its log and then take effect: each by itself, or several together.
  *
  * Together, changes take effect one after the other, as each builds on those before, and become durable as one line of the log: whole or
- * absent when the server dies. The project stands still for everybody else meanwhile, and listeners are told when the line is on disk.
+ * absent when the server dies. No other change is made meanwhile, and listeners are notified when the line is on disk.
  */
 
 import type { Pending, ProjectLog } from '../../log/project-log.ts';
@@ -10,26 +10,26 @@ import type { ProjectChange } from '../../log/records.ts';
 import type { Commit } from './project-context.ts';
 
 /** `event`: what listeners are sent, if anything. */
-type Tell = (change: ProjectChange, event: object | undefined, seq: number) => void;
+type AnnounceChange = (change: ProjectChange, event: object | undefined, seq: number) => void;
 
 export class ProjectChanges {
   readonly #log: ProjectLog;
-  readonly #tell: Tell;
+  readonly #announce: AnnounceChange;
   /** Changes that took effect and are not in the log yet. */
   #together: Pending[] | undefined;
   /** Number of changes that took effect since the project was opened. */
   effects = 0;
 
-  constructor(log: ProjectLog, tell: Tell) {
+  constructor(log: ProjectLog, announce: AnnounceChange) {
     this.#log = log;
-    this.#tell = tell;
+    this.#announce = announce;
   }
 
   /** Changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
   commitAll(commits: readonly Commit[]): Promise<void> {
     const waiting = this.#together;
     if (!waiting) {
-      const apply = (commit: Commit) => (seq: number) => this.#tell(commit.change, this.#effect(commit), seq);
+      const apply = (commit: Commit) => (seq: number) => this.#announce(commit.change, this.#effect(commit), seq);
       return this.#log.appendAll(commits.map((commit) => ({ change: commit.change, apply: apply(commit) })));
     }
     for (const commit of commits) {
@@ -37,13 +37,13 @@ export class ProjectChanges {
       // It only finds out whether anything can be written.
       if (change.action === 'node.deleting') continue;
       const event = this.#effect(commit);
-      waiting.push({ change, apply: (seq) => this.#tell(change, event, seq) });
+      waiting.push({ change, apply: (seq) => this.#announce(change, event, seq) });
     }
     return Promise.resolve();
   }
 
   /**
-   * Makes what `fn` changes one line of the log; the gate is held. When `fn` fails, or the line cannot be written, `revert` takes back
+   * Makes what `fn` changes one line of the log; the gate is held. When `fn` fails, or the line cannot be written, `revert` reverts
    * what was changed, the last first. @throws why
    */
   async together(fn: () => Promise<void>, revert: (change: ProjectChange) => Promise<void>): Promise<void> {
@@ -69,9 +69,9 @@ export class ProjectChanges {
       });
     }
     const { changes: reverted } = await this.#collect(() => revertAll(changes, revert));
-    // On no pile of undo. Not left out: what was taken back is not quite as it was, frames of links go elsewhere.
-    const ofNobody = [...changes, ...reverted].map(({ change, apply }) => ({ change: { ...change, undoable: false }, apply }));
-    await this.#log.appendAll(ofNobody).catch(() => undefined);
+    // Not undoable, but recorded: what was reverted is not quite as it was, frames of links use other UDP ports.
+    const notUndoable = [...changes, ...reverted].map(({ change, apply }) => ({ change: { ...change, undoable: false }, apply }));
+    await this.#log.appendAll(notUndoable).catch(() => undefined);
     throw error;
   }
 

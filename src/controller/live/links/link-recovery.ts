@@ -22,8 +22,8 @@ export class LinkRecovery {
   }
 
   /**
-   * Makes a link that was taken up on its computes; listeners are told why it cannot be. `udpPorts`: those it had. Those it has now
-   * are for the caller to make durable.
+   * Connects a link of the project file on its computes; on failure listeners are sent the reason. `udpPorts`: those it had. The caller
+   * makes those that it has now durable.
    */
   async restore(linkId: string, udpPorts?: UdpPorts): Promise<void> {
     if (!this.#links.find(linkId)) return;

@@ -1,11 +1,11 @@
-/** `link.stats` once a second, one for each link, while somebody listens who asked for them. */
+/** `link.stats` once a second, one for each link, while there are listeners that requested them. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { EventStream } from '../../../lib/event-stream.ts';
 import type { LinkStats } from '../../../schema/link-stats.ts';
 import type { Notice } from '../host/project-context.ts';
 
 const everyMs = 1000;
-/** So many are told before other requests have their turn. */
+/** So many are sent before other requests have their turn. */
 const noticesPerTurn = 50;
 
 export class LinkStatsFeed {
@@ -22,7 +22,7 @@ export class LinkStatsFeed {
   /** Returns what ends it. */
   listen(listener: (notice: Notice) => void): () => void {
     const unsubscribe = this.#notices.subscribe(listener);
-    this.#timer ??= setInterval(() => void this.#tell(), everyMs).unref();
+    this.#timer ??= setInterval(() => void this.#emit(), everyMs).unref();
     return () => {
       unsubscribe();
       if (this.#notices.listeners > 0) return;
@@ -32,7 +32,7 @@ export class LinkStatsFeed {
   }
 
   /** A second whose figures are late is left out. */
-  async #tell(): Promise<void> {
+  async #emit(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
@@ -41,7 +41,7 @@ export class LinkStatsFeed {
         this.#notices.emit({ action: 'link.stats', event });
       }
     } catch {
-      // The project was closed meanwhile; the next second says what is.
+      // The project was closed meanwhile; the next second has its state.
     } finally {
       this.#isReading = false;
     }
@@ -50,12 +50,12 @@ export class LinkStatsFeed {
 
 /** Passes on what differs from what was passed on last of the same link. */
 export function changedOnly(listener: (notice: Notice) => void): (notice: Notice) => void {
-  const told = new Map<string, string>();
+  const sent = new Map<string, string>();
   return (notice) => {
     const { link_id } = notice.event as LinkStats;
     const text = JSON.stringify(notice.event);
-    if (told.get(link_id) === text) return;
-    told.set(link_id, text);
+    if (sent.get(link_id) === text) return;
+    sent.set(link_id, text);
     listener(notice);
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What the two ends of a link are told of the stream between their computes, when both are ours. The secret of a link follows from a
- * key that lives as long as the project is open; nothing of it is kept. When the project is opened again both ends are told another
+ * What the two ends of a link are sent about the stream between their computes, when both are Patchbay's. The secret of a link follows from a
+ * key that lives as long as the project is open; nothing of it is kept. When the project is opened again both ends are sent another
  * one, which leaves a connection that is there alone.
  */
 import { createHmac, randomBytes } from 'node:crypto';
@@ -21,7 +21,7 @@ export class LinkStreams {
     const common = { secret, ...(encryption && { encryption }) };
     const accept: NioStream = { role: 'accept', ...common };
     const connect: NioStream = { role: 'connect', ...common };
-    // A compute elsewhere is one that TCP connections from here reach.
+    // TCP connections from this host reach a remote compute.
     return other.isLocal ? [accept, connect] : [connect, accept];
   }
 }

@@ -1,4 +1,4 @@
-/** Makes, changes and removes the two NIOs of a link. Either both ends are as asked for afterwards, or all is as before. */
+/** Makes, changes and removes the two NIOs of a link. Afterwards either both ends are as requested, or both are as before. */
 import { isFault } from '../../../api/faults.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
@@ -57,7 +57,7 @@ export class LinkWiring {
   async change(before: LinkEntry, after: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
     const route = { ...(await this.#reach(after, nodes)), ports };
     const done: (0 | 1)[] = [];
-    const tell = async (entry: LinkEntry, end: 0 | 1) => {
+    const send = async (entry: LinkEntry, end: 0 | 1) => {
       const call = nodes[end].portCall('PUT', 'nio', endOf(entry, end), niosOf(entry, nodes, route)[end]);
       await call.catch((error: unknown) => {
         if (!isSwitch(nodes[end]) || !isNoRoute(error)) throw error;
@@ -67,10 +67,10 @@ export class LinkWiring {
       for (const end of ends) {
         if (!canFilter(nodes[end])) continue;
         done.push(end);
-        await tell(after, end);
+        await send(after, end);
       }
     } catch (error) {
-      for (const end of done) await tell(before, end).catch(() => undefined);
+      for (const end of done) await send(before, end).catch(() => undefined);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** A link's data and rules: what may be joined, which end filters, what the two computes are told. Nothing here does I/O. */
+/** A link's data and rules: what may be joined, which end filters, what the two computes are sent. Nothing here does I/O. */
 import { fault } from '../../../api/faults.ts';
 import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../../schema/link.ts';
@@ -13,7 +13,7 @@ import type { OpenNode } from '../nodes/open-node.ts';
 export type LinkObject = Readonly<Link>;
 export type Two<T> = readonly [T, T];
 
-/** Style of a label that the client did not give. Source: the established one. */
+/** Style of a label that the client did not give. Source: GNS3. */
 const labelStyle = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
 
 /** @throws `filter_invalid` */
@@ -75,7 +75,7 @@ export function canFilter(node: OpenNode): boolean {
   return findKind(node.entry.node_type)?.can.filter === true;
 }
 
-/** A switch of a compute of another make cannot filter. */
+/** A switch of a stock GNS3 compute cannot filter. */
 export function isSwitch(node: OpenNode): boolean {
   return findKind(node.entry.node_type)?.inFabric === true;
 }
@@ -94,7 +94,7 @@ export interface LinkRoute {
 }
 
 /**
- * What each end's compute is told. Only one end is given the filters. A compute of another make does not know `suspend` for every
+ * What each end's compute is sent. Only one end has the filters. A stock GNS3 compute does not know `suspend` for every
  * kind: there, losing every frame does the same.
  */
 export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams }: LinkRoute): Two<NioUdp> {
@@ -122,7 +122,7 @@ export function availableFilters({ entry, nodes }: OpenLink): readonly object[] 
   return offeredFilters(entry.filters, [nodes[0].entry.name, nodes[1].entry.name]);
 }
 
-/** What a link's object says of a capture that there is, or was. */
+/** Fields of a link's object for a running or ended capture. */
 export interface ShownCapture {
   readonly capture_compute_id: string | null;
   readonly capture_file_name: string;

@@ -16,7 +16,7 @@ export interface NodePlan {
   readonly create: () => Promise<ComputeNodeObject>;
 }
 
-/** A new node as a client asks for it. */
+/** A new node as a client requests it. */
 export async function planNode(
   { projectId, configsPath, symbols }: ProjectContext,
   compute: RegisteredCompute,
@@ -61,7 +61,7 @@ export function checkDuplicable({ entry, live }: OpenNode): void {
     throw fault('node_running', { name: entry.name, what: 'make a copy of it' });
 }
 
-/** All that is stored of the node, under another id and name at another place; nobody has locked it yet. */
+/** All that is stored of the node, under another id and name at another place, not locked. */
 function copiedEntry(entry: NodeEntry, name: string, { x, y, z = 0 }: NodeDuplicate): NodeEntry {
   const properties = Object.fromEntries(Object.entries(entry.properties).filter(([key]) => !ownProperties.has(key)));
   const label = { ...entry.label, text: escapeHtml(name) };

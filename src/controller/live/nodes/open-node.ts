@@ -152,7 +152,7 @@ export class OpenNode {
     return this.#call('POST', `/${verb}`, body);
   }
 
-  /** What its kind alone knows of it. @throws `compute_route_missing` for other kinds */
+  /** What only nodes of its kind have. @throws `compute_route_missing` for other kinds */
   ask<T>(method: 'GET' | 'DELETE', what: string): Promise<T> {
     return this.#call(method, `/${what}`);
   }

@@ -1,5 +1,5 @@
 /**
- * The nodes of an open project. Whatever concerns one node happens one after the other; different nodes go at the same time.
+ * The nodes of an open project. Operations on one node run one after the other; those on different nodes run at the same time.
  * Every change: checked, made on the compute, made durable, then it takes effect and is announced; what fails on the way is reverted.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -48,7 +48,7 @@ export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
 
 export class ProjectNodes extends NodeSet {
   readonly #context: ProjectContext;
-  /** One thing at a time for each node; shared with whoever works on its ports. */
+  /** One thing at a time for each node; shared with operations on its ports. */
   readonly locks = new KeyedMutex();
   /** Nodes of which clients are shown something else now. */
   readonly changes = new EventStream<OpenNode>();
@@ -208,7 +208,7 @@ export class ProjectNodes extends NodeSet {
     this.#announce(node, action);
   }
 
-  /** What a compute says of a node: status at once; other differences are asked for again when nothing else is done with the node. */
+  /** State of a node that its compute reports: the status takes effect at once; other differences are read again under the node's lock. */
   report(answer: ComputeNodeObject): void {
     const node = this.find(String(answer.node_id));
     if (!node) return;
@@ -273,7 +273,7 @@ export class ProjectNodes extends NodeSet {
     await this.#links.connectOn(node.id);
   }
 
-  /** Merges what the compute says; it is asked when it has not said anything. */
+  /** Merges the compute's answer; without one the node is read. */
   async #refresh(node: OpenNode, answer?: ComputeNodeObject, action = 'node.updated'): Promise<void> {
     const { entry, live } = node.merged(answer ?? (await node.read()));
     const isOther = node.setLive(live);

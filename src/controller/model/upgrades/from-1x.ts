@@ -1,5 +1,5 @@
 /**
- * Project files of 1.x (revisions 1 to 4, or none), whose structure was another one, as files of revision 5. Source: the established
+ * Project files of 1.x (revisions 1 to 4, or none), whose structure was another one, as files of revision 5. Source: GNS3's
  * format's history. Ids that those files do not have are made of what they hold, so that reading twice gives the same.
  */
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { drawingsOf } from './drawings-1x.ts';
 import { convertNode, type OldNode } from './nodes-1x.ts';
 import { integerOr, object, objects, type Raw, textOr } from './raw.ts';
 
-/** @throws Error that says what cannot be understood */
+/** @throws Error whose message names what cannot be read */
 export function upgradeFrom1x(file: Raw): Raw {
   const seed = createHash('sha1').update(JSON.stringify(file)).digest('hex');
   const makeId = (what: string) => uuidOf(`${seed} ${what}`);

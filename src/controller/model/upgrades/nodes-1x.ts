@@ -69,7 +69,7 @@ const types: Readonly<Record<string, Type>> = {
   Cloud: { node_type: 'cloud', symbol: ':/symbols/cloud.svg', hasNoConsole: true },
   Host: { node_type: 'cloud', symbol: ':/symbols/computer.svg', hasNoConsole: true },
 };
-/** MiB that routers had when the file did not say. */
+/** Memory of routers for which the file names none. MiB. */
 const routerRam: Readonly<Record<string, number>> = {
   c1700: 160,
   c2600: 160,
@@ -83,7 +83,7 @@ const routers = ['C1700', 'C2600', 'C2691', 'C3600', 'C3620', 'C3640', 'C3660', 
 /** MD5 sum of the machine that once stood for the internet. */
 const internetSum = '8ebc5a6ec53a1c05b7aa101b5ceefe31';
 
-/** @throws Error that says what cannot be understood */
+/** @throws Error whose message names what cannot be read */
 export function convertNode(old: Raw, identity: { node_id: string; compute_id: string }): OldNode {
   const { console, name, console_type, console_host: _host, use_ubridge: _bridge, ...properties } = object(old.properties);
   const title = textOr(old.type, textOr(properties.platform, '').toUpperCase());

@@ -1,6 +1,6 @@
 /**
  * Brings older project files to the present revision, one step each. The steps name kinds of node because the old files did things
- * differently for some of them; nothing else may. Source: the established format's history (revision 5: 2.0 alpha … 9: 2.2).
+ * differently for some of them; nothing else may. Source: the history of GNS3's format (revision 5: 2.0 alpha … 9: 2.2).
  */
 
 /** Files of 1.x have another structure altogether: `upgrades/from-1x.ts`. */

@@ -1,0 +1,22 @@
+/** A demo also shows itself where programs may have no namespaces, as in most containers; a server of its own would refuse to start a VPCS there. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { namespaceObstacle } from '../src/emulators/host/confinement/namespaces.ts';
+
+const unconfined = `[Server]
+run_as = root
+[VPCS]
+confine = False
+`;
+
+/** Options of the demo's server; says so when its emulators are not confined. */
+export async function confinementOptions(dataDirectory: string): Promise<string[]> {
+  const obstacle = await namespaceObstacle();
+  if (obstacle === undefined) return [];
+  process.stderr.write(
+    `Emulators of this demo are not confined, as this system permits no namespaces (docs/security.md): ${obstacle}\n`,
+  );
+  const file = path.join(dataDirectory, 'demo.conf');
+  await writeFile(file, unconfined);
+  return ['--config', file];
+}

@@ -1,0 +1,36 @@
+/** Who may open the telnet ports of consoles where the rest of the server asks for credentials: chosen users of this machine. */
+import type { Socket } from 'node:net';
+import { peerUser } from '../../lib/peer-user.ts';
+import { runTool } from '../../process/tool.ts';
+import { consolesAreRestricted } from '../../schema/console-access.ts';
+import type { Settings } from '../../schema/settings.ts';
+
+/** Whether a client's connection may have a console. */
+export type Admission = (socket: Socket) => Promise<boolean>;
+
+const lookUpLimitMs = 5000;
+
+/** Undefined: everybody who can connect may. */
+export function consoleAdmission(server: Settings['Server'], warn: (message: string) => void): Admission | undefined {
+  if (!consolesAreRestricted(server)) return undefined;
+  let admitted: Promise<Set<number>> | undefined;
+  return async ({ localAddress, localPort, remoteAddress, remotePort }) => {
+    if (localAddress === undefined || localPort === undefined || remoteAddress === undefined || remotePort === undefined)
+      return false;
+    admitted ??= admittedUsers(server.console_users, warn);
+    const uid = await peerUser({ address: localAddress, port: localPort }, { address: remoteAddress, port: remotePort });
+    return uid !== undefined && (await admitted).has(uid);
+  };
+}
+
+/** Root can do everything anyway, and the server's own user can read its memory. */
+async function admittedUsers(names: string, warn: (message: string) => void): Promise<Set<number>> {
+  const users = new Set([0, process.geteuid?.() ?? 0]);
+  for (const name of names.split(',').map((part) => part.trim())) {
+    if (name === '') continue;
+    const { code, stdout } = await runTool('id', ['-u', '--', name], { timeoutMs: lookUpLimitMs });
+    if (code === 0) users.add(Number(stdout));
+    else warn(`console_users in [Server] names "${name}", but this machine has no such user`);
+  }
+  return users;
+}

@@ -1,0 +1,25 @@
+/** What a server that starts says of who may use it. */
+import { consoleHostOf, consolesAreRestricted, isLoopback } from './schema/console-access.ts';
+import type { Settings } from './schema/settings.ts';
+
+/** One or two sentences. */
+export function describeAccess(server: Settings['Server']): string {
+  const { auth, host, console_users } = server;
+  const everybody = (address: string) => (isLoopback(address) ? 'every user of this machine' : `everybody who reaches ${address}`);
+  if (!auth) {
+    const consoles = consoleHostOf(server);
+    const where = consoles === host ? 'API and consoles are' : `Consoles are open to ${everybody(consoles)}; the API is`;
+    return `${where} open to ${everybody(host)}: no credentials are asked for.`;
+  }
+  if (!consolesAreRestricted(server))
+    return `The API asks for credentials. Consoles are open to ${everybody(consoleHostOf(server))}.`;
+  const users = ['root', 'the user of this server', ...names(console_users)].join(', ');
+  return `The API asks for credentials. Consoles listen on ${consoleHostOf(server)}: telnet for ${users}; screens (VNC, SPICE) and pages for every user of this machine.`;
+}
+
+function names(list: string): string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}

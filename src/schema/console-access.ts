@@ -1,0 +1,25 @@
+/** Where consoles listen, and whether anybody who reaches them is let in: one rule for the compute, which opens them, and the controller, which tells clients. */
+import type { Settings } from './settings.ts';
+
+type ConsoleRule = Pick<Settings['Server'], 'host' | 'allow_remote_console' | 'auth' | 'console_without_credentials'>;
+
+/** Raw consoles ask for no credentials; where everything else does they are for chosen users of this machine. */
+export function consolesAreRestricted({ auth, console_without_credentials }: ConsoleRule): boolean {
+  return auth && !console_without_credentials;
+}
+
+/** The address on which telnet, VNC and SPICE consoles listen. */
+export function consoleHostOf(server: ConsoleRule): string {
+  if (consolesAreRestricted(server)) return loopbackFor(server.host);
+  if (!server.allow_remote_console) return server.host;
+  return server.host.includes(':') ? '::' : '0.0.0.0';
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function loopbackFor(host: string): string {
+  if (isLoopback(host)) return host;
+  return host.includes(':') ? '::1' : '127.0.0.1';
+}
