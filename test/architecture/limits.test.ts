@@ -16,7 +16,6 @@ const longFunctions = [
   'Palette',
   'SnapshotsDialog',
   'TemplateEditor',
-  'createHttpServer',
   'linkRoutes',
   'portRoutes',
   'prepare',
