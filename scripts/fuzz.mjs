@@ -1,27 +1,43 @@
 /**
- * Hunts for defects with new seeds, and ends with the first that fails: asks a server at random (`test/bad-input/fuzz.test.ts`), then
- * kills one 110 times and during restores of snapshots (`test/durability/`). `npm test` does less of the same, always with one seed.
+ * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
+ * requests to one (`test/bad-input/fuzz.test.ts`), then kills one 110 times and during restores of snapshots (`test/durability/`).
+ * `npm test` does a shorter form, always with one seed.
  */
 import { randomInt } from 'node:crypto';
 import { runTests } from './test-runner.mjs';
 
-/** With one seed: a failure is found again by so many rounds at most. */
+/** Rounds per seed: a failure is reproduced within this number. */
 const roundsPerSeed = 4;
 const kills = 110;
-/** The test of 110 kills has a limit of its own. */
-const limits = { testMs: 600_000 };
+/** The test of 110 kills has its own limit; a round of attacks takes minutes on a busy machine. */
+const limits = { testMs: 1_800_000, fileMs: 3_600_000 };
 
-const [given = '20'] = process.argv.slice(2);
+const hunts = {
+  async attack(rounds) {
+    for (let left = rounds; left > 0 && !process.exitCode; left--)
+      await hunt('test/bad-input/attack.test.ts', { PATCHBAY_TEST_ATTACK_ROUNDS: '1' });
+  },
+  async ask(rounds) {
+    for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed)
+      await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
+  },
+  async kill() {
+    for (const file of ['kill', 'restore-kill']) {
+      if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
+    }
+  },
+};
+
+const [given = '20', ...chosen] = process.argv.slice(2);
 const rounds = Number(given);
-if (!Number.isInteger(rounds) || rounds < 1) {
-  console.log('Usage: npm run fuzz [-- ROUNDS]   (20 unless given; a round takes a few seconds, the kills after them minutes)');
+if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
+  console.log(
+    'Usage: npm run fuzz [-- ROUNDS [attack] [ask] [kill]]\n20 rounds of all three unless given. A round of attacks takes a minute or two, one that asks a few seconds, the kills minutes.',
+  );
   process.exit(given === '--help' ? 0 : 2);
 }
-for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed) {
-  await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
-}
-for (const file of ['kill', 'restore-kill']) {
-  if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
+for (const [name, play] of Object.entries(hunts)) {
+  if (chosen.length === 0 || chosen.includes(name)) await play(rounds);
 }
 
 async function hunt(file, variables) {
@@ -29,5 +45,5 @@ async function hunt(file, variables) {
   Object.assign(process.env, all);
   process.exitCode = await runTests([file], { limits });
   const again = Object.entries(all).map(([name, value]) => `${name}=${value}`);
-  if (process.exitCode) console.error(`The same again: ${again.join(' ')} npm test -- ${file}`);
+  if (process.exitCode) console.error(`To repeat: ${again.join(' ')} npm test -- ${file}`);
 }

@@ -4,7 +4,7 @@
  * `PATCHBAY_TEST_SEED` sets one, `PATCHBAY_TEST_FUZZ_ROUNDS` makes it longer.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -13,10 +13,10 @@ import { makeChance } from '../durability/random.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, end } from '../support/with-server.ts';
+import { harmlessPrograms, setUp, tearDown } from './fuzz/lab.ts';
 import { type OpenApi, operationsOf } from './fuzz/operations.ts';
 import { ask, requestOf } from './fuzz/requests.ts';
-import { consoleProblems, differences, machinesOf, residentMiB, stateOf } from './fuzz/state.ts';
+import { consoleProblems, differences, residentMiB, stateOf } from './fuzz/state.ts';
 import { World } from './fuzz/world.ts';
 
 const rounds = Number(process.env.PATCHBAY_TEST_FUZZ_ROUNDS) || 2;
@@ -26,15 +26,17 @@ const residentLimitMiB = 700;
 
 const chance = makeChance();
 console.log(`seed ${chance.seed}`);
-// Of all programs only VPCS and what copies folders can be found: nothing here may take the memory, the disk or the network of this host.
 const programs = await mkdtemp(join(tmpdir(), 'pb-programs-'));
-for (const name of ['vpcs', 'cp']) await symlink((await findProgram(name)) ?? '', join(programs, name));
+// VPCS is another user.
+await chmod(programs, 0o755);
+for (const name of harmlessPrograms) await symlink((await findProgram(name)) ?? '', join(programs, name));
 const server = await startServer({
   stopNodes: false,
   env: { PATH: programs },
   config: { Docker: { socket_path: join(programs, 'none') }, Qemu: { acceleration: 'off' } },
 });
 const client = new RawClient(server.url);
+const bench = { server, client };
 after(async () => {
   client.close();
   await server.stop();
@@ -43,53 +45,20 @@ after(async () => {
 const document = await client.get<OpenApi>('/openapi.json');
 const operations = operationsOf(document);
 
-/** A project in which something runs, and one of which only the compute knows. */
-async function setUp(world: World): Promise<void> {
-  const project = await createProject(client);
-  const [one, two, three] = await Promise.all([1, 2, 3].map(() => createNode(client, project)));
-  const hub = await createNode(client, project, 'ethernet_switch');
-  if (!one || !two || !three) throw new Error('nodes are missing');
-  for (const [port, node] of [one, two].entries())
-    await client.post(`${project.path}/links`, { nodes: [end(node), end(hub, 0, port)] });
-  await client.post(`${project.path}/nodes/start`, {}, 204);
-  await client.post(`${project.path}/drawings`, { svg: '<svg/>' });
-  await client.post(`${project.path}/snapshots`, { name: 'first' });
-  world.archive = (await client.send(`GET ${project.path}/export`)).bytes;
-  const elsewhere = await client.post('/v2/compute/projects', { name: 'elsewhere' });
-  world.learn('/v2/compute/projects', elsewhere);
-  for (const type of ['vpcs', 'ethernet_switch', 'ethernet_hub']) {
-    const path = `/v2/compute/projects/${elsewhere.project_id}/${type}/nodes`;
-    world.learn(path, await client.post(path, { name: type }));
-  }
-}
-
-/** Deletes all projects; nothing of them may be left. */
-async function tearDown(): Promise<void> {
-  for (const place of ['/v2/projects', '/v2/compute/projects']) {
-    for (const { project_id } of await client.get<{ project_id: string }[]>(place)) await client.delete(`${place}/${project_id}`);
-  }
-  for (const { compute_id } of await client.get<{ compute_id: string }[]>('/v2/computes'))
-    if (compute_id !== 'local') await client.delete(`/v2/computes/${encodeURIComponent(compute_id)}`);
-  const { console_ports, udp_ports } = await client.get('/v2/compute/network/ports');
-  assert.deepEqual({ console_ports, udp_ports }, { console_ports: [], udp_ports: [] }, 'ports are left');
-  assert.deepEqual(machinesOf(server), []);
-  assert.deepEqual(await readdir(join(server.dataDir, 'projects'), { recursive: true }), []);
-}
-
 for (let round = 1; round <= rounds; round++) {
   test(`round ${round}: answers as declared, nothing lost, nothing left`, async () => {
     const world = new World(chance, document.components.schemas, server.dataDir);
     // What is left after a failure says nothing more.
     await playRound(world, round % 2 === 0).catch(async (error: unknown) => {
-      await tearDown().catch(() => undefined);
+      await tearDown(bench).catch(() => undefined);
       throw error;
     });
-    await tearDown();
+    await tearDown(bench);
   });
 }
 
 async function playRound(world: World, killed: boolean): Promise<void> {
-  await setUp(world);
+  await setUp(bench, world);
   for (let batch = 1; batch <= batches; batch++) {
     await world.look(client);
     const requests = Array.from({ length: requestsPerBatch }, () => requestOf(world, operations));

@@ -2,19 +2,21 @@
  * Requests of someone who looks for a gap between the checks of a server: names and origins, upgrades, tickets and credentials in any
  * combination, over all routes. Made from a seed; each knows which class of answer is right.
  */
-import type { Chance } from '../../durability/random.ts';
-import { ask, type BareReply, requestText, upgrade } from '../../support/raw-socket.ts';
 
-export interface AttackRoute {
-  readonly method: string;
-  /** Brace form. */
-  readonly template: string;
-}
+import { faultRows } from '../../../src/api/faults.ts';
+import { ask, type BareReply, requestText, upgrade } from '../../support/raw-socket.ts';
+import type { Operation } from '../fuzz/operations.ts';
+import { spoil, valueFor } from '../fuzz/values.ts';
+import type { World } from '../fuzz/world.ts';
+import type { Bait } from './bait.ts';
+import { hostileText } from './project-files.ts';
 
 export interface AttackTarget {
   readonly port: number;
   /** The `Authorization` header that is right; absent: the server asks for none. */
   readonly authorization?: string;
+  /** Address of the attacker: one that guesses often is answered late. */
+  readonly from?: string;
   /** A name of `allowed_hosts`, and an origin of `allowed_origins`. */
   readonly allowed: { readonly host: string; readonly origin: string };
 }
@@ -29,21 +31,28 @@ export interface HttpAttack {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
   readonly ticket: TicketKind;
   readonly expected: AttackOutcome;
 }
 
-/** Ends the server, or starts a guest: not for those who are admitted. */
-const spared = /\/shutdown$|\/demo/;
+/** What an attack is made from: `world` knows the ids of the server. */
+export interface AttackGround {
+  readonly world: World;
+  readonly operations: readonly Operation[];
+  readonly bait: Bait;
+}
+
 const evil = 'evil.example';
 
-export function httpAttack(chance: Chance, routes: readonly AttackRoute[], target: AttackTarget): HttpAttack {
+export function httpAttack(ground: AttackGround, target: AttackTarget): HttpAttack {
+  const { chance } = ground.world;
   const pick = <T>(list: readonly T[]): T => chance.pick(list) as T;
   const sockets = chance.next() < 0.4;
-  const route = pick(routes.filter(({ template }) => !spared.test(template) && (template.endsWith('/ws') || !sockets)));
-  const isSocketRoute = route.template.endsWith('/ws');
-  const method = chance.next() < 0.8 ? route.method : pick(['GET', 'POST', 'PUT', 'DELETE']);
-  const path = route.template.replace(/\{[^}]*\}/g, () => pick(['00000000-0000-4000-8000-000000000000', 'x', '1']));
+  const operation = pick(ground.operations.filter(({ path }) => path.endsWith('/ws') || !sockets));
+  const isSocketRoute = operation.path.endsWith('/ws');
+  const method = chance.next() < 0.8 ? operation.method : pick(['GET', 'POST', 'PUT', 'DELETE']);
+  const path = pathOf(ground, operation);
   const host = pick([
     `127.0.0.1:${target.port}`,
     `localhost:${target.port}`,
@@ -72,8 +81,26 @@ export function httpAttack(chance: Chance, routes: readonly AttackRoute[], targe
     ...upgrading,
     ...(authorization !== undefined && { Authorization: authorization }),
   };
-  const attack = { method, path, headers, ticket };
+  const body = bodyOf(ground, operation);
+  const attack = { method, path, headers, body, ticket };
   return { ...attack, expected: expectedOf(attack, target, { isSocketRoute: isSocketRoute && method === 'GET' }) };
+}
+
+/** Of things that exist, mostly; a part of some is replaced by one that leads elsewhere. */
+function pathOf({ world, bait }: AttackGround, { method, path }: Operation): string {
+  if (world.chance.next() < 0.7) return world.fill(method, path);
+  const hostile = () => encodeURIComponent(hostileText(world.chance, bait).toWellFormed().slice(0, 1_000));
+  return path.replace(/\{[^}]*\}/g, () => (world.chance.next() < 0.5 ? hostile() : (world.chance.pick(['x', '1']) ?? '')));
+}
+
+/** Such as the schema wants, mostly with a hostile text somewhere. */
+function bodyOf({ world, bait }: AttackGround, { body }: Operation): unknown {
+  const { chance } = world;
+  const good = body ? valueFor(world, body) : {};
+  if (typeof good !== 'object' || good === null || chance.next() < 0.2) return good;
+  if (chance.next() < 0.3) return spoil(chance, good);
+  const names = Object.keys(body?.properties ?? { x: 1 });
+  return { ...good, [chance.pick(names) ?? 'x']: hostileText(chance, bait).slice(0, 20_000) };
 }
 
 /** Right ones in other spellings, and wrong ones; few of those, as further guesses would be slowed down. */
@@ -115,11 +142,12 @@ function expectedOf(
 export async function playHttpAttack(target: AttackTarget, attack: HttpAttack): Promise<string | undefined> {
   const ticket = await ticketOf(target, attack);
   const line = `${attack.method} ${attack.path}${ticket === undefined ? '' : `?ticket=${ticket}`}`;
-  const body = attack.method === 'GET' ? undefined : {};
-  const reply = await ask(target.port, requestText(line, attack.headers, body));
+  const body = attack.method === 'GET' ? undefined : attack.body;
+  const reply = await ask(target.port, requestText(line, attack.headers, body), target);
   const problem = problemOf(reply, attack.expected);
   return (
-    problem && `${problem} instead of "${attack.expected}": ${JSON.stringify(attack)}: ${reply.status} ${reply.body.slice(0, 300)}`
+    problem &&
+    `${problem} instead of "${attack.expected}": ${JSON.stringify(attack).slice(0, 2_000)}: ${reply.status} ${reply.body.slice(0, 300)}`
   );
 }
 
@@ -134,23 +162,27 @@ function problemOf({ status, body, headers }: BareReply, expected: AttackOutcome
       return status === 401 && headers.has('www-authenticate') ? undefined : 'another answer';
     case 'socket':
       if (status === 101) return undefined;
-      return status >= 400 && status < 500 && status !== 401 && !wasRefused ? undefined : 'another refusal';
+      return status >= 400 && isDeclared(status) && status !== 401 && !wasRefused ? undefined : 'another refusal';
     case 'admitted':
       if (status === 101) return 'an upgrade';
-      return status >= 200 && status < 500 && status !== 401 && !wasRefused ? undefined : 'a refusal or a failure';
+      return status >= 200 && isDeclared(status) && status !== 401 && !wasRefused ? undefined : 'a refusal or a failure';
   }
 }
+
+/** 500 is a bug; 405 and 414 are the HTTP layer's own. */
+const refusals = new Set([...faultRows().map(({ status }) => status), 405, 414].filter((status) => status !== 500));
+const isDeclared = (status: number) => status < 400 || refusals.has(status);
 
 async function ticketOf(target: AttackTarget, { ticket, path }: HttpAttack): Promise<string | undefined> {
   if (ticket === 'none') return undefined;
   if (ticket === 'garbage') return base64('no ticket');
   const wanted = { any: {}, used: {}, 'for this path': { path }, 'for another path': { path: `${path}/other` } }[ticket];
   const common = { Host: '127.0.0.1', ...(target.authorization !== undefined && { Authorization: target.authorization }) };
-  const issued = await ask(target.port, requestText('POST /v2/tickets', common, wanted));
+  const issued = await ask(target.port, requestText('POST /v2/tickets', common, wanted), target);
   const { ticket: text } = JSON.parse(issued.body) as { ticket: string };
   // The second use must not work.
   if (ticket === 'used')
-    await ask(target.port, requestText(`GET /v2/notifications/ws?ticket=${text}`, { ...upgrade, Host: '127.0.0.1' }));
+    await ask(target.port, requestText(`GET /v2/notifications/ws?ticket=${text}`, { ...upgrade, Host: '127.0.0.1' }), target);
   return text;
 }
 

@@ -1,0 +1,65 @@
+/** Looks many times a second at the processes below a server: which programs ran, however short. */
+import { readFileSync, readlinkSync } from 'node:fs';
+
+const everyMs = 15;
+/** What a server starts: itself, emulators, what confines them, the tools that copy and convert. */
+const expected =
+  /\/(?:node|qemu-system-\w+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|ip|nft|sleep|ld-linux[^/]*) /;
+/** Shells with our own scripts. */
+const expectedShells =
+  /\/(?:dash|bash|sh) (?:sh launch |sh -c (?:while :; do 'setpriv'|mount --all|"\$0" link )|\/bin\/(?:ba)?sh \S*\/ldd )/;
+
+export class ChildWatch {
+  readonly #pid: () => number;
+  readonly #foreign = new Set<string>();
+  #count = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(pid: () => number) {
+    this.#pid = pid;
+    this.#timer = setInterval(() => this.#look(this.#pid()), everyMs);
+    this.#timer.unref();
+  }
+
+  /** How often a child was seen. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Programs that no server starts, since the last call. */
+  problems(): string[] {
+    const problems = [...this.#foreign];
+    this.#foreign.clear();
+    return problems.map((program) => `${program} ran: no server starts it`);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(pid: number): void {
+    for (const child of read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)) {
+      const program = `${target(`/proc/${child}/exe`)} ${read(`/proc/${child}/cmdline`).replaceAll('\0', ' ').slice(0, 300)}`;
+      this.#count += 1;
+      // A process that begins or ends has no program, or no command line.
+      if (/^\/\S+ \S/.test(program) && !expected.test(program) && !expectedShells.test(program)) this.#foreign.add(program);
+      this.#look(Number(child));
+    }
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function target(link: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,29 @@
+/** The longest round of a server's event loop, in processor time. */
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunningServer } from './server.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface WatchedLoop {
+  /** For `startServer`. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Forgets what was before. */
+  restart(server: RunningServer): Promise<void>;
+  longestMs(): Promise<number>;
+}
+
+export function watchedLoop(): WatchedLoop {
+  const file = join(tmpdir(), `pb-loop-${process.pid}-${Math.random().toString(36).slice(2)}`);
+  const longestMs = async () => Number(await readFile(file, 'utf8').catch(() => 'NaN'));
+  return {
+    env: { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'loop-watch.ts')}`, PATCHBAY_TEST_LOOP_FILE: file },
+    async restart(server) {
+      // What was begun before is not counted.
+      await waitFor(async () => !Number.isNaN(await longestMs()), { what: 'the watch of the event loop' });
+      process.kill(server.pid, 'SIGUSR2');
+      await waitFor(async () => (await longestMs()) < 50, { what: 'the watch of the event loop to begin anew' });
+    },
+    longestMs,
+  };
+}
