@@ -18,7 +18,6 @@ const longFunctions = [
   'TemplateEditor',
   'linkRoutes',
   'portRoutes',
-  'prepare',
   'projectRoutes',
   'qemuDriver',
   'serverRoutes',
