@@ -1,15 +1,15 @@
 /**
- * Hunts for defects with new seeds, and ends with the first that fails: attacks servers (`test/bad-input/attack.test.ts`), asks one at
- * random (`test/bad-input/fuzz.test.ts`), then kills one 110 times and during restores of snapshots (`test/durability/`). `npm test`
- * does less of the same, always with one seed.
+ * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
+ * requests to one (`test/bad-input/fuzz.test.ts`), then kills one 110 times and during restores of snapshots (`test/durability/`).
+ * `npm test` does a shorter form, always with one seed.
  */
 import { randomInt } from 'node:crypto';
 import { runTests } from './test-runner.mjs';
 
-/** With one seed: a failure is found again by so many rounds at most. */
+/** Rounds per seed: a failure is reproduced within this number. */
 const roundsPerSeed = 4;
 const kills = 110;
-/** The test of 110 kills has a limit of its own; a round of attacks takes minutes on a busy machine. */
+/** The test of 110 kills has its own limit; a round of attacks takes minutes on a busy machine. */
 const limits = { testMs: 1_800_000, fileMs: 3_600_000 };
 
 const hunts = {
@@ -45,5 +45,5 @@ async function hunt(file, variables) {
   Object.assign(process.env, all);
   process.exitCode = await runTests([file], { limits });
   const again = Object.entries(all).map(([name, value]) => `${name}=${value}`);
-  if (process.exitCode) console.error(`The same again: ${again.join(' ')} npm test -- ${file}`);
+  if (process.exitCode) console.error(`To repeat: ${again.join(' ')} npm test -- ${file}`);
 }

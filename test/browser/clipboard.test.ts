@@ -115,7 +115,7 @@ describe('copying', () => {
     const before = await nodesOf(source.path);
     await page.locator('svg.canvas').focus();
     await page.keyboard.press('Control+v');
-    await page.getByText('The clipboard holds nothing that can stand on the canvas').waitFor();
+    await page.getByText('Nothing to paste').waitFor();
     assert.deepEqual(await nodesOf(source.path), before);
   });
 
