@@ -36,10 +36,10 @@ const webSockets: { maxPayload: number; closeTimeout: number } = { maxPayload: b
 export interface HttpOptions {
   routes: readonly Route[];
   log: FastifyBaseLogger;
-  /** Value of the `Server` header; clients of the established API look at its second product. */
+  /** Value of the `Server` header; GNS3's clients read its second product. */
   serverHeader: string;
   credentials?: Credentials;
-  /** Origins of pages from elsewhere that may use the server. */
+  /** Origins of other servers' pages that may use this server. */
   allowedOrigins: readonly string[];
   /** Names of this server beside the machine's own. Default none. */
   allowedHosts?: readonly string[];
@@ -51,7 +51,7 @@ export interface HttpOptions {
   versions?: ApiVersions;
   /** Where the page for browsers was built; without it none is served. */
   pageFolder?: string;
-  /** What `/metrics` tells beside the requests and the process. */
+  /** Metrics beside those of the requests and the process. */
   collectors?: readonly CollectMetrics[];
 }
 
@@ -67,7 +67,7 @@ const plainLimits: HttpLimits = {
   uploads: { idleMs: 60_000, floor: new DiskFloor([], 0) },
   clients: { connections: 0, requests: 0, uploads: 0 },
 };
-/** Other protocols are not offered: what asks for one is answered as if it did not (RFC 9110, §7.8). */
+/** Other protocols are not offered: a request for one is answered as if it did not ask (RFC 9110, §7.8). */
 function isWebSocket({ headers }: { headers: IncomingHttpHeaders }): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
@@ -189,7 +189,7 @@ function lingerAfterEarlyAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Unknown paths and methods are answered in plain text, as clients of the established API expect. */
+/** Unknown paths and methods are answered in plain text, as GNS3's clients expect. */
 function replyNotFound(routes: readonly Route[]) {
   const known = routes.map((route) => ({ method: route.method, template: compileTemplate(route.template) }));
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

@@ -7,7 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/controller': [
     ['routes'],
     ['controller.ts'],
-    ['archive', 'feed.ts'],
+    ['archive'],
     ['projects'],
     ['live'],
     ['live/history'],
@@ -44,7 +44,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['kind.ts'],
   ],
   'src/compute': [
-    ['compute.ts'],
+    ['compute.ts', 'api.ts'],
     ['routes'],
     ['projects'],
     ['nodes'],

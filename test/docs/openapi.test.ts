@@ -75,8 +75,6 @@ const withoutSchema = [
   'POST /v2/computes/{compute_id}/{emulator}/{action}',
   'PUT /v2/computes/{compute_id}/{emulator}/{action}',
   'POST /v2/computes/{compute_id}/auto_idlepc',
-  'GET /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}/auto_idlepc',
-  'GET /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}/idlepc_proposals',
   'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
   'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
   'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet',

@@ -28,7 +28,7 @@ interface Parts {
   readonly folder: string;
   readonly compute: InMemoryCompute;
   readonly controller: Controller;
-  readonly api: LocalTransport;
+  readonly api: LocalTransport<unknown>;
   readonly project: ProjectAnswer;
 }
 
@@ -55,10 +55,10 @@ export class ControllerBench {
     const folder = await mkdtemp(join(tmpdir(), 'patchbay-controller-'));
     const compute = new InMemoryCompute();
     const started = await open(folder, compute);
-    const { body } = await started.api.call<ProjectAnswer>('POST /v2/projects', { body: { name: 'the project' } });
-    this.#parts = { folder, compute, project: body, ...started };
+    const project = await request<ProjectAnswer>(started.api, 'POST /projects', { name: 'the project' });
+    this.#parts = { folder, compute, project, ...started };
     this.seen = [];
-    started.controller.projects.get(body.project_id).notices.subscribe((notice) => this.seen.push(notice));
+    started.controller.projects.get(project.project_id).notices.subscribe((notice) => this.seen.push(notice));
   }
 
   async tearDown(): Promise<void> {
@@ -74,11 +74,8 @@ export class ControllerBench {
   }
 
   /** A request below `/v2`, with its body validated, as it would come over HTTP. */
-  async ask<T>(request: string, body: unknown = {}): Promise<T> {
-    const [method, path = ''] = request.split(' ');
-    const answer = await this.#the.api.raw(method as Method, `/v2${path}`, Buffer.from(JSON.stringify(body)));
-    assert.ok(answer.body instanceof Uint8Array);
-    return answer.body.length === 0 ? (undefined as T) : JSON.parse(Buffer.from(answer.body).toString('utf8'));
+  async ask<T>(wanted: string, body: unknown = {}): Promise<T> {
+    return request(this.#the.api, wanted, body);
   }
 
   inProject<T>(request: string, body?: unknown): Promise<T> {
@@ -97,6 +94,13 @@ export class ControllerBench {
   actions(): string[] {
     return this.seen.map((notice) => notice.action);
   }
+}
+
+async function request<T>(api: LocalTransport<unknown>, wanted: string, body: unknown): Promise<T> {
+  const [method, path = ''] = wanted.split(' ');
+  const answer = await api.raw(method as Method, `/v2${path}`, Buffer.from(JSON.stringify(body)));
+  assert.ok(answer.body instanceof Uint8Array);
+  return answer.body.length === 0 ? (undefined as T) : JSON.parse(Buffer.from(answer.body).toString('utf8'));
 }
 
 /** Registers the hooks: every test has its own. */
@@ -138,5 +142,8 @@ async function open(folder: string, compute: InMemoryCompute): Promise<Pick<Part
     end: () => undefined,
   });
   const capabilities = { version: null, node_types: [] };
-  return { controller, api: new LocalTransport({ routes: controllerRoutes(controller), events: compute.events, capabilities }) };
+  return {
+    controller,
+    api: new LocalTransport<unknown>({ routes: controllerRoutes(controller), events: compute.events, capabilities }),
+  };
 }

@@ -60,12 +60,12 @@ export async function importProject(body: Readable, wanted: ImportWanted, option
     const made = await makeFolders(dirname(path));
     try {
       return await staging.use(join(dirname(path), `${stagingPrefix}import-${projectId}`), async (stagingPath) => {
-        const tell = makeProgress(options.announce, { project_id: projectId, what: 'import' });
+        const report = makeProgress(options.announce, { project_id: projectId, what: 'import' });
         const archive = join(stagingPath, 'archive');
         const content = join(stagingPath, 'content');
-        await receiveArchive(body, archive, (doneBytes) => tell(doneBytes, null));
+        await receiveArchive(body, archive, (doneBytes) => report(doneBytes, null));
         await mkdir(content);
-        await extractArchive(archive, content, tell);
+        await extractArchive(archive, content, report);
         await rm(archive);
         return await adopt({ content, path, projectId, name: wanted.name }, options);
       });
@@ -110,7 +110,7 @@ async function adopt(extracted: Extracted, options: ImportOptions): Promise<Know
     const closed = { auto_start: false, auto_open: false, auto_close: true, name, project_id: projectId };
     const nodes = spreadNodes(renewed.nodes, options.computes);
     const project = canonical({ ...renewed.project, ...closed });
-    // Project files and logs that somebody put into the archive would be taken for this project's.
+    // Project files and logs inside the archive would be taken for this project's.
     for (const entry of await readdir(content)) if (isProjectFile(entry)) await rm(join(content, entry), { recursive: true });
     await writeFileAtomic(join(content, filename), await topologyText({ ...renewed, nodes, project }, options.version));
     const images = await placeImages(content, options.settings.Server.images_path);

@@ -1,6 +1,6 @@
 /**
  * Which snapshots a project has: `snapshots/snapshots.conf`, and what lies in that folder without standing in it. A snapshot is a
- * folder (ours) or an archive (of the established program, or of an import).
+ * folder (ours) or an archive (of GNS3, or of an import).
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
@@ -50,7 +50,7 @@ export async function writeSnapshots(projectFolder: string, entries: readonly Sn
   }
 }
 
-/** What is said of a snapshot that nobody described. */
+/** Description of a snapshot without one. */
 export function describe(name: string, createdAt: number): string {
   const [day, time] = new Date(createdAt * 1000).toISOString().split(/[T.]/);
   return `Snapshot '${name}' taken on ${day} at ${time}`;

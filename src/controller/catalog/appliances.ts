@@ -60,7 +60,7 @@ const guestSymbols = [...templateFacts].flatMap(([type, { ownSymbol }]) =>
   ownSymbol?.theme && ownSymbol.ofGuests ? [[type, ownSymbol.theme.category] as const] : [],
 );
 
-/** Guests are told apart by what runs them. */
+/** The category follows from the emulator. */
 function categoryOf(content: Appliance): string {
   const { category } = content;
   const name = category === 'guest' ? (guestSymbols.find(([type]) => content[type])?.[1] ?? 'computer') : category;

@@ -1,5 +1,5 @@
 /**
- * Symbols: those that are built in and the files that users put into the symbols folder. Files are looked at when they are asked for,
+ * Symbols: those that are built in and the files that users put into the symbols folder. Files are read on request,
  * so that one that is changed is seen at once.
  */
 import { open, readdir } from 'node:fs/promises';

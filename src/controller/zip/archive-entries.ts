@@ -1,5 +1,5 @@
 /**
- * What stands in an archive, checked before anything is written: names, links, sizes. Archives come from anybody.
+ * The entries of an archive, checked before anything is written: names, links, sizes. Archives come from any source.
  *
  * A bomb is recognised by its declared sizes (`yauzl` refuses entries that hold more than they declare): disks of zeros compress by
  * a factor of hundreds, so small archives may grow to a gibibyte and larger ones by `largestRatio`.

@@ -12,7 +12,7 @@ import { leadsBelow } from '../../lib/inside.ts';
 import { type ArchiveEntry, listEntries, projectEntry, refuseArchive } from './archive-entries.ts';
 import { openUnpacked } from './unpack.ts';
 
-/** Stays free whatever is imported: the projects that are there must go on being written. */
+/** Stays free during imports: known projects must remain writable. */
 const reserveBytes = 64 * 1024 * 1024;
 
 /** No header of a disk image that refers to something is shorter. */
