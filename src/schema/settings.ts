@@ -36,7 +36,10 @@ const table = {
     ssl: gns3(false, 'Answer HTTPS'),
     certfile: gns3('', 'Certificate in PEM form, for `ssl`'),
     certkey: gns3('', 'Private key in PEM form, for `ssl`'),
-    console_without_credentials: ours(false, 'With `auth`: consoles need no credentials, as with GNS3: neither their WebSockets nor their ports'),
+    console_without_credentials: ours(
+      false,
+      'With `auth`: consoles need no credentials, as with GNS3: neither their WebSockets nor their ports',
+    ),
     allowed_origins: ours(
       'https://gns3.github.io',
       'Comma-separated origins of web pages from other servers that may use this one; the default is GNS3’s web client',
