@@ -61,7 +61,7 @@ describe('gns3fy and the Ansible collection', () => {
     assert.deepEqual(of.map(ends), [ends(link).map((end) => ({ ...end, label: { ...end.label, style: 'string' } }))]);
     assert.deepEqual({ ...of[0], nodes: null }, { ...link, nodes: null });
     const became = async (verb: string) => (await json<NodeBody>(`POST ${path}/nodes/${pc.node_id}/${verb}`, 200)).status;
-    // A PC that was to be suspended runs on, as on the established server.
+    // A PC that was to be suspended keeps running, as with GNS3.
     for (const verb of ['start', 'suspend', 'reload']) assert.equal(await became(verb), 'started', verb);
     assert.equal(await became('stop'), 'stopped');
     for (const verb of ['start', 'stop', 'reload', 'suspend', 'stop']) await speak(`POST ${path}/nodes/${verb}`, 204);

@@ -1,5 +1,5 @@
 /**
- * The transcripts of the established server, replayed: same status, content type, `X-Route`, and body. What differs on purpose is a
+ * GNS3's transcripts, replayed: same status, content type, `X-Route`, and body. What differs on purpose is a
  * row of `divergences.md`; a difference without a row fails, and so does a row without a difference.
  */
 import assert from 'node:assert/strict';

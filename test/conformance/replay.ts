@@ -12,7 +12,7 @@ import type { Call, MadeBody } from './transcript.ts';
 /** How a call that asks how something is may have to wait for it, ms. */
 const settleMs = 5_000;
 const pollMs = 100;
-/** On which the established server listened: it was asked to be its own compute. */
+/** On which GNS3 listened, as its own compute. */
 const recordedPort = 3080;
 
 export interface CallDifference extends Difference {

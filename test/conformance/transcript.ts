@@ -1,5 +1,5 @@
 /**
- * What the established server (2.2.60, Linux) was asked, and what it answered: one call a line in `transcripts/`, in the order in
+ * Requests to GNS3 (2.2.60, Linux) and its answers: one call a line in `transcripts/`, in the order in
  * which they were made. Words of messages are left out; ours are our own.
  */
 import { readFile } from 'node:fs/promises';

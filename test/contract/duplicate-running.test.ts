@@ -82,7 +82,7 @@ test('snapshots are copied, and their archives hold the ids of the copy', async 
   assert.ok((await readFile(`${path}/snapshots/before.gns3snapshot`, 'latin1')).includes(vm.node_id));
 });
 
-/** What the established program leaves when a snapshot is taken: the project file in an archive without compression, and an index. */
+/** What GNS3 leaves when a snapshot is taken: the project file in an archive without compression, and an index. */
 async function plantSnapshot(
   path: string,
   { project_id, name, text }: { project_id: string; name: string; text: string },

@@ -280,7 +280,7 @@ describe('an import', () => {
     );
   });
 
-  test('reads bzip2 and LZMA as the established program writes them', async () => {
+  test('reads bzip2 and LZMA as GNS3 writes them', async () => {
     const content = 'some text, '.repeat(5000);
     const packers = {
       bzip2: { method: 12, pack: 'bzip2 -c' },
