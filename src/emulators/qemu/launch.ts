@@ -117,7 +117,7 @@ interface Assembly {
 }
 
 function assemble(node: NodeView, { facilities, limits }: Launcher, { child, record, tpm, cpulimit }: Assembly) {
-  const { host, binaries } = facilities;
+  const { host, binaries, tools } = facilities;
   const { directory, runtimeDirectory } = node;
   const runDirectory = host.settings.runtimeDirectory;
   const runAs = () => findRunAs(host.settings);
@@ -133,7 +133,7 @@ function assemble(node: NodeView, { facilities, limits }: Launcher, { child, rec
     places: placesOf(node),
     resolveImage: (reference) => images.resolve(reference, node.projectDirectory),
     exportConfig: async () => {
-      if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries).export();
+      if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries, tools).export();
     },
     freed: () => free(host.udpPorts, record.ports),
   });
