@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -119,4 +119,22 @@ test('what is no image or is missing is refused with its name', async () => {
     prepareDisks(node('broken.qcow2'), { images, img, binaries, rawDisks, tools }),
     (error) => isFault(error, 'image_refused') && /broken/.test(error.message),
   );
+});
+
+test('qemu-img is another user on a server that is root', {
+  skip: process.getuid?.() !== 0 && 'only root can choose it',
+}, async () => {
+  const program = join(folder, 'qemu-img');
+  await writeFile(program, '#!/bin/sh\necho "{\\"format\\":\\"$(id -u)\\"}"\n', { mode: 0o755 });
+  await writeFile(image('a.img'), '');
+  assert.equal((await new QemuImg(program, tools).info(image('a.img'), 'raw')).format, '61100');
+});
+
+test('an image of several files is made whole, and all of it is the server’s', async () => {
+  await img.create(image('flat.vmdk'), 'vmdk', ['-o', 'subformat=monolithicFlat'], '4M');
+  assert.deepEqual((await readdir(images.directory)).sort(), ['flat-flat.vmdk', 'flat.vmdk']);
+  assert.match(await readFile(image('flat.vmdk'), 'latin1'), /"flat-flat\.vmdk"/);
+  for (const name of ['flat-flat.vmdk', 'flat.vmdk']) assert.equal((await stat(image(name))).uid, process.getuid?.());
+  await assert.rejects(img.create(image('no.qcow2'), 'qcow2', ['-o', 'cluster_size=1'], '4M'), /cluster/i);
+  assert.equal((await readdir(images.directory)).length, 2);
 });
