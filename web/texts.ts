@@ -1,4 +1,5 @@
 /** All texts of the page. */
+import type { StepPreview } from '../src/schema/history.ts';
 import type { ConsoleType, NodeType } from '../src/schema/node.ts';
 
 const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
@@ -9,6 +10,15 @@ const megabits = (kilobits: number) => (kilobits >= 1000 ? `${short(kilobits / 1
 
 const bitRate = (bits: number) =>
   bits >= 1e6 ? `${short(bits / 1e6)} Mbit/s` : bits >= 1e3 ? `${short(bits / 1e3)} kbit/s` : `${short(bits)} bit/s`;
+
+const countsOf = ({ nodes, links, drawings }: Pick<StepPreview, 'nodes' | 'links' | 'drawings'>) =>
+  [
+    nodes && plural(nodes, 'node', 'nodes'),
+    links && plural(links, 'link', 'links'),
+    drawings && plural(drawings, 'drawing', 'drawings'),
+  ]
+    .filter(Boolean)
+    .join(', ');
 
 const kind: Readonly<Record<NodeType, string>> = {
   cloud: 'Cloud',
@@ -223,14 +233,7 @@ export const texts = {
   commandLine: 'Command line',
   counts: (nodes: number, running: number, links: number) =>
     `${plural(nodes, 'node', 'nodes')}, ${running} running · ${plural(links, 'link', 'links')}`,
-  selected: (nodes: number, links: number, drawings: number) =>
-    [
-      nodes && plural(nodes, 'node', 'nodes'),
-      links && plural(links, 'link', 'links'),
-      drawings && plural(drawings, 'drawing', 'drawings'),
-    ]
-      .filter(Boolean)
-      .join(', '),
+  selected: (nodes: number, links: number, drawings: number) => countsOf({ nodes, links, drawings }),
   dismissFailures: (count: number) => `Dismiss ${plural(count, 'failure', 'failures')}`,
   computeUnknown: (id: string) => `Compute ${id} is not registered. Register it, or delete this node.`,
   computeAway: (name: string, error: string) => `Compute ${name} is not reachable. ${error}`,
@@ -287,6 +290,17 @@ export const texts = {
     text: `${names.length === 1 ? 'Its' : 'Their'} links and disks are deleted, too.`,
     yes: 'Delete',
   }),
+  askRevert: (verb: 'undo' | 'redo', step: StepPreview) => ({
+    title: `${verb === 'undo' ? 'Undo' : 'Redo'} a change of ${countsOf(step)}?`,
+    text: [
+      step.deletes > 0 && `${plural(step.deletes, 'item is', 'items are')} deleted.`,
+      step.restores > 0 && `${plural(step.restores, 'item is', 'items are')} restored.`,
+      verb === 'undo' && 'Redo reverts this.',
+    ]
+      .filter(Boolean)
+      .join(' '),
+    yes: verb === 'undo' ? 'Undo' : 'Redo',
+  }),
   copied: (count: number) => `${plural(count, 'item', 'items')} copied`,
   nothingToPaste: 'Nothing to paste: copy nodes or drawings first',
   /** `withDisks`: nodes that write to disks; `links`: those to nodes that were not copied. */
@@ -306,6 +320,7 @@ export const texts = {
     middle: 'Align middles',
     bottom: 'Align bottom',
   },
+  distribute: { across: 'Distribute horizontally', down: 'Distribute vertically' },
   nudge: { left: 'Move left', right: 'Move right', up: 'Move up', down: 'Move down' },
   theme: { system: 'System colours', light: 'Light colours', dark: 'Dark colours' },
   groups: {

@@ -208,7 +208,7 @@ async function consoleShows(emulator: Emulator, { kind, console: talk }: Contrac
   if (kind.consoleTypes.length === 0) return;
   const source = emulator.console();
   assert.ok(source, 'it has a console');
-  const socket = source.type === 'unix' ? connect(source.path) : connect(source.port, '127.0.0.1');
+  const socket = source.type === 'tcp' ? connect(source.port, '127.0.0.1') : connect(source.path);
   let shown = '';
   try {
     await new Promise<void>((resolve, reject) => {

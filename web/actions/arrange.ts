@@ -1,8 +1,8 @@
 /** Align, lock, and layers. */
-import type { Api } from '../api.ts';
 import { around, type Box } from '../geometry/geometry.ts';
-import { moveItems, pathOf } from '../scene/move-items.ts';
-import type { Item, ProjectState } from '../state/project.ts';
+import { moveItems } from '../scene/move-items.ts';
+import type { Item } from '../state/project.ts';
+import { type ItemFields, putItems } from '../state/put-items.ts';
 import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
 
@@ -29,7 +29,7 @@ const align = (edge: Edge, key: string): Action => ({
   keys: [key],
   enabled: (context) => items(context).filter(({ object }) => !object.locked).length > 1,
   run: (context) => {
-    const { app, project } = context;
+    const { project } = context;
     const moving = items(context).filter(({ object }) => !object.locked);
     const all = project && around(moving.map((item) => project.boxOf(item)));
     if (!all) return undefined;
@@ -38,7 +38,33 @@ const align = (edge: Edge, key: string): Action => ({
       const to = { x: from.x, y: from.y, ...places[edge](from, all) };
       return { id: idOf(item), from, to: { x: Math.round(to.x), y: Math.round(to.y) } };
     });
-    return moveItems(app.api, project, moves);
+    return moveItems(project, moves);
+  },
+});
+
+/** Equal gaps between the items; the first and the last stay. */
+const distribute = (name: keyof typeof texts.distribute, key: string): Action => ({
+  id: `distribute-${name}`,
+  label: texts.distribute[name],
+  group: 'arrange',
+  keys: [key],
+  enabled: (context) => items(context).filter(({ object }) => !object.locked).length > 2,
+  run: (context) => {
+    const { project } = context;
+    if (!project) return undefined;
+    const [at, size] = name === 'across' ? (['x', 'width'] as const) : (['y', 'height'] as const);
+    const moving = items(context).filter(({ object }) => !object.locked);
+    const boxes = moving.map((item) => ({ id: idOf(item), from: project.boxOf(item) })).sort((a, b) => a.from[at] - b.from[at]);
+    const all = around(boxes.map(({ from }) => from));
+    if (!all) return undefined;
+    const gap = (all[size] - boxes.reduce((sum, { from }) => sum + from[size], 0)) / (boxes.length - 1);
+    let next = all[at];
+    const moves = boxes.map(({ id, from }) => {
+      const to = { x: from.x, y: from.y, [at]: Math.round(next) };
+      next += from[size] + gap;
+      return { id, from, to };
+    });
+    return moveItems(project, moves);
   },
 });
 
@@ -67,13 +93,10 @@ const layer = (id: 'raise' | 'lower', key: string, step: 1 | -1): Action => ({
   run: (context) => change(context, ({ object }) => ({ z: object.z + step })),
 });
 
-function change({ app, project }: ActionContext, of: (item: Item) => object): Promise<unknown> {
-  const chosen = items({ app, project });
-  return project ? putAll(app.api, project, chosen, of) : Promise.resolve();
-}
-
-function putAll(api: Api, project: ProjectState, chosen: readonly Item[], of: (item: Item) => object): Promise<unknown> {
-  return Promise.all(chosen.map((item) => api.put(pathOf(project, idOf(item)), of(item))));
+/** One step of undo. */
+async function change(context: ActionContext, of: (item: Item) => ItemFields): Promise<void> {
+  const { app, project } = context;
+  if (project) await putItems(app.api, project, new Map(items(context).map((item) => [idOf(item), of(item)])));
 }
 
 export const arrangeActions: readonly Action[] = [
@@ -83,6 +106,8 @@ export const arrangeActions: readonly Action[] = [
   align('top', 'Alt+ArrowUp'),
   align('middle', 'Alt+H'),
   align('bottom', 'Alt+ArrowDown'),
+  distribute('across', 'Alt+Shift+H'),
+  distribute('down', 'Alt+Shift+V'),
   lock,
   layer('raise', ']', 1),
   layer('lower', '[', -1),

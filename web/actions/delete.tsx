@@ -1,5 +1,5 @@
-import { pathOf } from '../scene/move-items.ts';
 import type { ProjectState } from '../state/project.ts';
+import { pathOf } from '../state/put-items.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import type { Action } from './action.ts';

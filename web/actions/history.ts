@@ -1,6 +1,13 @@
-/** Undo and redo, if the server keeps a history. */
+/** Undo and redo. A step that changes much is reverted only after confirmation. */
+import type { History, StepPreview } from '../../src/schema/history.ts';
+import type { App } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
+import { ask } from '../ui/ask.tsx';
 import { type Action, inProject } from './action.ts';
+
+/** Up to these counts a step is reverted without a question: the result is in sight, and can be reverted in turn. */
+const unasked = { changes: 20, deletedOrRestored: 5 };
 
 const maker = (verb: 'undo' | 'redo', keys: readonly string[]): Action => ({
   id: verb,
@@ -10,8 +17,21 @@ const maker = (verb: 'undo' | 'redo', keys: readonly string[]): Action => ({
   keys,
   places: ['toolbar', 'canvas'],
   enabled: inProject,
-  run: ({ app, project }) => project && app.api.post(`${project.path}/${verb}`),
+  run: ({ app, project }) => project?.steps.run(() => revert(app, project, verb)),
 });
+
+/** @throws ApiError, also when another user has made or reverted a step meanwhile */
+async function revert(app: App, project: ProjectState, verb: 'undo' | 'redo'): Promise<void> {
+  await project.moves.settled();
+  const { preview } = await app.api.get<History>(`${project.path}/history?limit=1`);
+  const step = preview[verb];
+  if (step && isLarge(step) && !(await ask(app, texts.askRevert(verb, step)))) return;
+  await app.api.post(`${project.path}/${verb}`, step ? { step: step.step } : undefined);
+}
+
+function isLarge({ nodes, links, drawings, deletes, restores }: StepPreview): boolean {
+  return nodes + links + drawings > unasked.changes || deletes + restores > unasked.deletedOrRestored;
+}
 
 export const undo = maker('undo', ['Mod+Z']);
 export const redo = maker('redo', ['Mod+Shift+Z', 'Mod+Y']);

@@ -29,7 +29,7 @@ const nudge = (name: keyof typeof directions, key: string): Action => ({
     const settings = project.project.peek();
     const step = settings?.snap_to_grid ? Math.max(1, settings.grid_size) : finePx;
     const moves = chosen.map(({ id, object: { x, y } }) => ({ id, from: { x, y }, to: { x: x + dx * step, y: y + dy * step } }));
-    return moveItems(app.api, project, moves);
+    return moveItems(project, moves);
   },
 });
 

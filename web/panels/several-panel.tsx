@@ -25,7 +25,7 @@ export function SeveralPanel() {
       <h3>{texts.alignTitle}</h3>
       <div class="button-grid">
         {actions
-          .filter(({ id }) => id.startsWith('align-'))
+          .filter(({ id }) => /^(align|distribute)-/.test(id))
           .map((action) => (
             <ActionButton key={action.id} action={action} withLabel kind="plain" />
           ))}

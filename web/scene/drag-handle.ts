@@ -5,7 +5,7 @@ import type { Picture } from '../geometry/picture.ts';
 import type { App } from '../state/app.ts';
 import type { LocalState, ProjectState } from '../state/project.ts';
 import type { Drag } from './drag-items.ts';
-import { changeItems } from './move-items.ts';
+import { changeItem } from './move-items.ts';
 import { type BoxHandle, type Handle, handlePlace, lineBetween, resizedBox, resizedSvg, toLocal, toScene } from './resize.ts';
 
 /** With Shift a drawing rotates in steps of this angle. */
@@ -36,7 +36,7 @@ export function dragHandle(
     end: () => {
       cancelAnimationFrame(frame);
       const to = change;
-      if (to) void app.toasts.attempt(() => changeItems(app.api, project, [{ id, from: before, to }]));
+      if (to) void app.toasts.attempt(() => changeItem(app.api, project, { id, from: before, to }));
     },
     cancel: () => {
       cancelAnimationFrame(frame);

@@ -46,7 +46,7 @@ export class DragItems implements Drag {
   end(): void {
     cancelAnimationFrame(this.#frame);
     const places = this.#dragged.map(({ id, item, box }) => ({ id, from: box, to: this.#placeOf(item, box) }));
-    void this.#app.toasts.attempt(() => moveItems(this.#app.api, this.#project, places));
+    void this.#app.toasts.attempt(() => moveItems(this.#project, places));
   }
 
   cancel(): void {

@@ -7,7 +7,7 @@ import type { LocalState, ProjectState } from '../state/project.ts';
 import type { LabelPart } from '../state/selection.ts';
 import type { Drag } from './drag-items.ts';
 import { labelLook } from './label.ts';
-import { type Change, changeItems } from './move-items.ts';
+import { type Change, changeItem } from './move-items.ts';
 
 export interface LabelRef {
   /** Id of its node or link. */
@@ -74,7 +74,7 @@ export function dragLabel(app: App, project: ProjectState, ref: LabelRef, start:
     },
     end: () => {
       const made = change;
-      if (made) void app.toasts.attempt(() => changeItems(app.api, project, [made]));
+      if (made) void app.toasts.attempt(() => changeItem(app.api, project, made));
     },
     cancel: () => {
       if (!label) return;
@@ -88,7 +88,7 @@ export function dragLabel(app: App, project: ProjectState, ref: LabelRef, start:
 export async function nudgeLabel(app: App, project: ProjectState, ref: LabelRef, { x, y }: Point): Promise<void> {
   const label = movable(project, ref);
   const change = label?.changeTo({ x: label.place.x + x, y: label.place.y + y });
-  if (change) await changeItems(app.api, project, [change]);
+  if (change) await changeItem(app.api, project, change);
 }
 
 /** Labels of these nodes and links that a user has moved. */
@@ -109,7 +109,7 @@ export async function resetLabels(app: App, project: ProjectState, labels: reado
   for (const ref of labels) {
     const node = project.nodes.peek(ref.id);
     const change = relabelled(project, ref, node ? { x: null, y: standardTop(node) } : {});
-    if (change) await changeItems(app.api, project, [change]);
+    if (change) await changeItem(app.api, project, change);
   }
 }
 

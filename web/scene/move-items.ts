@@ -1,14 +1,9 @@
 /** Sends the page's changes of the canvas to the server. */
 import { batch } from '@preact/signals';
 import type { Api } from '../api.ts';
-import type { Point } from '../geometry/geometry.ts';
+import type { Move } from '../state/moves.ts';
 import type { LocalState, ProjectState } from '../state/project.ts';
-
-export interface Move {
-  readonly id: string;
-  readonly from: Point;
-  readonly to: Point;
-}
+import { pathOf } from '../state/put-items.ts';
 
 export interface Change {
   readonly id: string;
@@ -18,39 +13,27 @@ export interface Change {
   readonly body?: object;
 }
 
-/** Shows the changes immediately; reverts an item whose change the server refuses. @throws ApiError the first refusal */
-export async function changeItems(api: Api, project: ProjectState, changes: readonly Change[]): Promise<void> {
-  batch(() => {
-    for (const { id, to } of changes) project.hold(id, to);
-  });
-  const answers = await Promise.allSettled(changes.map(({ id, to, body = to }) => api.put(pathOf(project, id), body)));
-  batch(() => {
-    answers.forEach((answer, index) => {
-      const change = changes[index];
-      if (!change) return;
-      const last = answer.status === 'rejected' ? change.from : change.to;
-      if (last === change.from) project.hold(change.id, last);
-      project.release(change.id, last);
+/** Shows a change immediately; reverts it when the server refuses it. @throws ApiError */
+export async function changeItem(api: Api, project: ProjectState, { id, from, to, body = to }: Change): Promise<void> {
+  project.hold(id, to);
+  try {
+    await api.put(pathOf(project, id), body);
+  } catch (error) {
+    batch(() => {
+      project.hold(id, from);
+      project.release(id, from);
     });
-  });
-  const refused = answers.find((answer) => answer.status === 'rejected');
-  if (refused) throw refused.reason;
+    throw error;
+  }
+  project.release(id, to);
 }
 
-/** Releases unmoved items without a request. @throws ApiError the first refusal */
-export async function moveItems(api: Api, project: ProjectState, moves: readonly Move[]): Promise<void> {
-  const place = ({ x, y }: Point) => ({ x, y });
+/** Moves items as one step of undo; releases unmoved items without a request. @throws ApiError */
+export async function moveItems(project: ProjectState, moves: readonly Move[]): Promise<void> {
   const isReal = ({ from, to }: Move) => from.x !== to.x || from.y !== to.y;
   for (const { id, to } of moves.filter((move) => !isReal(move))) {
-    project.hold(id, place(to));
+    project.hold(id, { x: to.x, y: to.y });
     project.release(id);
   }
-  const real = moves.filter(isReal).map(({ id, from, to }) => ({ id, from: place(from), to: place(to) }));
-  await changeItems(api, project, real);
-}
-
-/** Path of the API. */
-export function pathOf(project: ProjectState, id: string): string {
-  if (project.nodes.peek(id)) return `${project.path}/nodes/${id}`;
-  return project.links.peek(id) ? `${project.path}/links/${id}` : `${project.path}/drawings/${id}`;
+  await project.moves.add(moves.filter(isReal));
 }

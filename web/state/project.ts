@@ -9,7 +9,10 @@ import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { Pictures } from '../geometry/picture.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
+import { Moves } from './moves.ts';
+import { putItems } from './put-items.ts';
 import { Selection } from './selection.ts';
+import { Series } from './series.ts';
 import { Traffic } from './traffic.ts';
 import { Work } from './work.ts';
 
@@ -39,6 +42,9 @@ export class ProjectState {
   readonly selection: Selection;
   readonly work: Work;
   readonly traffic: Traffic;
+  readonly moves: Moves;
+  /** Undo and redo: the next one reads the preview after the one before. */
+  readonly steps = new Series();
   readonly pictures = new Pictures();
   readonly live: Live;
   /** The latest message of the server to all users of the project. */
@@ -64,6 +70,11 @@ export class ProjectState {
     this.work = new Work();
     const isRunning = () => this.nodes.all.value.some(({ status }) => status === 'started');
     this.traffic = new Traffic({ api, path: this.path, isRunning });
+    this.moves = new Moves({
+      hold: (id, place) => this.hold(id, place),
+      release: (id) => this.release(id),
+      send: (places) => putItems(api, this, places),
+    });
     this.live = new Live({
       address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
       resumes: true,

@@ -10,7 +10,7 @@ import { Nio } from '../../schema/nio.ts';
 import type { ConsoleType } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { NodeConsole } from '../console/console.ts';
-import { Screen, screenOf } from '../console/screen.ts';
+import { Screen } from '../console/screen.ts';
 import { presentNio } from '../links/nio.ts';
 import { restoreFiles } from '../nodes/restore-files.ts';
 import { copyNode } from '../projects/copy.ts';
@@ -189,7 +189,7 @@ function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind) {
     { summary: 'The console as binary frames: what a serial line shows, or RFB where the console is a screen' },
     async ({ path, signal }): Promise<Screen | NodeConsole> => {
       const node = projects.node(path.project_id, type, path.node_id);
-      const screen = node.status === 'started' ? screenOf(node.view()) : undefined;
+      const screen = node.screen();
       return screen ? Screen.open(screen, signal) : node.console();
     },
     (socket: Socket, console) => {

@@ -172,6 +172,7 @@ async function spawn(node: NodeView, program: string, { plan, disks }: Preparati
     logOffset: Buffer.byteLength(header),
     canSaveState: disks.some((disk) => disk.format === 'qcow2'),
     hasSerialConsole: plan.console.type === 'telnet',
+    hasScreenSocket: /^(vnc|spice)/.test(plan.console.type) && plan.console.port !== null,
   };
   return { child, record };
 }

@@ -53,6 +53,7 @@ export function placesOf(node: Pick<NodeView, 'directory' | 'runtimeDirectory'>)
   return {
     qmp: join(runtimeDirectory, 'qmp'),
     serial: join(runtimeDirectory, 'ser0'),
+    screen: join(runtimeDirectory, 'screen'),
     pidFile: join(runtimeDirectory, 'pid'),
     adapter: (index: number) => join(runtimeDirectory, `n${index}`),
     consoleLog: join(directory, 'console.log'),

@@ -1,0 +1,149 @@
+/** A gesture is one step of undo, however many things it moves; a large step is reverted only after confirmation. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Drawing } from '../../src/schema/drawing.ts';
+import type { History } from '../../src/schema/history.ts';
+import type { Node } from '../../src/schema/node.ts';
+import { openTab } from '../support/browser.ts';
+import { expectStatus } from '../support/raw-http.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createProject, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const count = 24;
+const { server, client } = await withServer();
+const project = await createProject(client, { auto_close: false, snap_to_grid: false });
+const { nodes } = expectStatus(
+  await client.send(`POST ${project.path}/bulk`, {
+    body: {
+      nodes: Array.from({ length: count }, (_, number) => ({
+        name: `S${number}`,
+        node_type: 'ethernet_hub',
+        compute_id: 'local',
+        x: (number % 6) * 120 - 300,
+        y: Math.floor(number / 6) * 100 - 200,
+      })),
+    },
+  }),
+  201,
+).json<{ nodes: Node[] }>();
+const svg = '<svg width="40" height="40"><rect fill="#ffcc00" width="40" height="40"/></svg>';
+const drawing = await client.post<Drawing>(`${project.path}/drawings`, { svg, x: 0, y: 220 });
+const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
+await canvas(page).node('S23').waitFor();
+
+const history = () => client.get<History>(`${project.path}/history?limit=1000`);
+const steps = async () => new Set((await history()).entries.map(({ step }) => step)).size;
+const placesOf = async () =>
+  new Map((await client.get<Node[]>(`${project.path}/nodes`)).map(({ node_id, x, y }) => [node_id, { x, y }]));
+const placeOf = async (place: number) => (await placesOf()).get(nodes[place]?.node_id ?? '') ?? assert.fail('no such node');
+
+/** Waits for the condition; resolves to the steps made since. */
+async function stepsOf(act: () => Promise<void>, isDone: () => Promise<boolean>): Promise<number> {
+  const before = await steps();
+  await act();
+  await waitFor(isDone, { what: 'the moved items' });
+  return (await steps()) - before;
+}
+
+describe('a gesture on several items', () => {
+  it('is one step when they are dragged', async () => {
+    const from = await placeOf(23);
+    await page.keyboard.press('Control+A');
+    const box = (await canvas(page).node('S0').locator('image, use').first().boundingBox()) ?? assert.fail('S0 is not drawn');
+    const made = await stepsOf(
+      async () => {
+        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width / 2 + 50, box.y + box.height / 2 + 20, { steps: 4 });
+        await page.mouse.up();
+      },
+      async () => (await placeOf(23)).x !== from.x,
+    );
+    assert.equal(made, 1);
+    assert.notEqual((await client.get<Drawing>(`${project.path}/drawings/${drawing.drawing_id}`)).x, 0);
+  });
+
+  it('is one step when they are aligned or distributed', async () => {
+    const aligned = await stepsOf(
+      () => page.keyboard.press('Alt+ArrowUp'),
+      async () => new Set([...(await placesOf()).values()].map(({ y }) => y)).size === 1,
+    );
+    assert.equal(aligned, 1);
+    const distributed = await stepsOf(
+      () => page.keyboard.press('Alt+Shift+H'),
+      async () => new Set([...(await placesOf()).values()].map(({ x }) => x)).size === count,
+    );
+    assert.equal(distributed, 1);
+  });
+
+  it('is one request at a time when a key is held down', async () => {
+    const from = await placeOf(23);
+    const requests: string[] = [];
+    page.on('request', (request) => request.method() === 'PUT' && requests.push(new URL(request.url()).pathname));
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/bulk', async (route) => {
+      await held;
+      await route.continue();
+    });
+    const presses = 10;
+    for (let press = 0; press < presses; press += 1) await page.keyboard.press('ArrowRight');
+    release();
+    await waitFor(async () => (await placeOf(23)).x === from.x + presses * 10, { what: 'all movements' });
+    await page.unroute('**/bulk');
+    assert.deepEqual(requests, [`${project.path}/bulk`, `${project.path}/bulk`]);
+  });
+
+  it('moves back what the server refuses', async () => {
+    const from = await canvas(page).node('S5').getAttribute('transform');
+    await page.route('**/bulk', (route) => route.fulfill({ status: 409, json: { message: 'refused', status: 409 } }));
+    await page.keyboard.press('ArrowDown');
+    await page.getByText('refused').waitFor();
+    assert.equal(await canvas(page).node('S5').getAttribute('transform'), from);
+    await page.unroute('**/bulk');
+  });
+});
+
+describe('a step that changes more than is in sight', () => {
+  it('is reverted after confirmation only', async () => {
+    const { x } = await placeOf(23);
+    await page.keyboard.press('Control+Z');
+    const question = page.getByRole('dialog', { name: `Undo a change of ${count} nodes, 1 drawing?` });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal((await placeOf(23)).x, x);
+    await page.keyboard.press('Control+Z');
+    await question.getByRole('button', { name: 'Undo' }).click();
+    await waitFor(async () => (await placeOf(23)).x < x, { what: 'the nodes where they were' });
+    await page.keyboard.press('Control+Shift+Z');
+    await page
+      .getByRole('dialog', { name: /^Redo a change of/ })
+      .getByRole('button', { name: 'Redo' })
+      .click();
+    await waitFor(async () => (await placeOf(23)).x === x, { what: 'the nodes moved again' });
+  });
+
+  it('names what it deletes', async () => {
+    const made = await client.send(`POST ${project.path}/bulk`, {
+      body: { nodes: Array.from({ length: 6 }, () => ({ name: 'T{0}', node_type: 'ethernet_hub', compute_id: 'local' })) },
+    });
+    expectStatus(made, 201);
+    await page.keyboard.press('Control+Z');
+    const question = page.getByRole('dialog', { name: 'Undo a change of 6 nodes?' });
+    await question.getByText('6 items are deleted').waitFor();
+    await question.getByRole('button', { name: 'Undo' }).click();
+    await waitFor(async () => (await placesOf()).size === count, { what: 'the nodes deleted' });
+  });
+
+  it('is not asked about when it is small', async () => {
+    const { name } = (await client.get<Node[]>(`${project.path}/nodes`))[0] ?? assert.fail('no node');
+    const { node_id } = nodes[0] ?? assert.fail('no node');
+    await client.put(`${project.path}/nodes/${node_id}`, { name: 'Small' });
+    await page.keyboard.press('Control+Z');
+    await waitFor(async () => (await client.get<Node>(`${project.path}/nodes/${node_id}`)).name === name, { what: 'the old name' });
+  });
+
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
+});
