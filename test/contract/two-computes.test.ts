@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { listen } from '../support/notices.ts';
 import { Pc } from '../support/pc.ts';
-import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { expectFault, expectStatus, RawClient } from '../support/raw-http.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
@@ -159,8 +159,8 @@ describe('a compute that goes and comes back', () => {
     await away.restart();
     await isConnected(true);
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-    const open = async () =>
-      (await fetch(`${away.url}/v2/compute/projects`, { headers: { authorization } })).json() as Promise<{ project_id: string }[]>;
+    using direct = new RawClient(away.url, { authorization });
+    const open = () => direct.get<{ project_id: string }[]>('/v2/compute/projects');
     await waitFor(async () => !(await open()).some(({ project_id }) => project_id === project.id), {
       what: 'the end of the project there',
     });

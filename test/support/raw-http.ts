@@ -85,6 +85,10 @@ export class RawClient {
   close(): void {
     this.#agent.destroy();
   }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
 
 function split(line: string): [string, string] {
