@@ -161,10 +161,10 @@ describe('drawings on the canvas', () => {
     const texts = (await client.get<Drawing[]>(`${project.path}/drawings`)).filter(({ svg }) => svg.includes('<text'));
     assert.match(texts[0]?.svg ?? '', />Rack &lt;1&gt;\nupper<\/text><\/svg>$/);
     await note().dblclick();
-    await editor.fill('something else');
+    await editor.fill('Rack <1> in the corner');
     await page.keyboard.press('Escape');
     await editor.waitFor({ state: 'detached' });
-    assert.equal(await note().count(), 1);
+    await note(second).filter({ hasText: 'in the corner' }).waitFor();
     await page.keyboard.press('F2');
     await editor.fill('Rack 2');
     await page.locator('svg.canvas').click({ position: { x: 500, y: 600 } });

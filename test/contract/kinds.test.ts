@@ -18,6 +18,8 @@ describe('the abilities of a server', () => {
     const of = (type: string) => facts.find(({ node_type }) => node_type === type);
     assert.deepEqual([of('qemu')?.can.suspend, of('vpcs')?.can.suspend], [true, false]);
     assert.deepEqual([of('qemu')?.can.resize_disk, of('ethernet_switch')?.always_running], [true, true]);
+    const emulated = facts.filter(({ emulator }) => emulator).map(({ node_type }) => node_type);
+    assert.deepEqual(emulated.toSorted(), ['docker', 'qemu', 'vpcs']);
     assert.ok(of('qemu')?.console_types.includes('vnc'));
   });
 

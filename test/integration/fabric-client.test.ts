@@ -149,6 +149,8 @@ describe('the control socket', () => {
       { id: 'x', a: port, b: port, filters: { bpf: ['x'] }, bpf: [[['quit()', 0, 0, 0]]], suspend: false },
       { id: 'x', a: { type: 'udp', lport: 70000, rhost: 'x', rport: 1 }, b: port, filters: {}, suspend: false },
       { id: 'x', a: { type: 'stream', path: 'x'.repeat(200) }, b: port, filters: {}, suspend: false },
+      { id: 'x', a: { ...port, admit: [] }, b: port, filters: {}, suspend: false },
+      { id: 'x', a: { type: 'udp', lport: 1, rhost: 'x', rport: 1, strict: 'yes' }, b: port, filters: {}, suspend: false },
     ];
     const lines = [
       '{',
