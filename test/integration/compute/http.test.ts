@@ -50,7 +50,7 @@ describe('routes of the compute', () => {
     return { status: answer.status, body: isJson && text ? JSON.parse(text) : text, headers: answer.headers };
   }
 
-  it('tell about the server', async () => {
+  it('describe the server', async () => {
     assert.deepEqual((await call('GET', '/version')).body, { version: '2.2.60', local: false });
     const capabilities = (await call('GET', '/capabilities')).body as { node_types: string[] };
     assert.deepEqual(capabilities.node_types, implementedTypes);
