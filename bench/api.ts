@@ -37,7 +37,7 @@ export async function benchApi(say: (text: string) => void): Promise<Row[]> {
   }
 }
 
-/** From the start of the process to the line with the address, in turns. */
+/** From the start of the process to the line with the address, alternating. */
 async function measureStart(say: (text: string) => void): Promise<Row> {
   say('start');
   const [ours, bare]: [number[], number[]] = [[], []];
@@ -92,7 +92,7 @@ async function recorded(url: string, { method, path, body }: Call): Promise<Answ
   return { method, path, status: response.status, text: await response.text() };
 }
 
-/** Takes back what recording or measuring made. */
+/** Reverts what a recording or measurement created. */
 async function cleanUp(client: Client, { path, text }: { path: string; text: string }): Promise<void> {
   const made = JSON.parse(text) as { link_id?: string; node_id?: string };
   await request(client, { method: 'DELETE', path: `${path}/${made.link_id ?? made.node_id}` });

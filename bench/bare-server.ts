@@ -1,4 +1,4 @@
-/** The baseline of the API's figures: a bare Fastify that answers every path of a JSON file with the bytes that stand there. */
+/** The baseline of the API's figures: a bare Fastify that answers each path of a JSON file with the stored bytes. */
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';

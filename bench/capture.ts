@@ -1,5 +1,5 @@
 /**
- * What a capture costs and misses: a link of 1,500-byte frames as fast as it goes, with and without a capture in turns; then a second
+ * What a capture costs and misses: a link of 1,500-byte frames at full speed, alternating with and without a capture; then a second
  * of 1 Gbit/s with a capture. `node bench/capture.ts [--folder FOLDER] [--json FILE]`; FOLDER is where the capture is written, default
  * the folder for temporary files. Linux only.
  */
@@ -16,11 +16,11 @@ import { flood } from './fabric/loads.ts';
 const frameBytes = 1500;
 const rounds = 3;
 const floodMs = 700;
-/** 10^9 bits a second of frames of 1,500 bytes. */
+/** 10^9 bit/s in frames of 1,500 bytes. */
 const gigabit = { perSecond: 83_333, ms: 2000, framesPerWrite: 20 };
 
 interface Result {
-  /** Frames a second. */
+  /** Frames per second. */
   plain: number;
   captured: number;
   floodMissed: string;
@@ -82,13 +82,13 @@ async function main(): Promise<void> {
   }
 }
 
-/** Sends at an even pace; returns how many frames were sent once all have been heard at the other end. */
+/** Sends at an even pace; returns the number of frames sent once the other end has received all of them. */
 async function pace(ends: Ends): Promise<number> {
   const { perSecond, ms, framesPerWrite } = gigabit;
   const chunk = framesOf(frameBytes, framesPerWrite);
   const total = Math.round((perSecond * ms) / 1000 / framesPerWrite) * framesPerWrite;
   let bytes = 0;
-  ends.b.heard = (length) => {
+  ends.b.onReceive = (length) => {
     bytes += length;
   };
   const began = performance.now();

@@ -73,7 +73,7 @@ async function copy(from: string, to: string): Promise<() => Promise<void>> {
   return () => rm(to, { recursive: true });
 }
 
-/** Milliseconds of the work; what it returns takes it back, unmeasured. */
+/** Milliseconds of the work; the function it returns reverts the work, unmeasured. */
 async function timed(work: () => Promise<() => Promise<unknown>>): Promise<number> {
   const started = performance.now();
   const undo = await work();

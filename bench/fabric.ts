@@ -1,8 +1,8 @@
 /**
- * The fabric against a relay that only copies, in one run and taking turns: frames a second, CPU per frame, round trip; how exactly a
- * delay is kept and the other filters act; what a thousand links cost; two machines over a link against two on a bare socket.
+ * The fabric against a relay that only copies, alternating in one run: frames per second, CPU per frame, round trip; the accuracy of
+ * delay and of the other filters; the cost of a thousand links; two machines over a link against two on a bare socket.
  *
- * `node bench/fabric.ts [relay|delay|exact|many|peers|guests …] [--json FILE]`; all of it takes about three minutes. Linux only (CPU is
+ * `node bench/fabric.ts [relay|delay|exact|many|peers|guests …] [--json FILE]`; all parts take about three minutes. Linux only (CPU is
  * read from /proc); `guests` needs qemu-system-x86_64 and iperf3.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -37,7 +37,7 @@ interface Row {
   readonly fabric: number;
 }
 
-/** Named on the command line; what each adds to the tables. */
+/** Named on the command line; each adds rows to the tables. */
 const trials = ['relay', 'delay', 'exact', 'many', 'peers', 'guests'] as const;
 
 const help = `Usage: node bench/fabric.ts [${trials.join('|')} …] [--json FILE]
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options });
   if (values.help) return console.log(help);
   const unknown = positionals.find((name) => !trials.some((trial) => trial === name));
-  if (unknown !== undefined) throw new Error(`there is no trial ${unknown}: ${trials.join(', ')}`);
+  if (unknown !== undefined) throw new Error(`unknown trial ${unknown}: ${trials.join(', ')}`);
   const isWanted = (name: (typeof trials)[number]) => positionals.length === 0 || positionals.includes(name);
   const folder = await mkdtemp(`${tmpdir()}/fabric-bench-`);
   const client = await FabricClient.connectOrSpawn({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
@@ -126,7 +126,7 @@ async function startLink(
   return { ends, pid: client.pid };
 }
 
-/** Two links that end at a switch, which floods until it has heard the other station. */
+/** Two links to a switch, which floods until it has learned the other station's address. */
 async function startSwitch(client: FabricClient, folder: string, stops: (() => void)[]): Promise<Subject> {
   const ends = new Ends(folder, 'switch');
   stops.push(() => ends.close());
@@ -143,7 +143,7 @@ async function startSwitch(client: FabricClient, folder: string, stops: (() => v
   return { ends, pid: client.pid };
 }
 
-/** They take turns, so that what else the machine does falls on all; the median of the rounds counts. `subjects`: by what tells them apart. */
+/** They alternate, so that other load affects all alike; the median of the rounds counts. `subjects`: keyed by their names. */
 async function compare(relay: Subject, subjects: Readonly<Record<string, Subject>>): Promise<Row[]> {
   const rows: Row[] = [];
   const all = [relay, ...Object.values(subjects)];
@@ -184,7 +184,7 @@ async function compareTrips(relay: Subject, subjects: Readonly<Record<string, Su
   }));
 }
 
-/** The relay holds nothing: its figures tell what of the error is the machine's and the measurement's. */
+/** The relay delays nothing: its error is that of the machine and the measurement. */
 async function compareDelay(relay: Subject, delayed: Subject, client: FabricClient): Promise<Row[]> {
   const bare: OneWay[] = [];
   const held: OneWay[] = [];
@@ -264,11 +264,11 @@ function crossingRows({ datagrams, stream }: Awaited<ReturnType<typeof crossings
 }
 
 function exactTable(rows: readonly Exactness[]): string {
-  const lines = rows.map(({ what, unit, asked, got, bound }) => {
-    const verdict = Math.abs(got - asked) <= bound ? 'yes' : 'NO';
-    return `| ${what} | ${unit} | ${figure(asked)} | ${figure(got)} | ±${figure(bound)} | ${verdict} |`;
+  const lines = rows.map(({ what, unit, expected, got, bound }) => {
+    const verdict = Math.abs(got - expected) <= bound ? 'yes' : 'NO';
+    return `| ${what} | ${unit} | ${figure(expected)} | ${figure(got)} | ±${figure(bound)} | ${verdict} |`;
   });
-  return ['| filter | unit | asked | got | bound | within |', '|---|---|---:|---:|---:|---|', ...lines].join('\n');
+  return ['| filter | unit | expected | measured | bound | within |', '|---|---|---:|---:|---:|---|', ...lines].join('\n');
 }
 
 function table(rows: readonly Row[], [one, other] = ['minimal relay', 'fabric']): string {

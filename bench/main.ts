@@ -1,4 +1,4 @@
-/** `npm run bench`: measures what was asked for, or everything, each beside a baseline of the same run. */
+/** `npm run bench`: measures the named parts, or all, each beside a baseline of the same run. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = 
   web: benchWeb,
 };
 
-/** Programs of their own, with more options; they print their own tables. */
+/** Separate programs with more options; they print their own tables. */
 const programs = ['fabric', 'capture', 'stats'];
 
 const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|${programs.join('|')} …] [--json FILE]

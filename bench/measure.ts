@@ -1,12 +1,12 @@
-/** Measuring, and saying what was measured. */
+/** Measures, and prints the results. */
 import { Client } from 'undici';
 
 export interface Row {
-  /** What was measured, with its unit. */
+  /** The measured quantity, with its unit. */
   readonly what: string;
   readonly ours: number;
   readonly baseline: number;
-  /** What the baseline is. */
+  /** Description of the baseline. */
   readonly against: string;
 }
 
@@ -16,7 +16,7 @@ export interface Call {
   readonly body?: unknown;
 }
 
-/** Requests a second: `connections` clients, each with one request under way, for `seconds`. */
+/** Requests per second: `connections` clients, each with one pending request, for `seconds`. */
 export async function throughput(origin: string, call: Call, { seconds = 2, connections = 4 } = {}): Promise<number> {
   const clients = Array.from({ length: connections }, () => new Client(origin));
   const end = performance.now() + seconds * 1000;
@@ -36,7 +36,7 @@ export async function throughput(origin: string, call: Call, { seconds = 2, conn
   return counts.reduce((sum, count) => sum + count, 0) / elapsed;
 }
 
-/** Milliseconds of each of `times` calls, one after the other on one connection; `between` runs unmeasured after each. */
+/** Milliseconds of each of `times` sequential calls on one connection; `between` runs unmeasured after each. */
 export async function latencies(
   client: Client,
   call: (turn: number) => Call,
@@ -53,7 +53,7 @@ export async function latencies(
   return taken;
 }
 
-/** @throws Error when the answer is not a success */
+/** @throws Error when the response is not a success */
 export async function request(client: Client, { method, path, body }: Call): Promise<unknown> {
   const { statusCode, body: answer } = await client.request({
     method,

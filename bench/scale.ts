@@ -65,7 +65,7 @@ async function opening(say: (text: string) => void): Promise<Row> {
   });
 }
 
-/** The same nodes and links by one request, and by one each. */
+/** The same nodes and links by one request, and by one request each. */
 async function bulk(say: (text: string) => void): Promise<Row> {
   const { nodes, links } = opened;
   say(`${nodes} nodes and ${links} links at once, and one by one`);
@@ -133,7 +133,7 @@ async function manyProjects(say: (text: string) => void): Promise<Row> {
   }
 }
 
-/** Copies the only project under other ids and names. */
+/** Copies the only project under new ids and names. */
 async function multiply(folder: string): Promise<void> {
   const [id = ''] = await readdir(folder);
   const filename = (await readdir(join(folder, id))).find((name) => name.endsWith('.gns3')) ?? '';
@@ -148,7 +148,7 @@ async function multiply(folder: string): Promise<void> {
   }
 }
 
-/** How long others wait while many machines are started. */
+/** How long other requests wait while many machines start. */
 async function startingMachines(say: (text: string) => void): Promise<Row> {
   say(`starting ${machines} machines`);
   return withServer(async (client, server) => {

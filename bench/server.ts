@@ -1,4 +1,4 @@
-/** Servers to measure, each a process of its own. */
+/** Servers to measure, each in its own process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -52,5 +52,5 @@ async function firstUrl(child: ChildProcess): Promise<string> {
     const found = /http:\/\/\S+/.exec(line);
     if (found) return found[0];
   }
-  throw new Error('the server ended before it answered');
+  throw new Error('the server exited before it was ready');
 }

@@ -1,6 +1,6 @@
 /**
- * What it costs the frames of one link when the counters of a thousand are asked for: round trips while nobody asks, while somebody
- * asks once a second, and without a pause. `node bench/stats.ts`; takes about a quarter of a minute. Linux only.
+ * The effect of polling the counters of a thousand links on the frames of one: round trips without polling, with a poll
+ * per second, and with continuous polling. `node bench/stats.ts`; takes about a quarter of a minute. Linux only.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const rounds = 3;
 /** About a second and a half of them. */
 const trips = { frameBytes: 100, count: 15_000 };
 const ways = [
-  { what: 'nobody', everyMs: undefined },
+  { what: 'no client', everyMs: undefined },
   { what: 'once a second', everyMs: 1000 },
   { what: 'without a pause', everyMs: 0 },
 ];
@@ -42,8 +42,8 @@ try {
   const results = new Map(ways.map((way) => [way, [] as Round[]]));
   for (let round = 0; round < rounds; round += 1) for (const way of ways) results.get(way)?.push(await measure(way.everyMs));
   const bytes = JSON.stringify(await client.stats()).length;
-  console.log(`${links.toLocaleString('en')} links, ${Math.round(bytes / 1024)} KiB an answer\n`);
-  console.log('| who asks | round trip, median | p99 | longest | answer, median | CPU of the fabric |');
+  console.log(`${links.toLocaleString('en')} links, ${Math.round(bytes / 1024)} KiB per response\n`);
+  console.log('| polling | round trip, median | p99 | longest | response, median | CPU of the fabric |');
   console.log('|---|---:|---:|---:|---:|---:|');
   for (const [{ what }, done] of results) console.log(rowOf(what, done));
 } finally {
@@ -57,7 +57,7 @@ async function measure(everyMs: number | undefined): Promise<Round> {
   const asker =
     everyMs === undefined
       ? undefined
-      : new Worker(new URL('./fabric/ask-stats.ts', import.meta.url), { workerData: { place, everyMs } });
+      : new Worker(new URL('./fabric/poll-stats.ts', import.meta.url), { workerData: { place, everyMs } });
   if (asker) await once(asker, 'online');
   const began = { cpu: await cpuMicros(client.pid), at: performance.now() };
   const tripsMicros = await roundTrips(busy, trips);

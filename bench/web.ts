@@ -11,7 +11,7 @@ import { type Running, startPatchbay } from './server.ts';
 const big = { nodes: 1000, links: 1500 };
 const small = { nodes: 20, links: 30 };
 const columns = 40;
-/** How far the second kind of links goes. */
+/** Distance of the second kind of links, in nodes. */
 const stride = 10;
 const spacingPx = 130;
 const adapters = 4;
@@ -104,7 +104,7 @@ const countFrames = `
   });
 `;
 
-/** Frames a second that the page draws while something is done again and again. */
+/** Frames per second that the page draws while an action repeats. */
 async function framesDuring(page: Page, act: (turn: number) => Promise<void>, { before, after }: Around): Promise<number> {
   await before?.();
   await page.evaluate(countFrames);
@@ -116,7 +116,7 @@ async function framesDuring(page: Page, act: (turn: number) => Promise<void>, { 
   return rate;
 }
 
-/** The capture goes on behind a file that is there already, so nobody waits for twenty thousand pings. */
+/** The capture appends to an existing file, which saves waiting for twenty thousand pings. */
 async function captures(page: Page, { client, server, say }: Place): Promise<Row[]> {
   const rates: number[] = [];
   for (const count of [packets.many, packets.few]) {
@@ -144,7 +144,7 @@ async function scrolling(page: Page, { client, server }: Place, count: number): 
   await page.goto(`${server.url}/projects/${id}`);
   await page.locator('.link .hit').click({ force: true });
   await page.keyboard.press('w');
-  // The nodes may have said something since they were started.
+  // The nodes may have sent frames since their start.
   await page.getByText(new RegExp(`Live: ${count / 10}\\d packets`)).waitFor({ timeout: limitMs });
   const rate = await framesDuring(page, (turn) => page.mouse.wheel(0, turn % 60 < 40 ? 700 : -900), {
     before: async () => {
@@ -158,7 +158,7 @@ async function scrolling(page: Page, { client, server }: Place, count: number): 
 
 const read = async <T>(server: Running, path: string): Promise<T> => (await (await fetch(server.url + path)).json()) as T;
 
-/** Nodes on a grid; their links go from each to the next, then to one further on. */
+/** Nodes on a grid, each linked to the next, then to one further on. */
 async function makeProject(client: Client, size: { nodes: number; links: number }, type = 'qemu'): Promise<string> {
   const post = async <T>(path: string, body: object) => (await request(client, { method: 'POST', path, body })) as T;
   const name = `${type} ${size.nodes}-${performance.now()}`;
@@ -185,7 +185,7 @@ async function makeProject(client: Client, size: { nodes: number; links: number 
   return project_id;
 }
 
-/** Frames of UDP, a millisecond apart. */
+/** UDP frames, a millisecond apart. */
 function pcap(count: number): Buffer {
   const frameBytes = 106;
   const header = fileHeader({ linkType: 1, nanoseconds: false });

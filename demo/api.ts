@@ -1,4 +1,4 @@
-/** The little of an HTTP client that the demo needs: JSON to and from a Patchbay server. */
+/** A minimal HTTP client for the demo: JSON to and from a Patchbay server. */
 
 export class Api {
   readonly url: string;
@@ -29,7 +29,7 @@ export class Api {
     const answer: unknown = text === '' ? undefined : JSON.parse(text);
     if (!response.ok) {
       const reason = (answer as { message?: string } | undefined)?.message ?? response.statusText;
-      throw new Error(`${method} /v2${path} answered ${response.status}: ${reason}`);
+      throw new Error(`${method} /v2${path} failed with ${response.status}: ${reason}`);
     }
     return answer as T;
   }

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { Console } from './console.ts';
 
-/** A telnet server that shows what it was sent and answers by hand. */
+/** A telnet server that records its input; the test writes its replies. */
 async function withConsole(use: (client: Console, far: Socket, sent: () => Buffer) => Promise<void>): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -23,7 +23,7 @@ async function withConsole(use: (client: Console, far: Socket, sent: () => Buffe
   }
 }
 
-test('negotiation is taken out and answered once, wherever the pieces are cut', () =>
+test('negotiation is stripped and answered once, wherever the data is split', () =>
   withConsole(async (client, far, sent) => {
     far.write(Buffer.from([255, 251, 1, 255]));
     await new Promise((resolve) => setImmediate(resolve));
@@ -48,7 +48,7 @@ test('a command ends at its result, not at its echo, nor at the result of an ear
     assert.match(await result, /^VM1\r?$/m);
   }));
 
-test('who waits learns that the console was closed', () =>
+test('a pending wait fails when the console closes', () =>
   withConsole(async (client, far) => {
     const waiting = client.expect(/never/, 5000);
     far.end('last words');

@@ -1,27 +1,27 @@
-/** A telnet client for the demo: types commands at a node's console and reads what comes back. */
+/** A telnet client for the demo: types commands at a node's console and reads their output. */
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-/** Telnet's commands (RFC 854) and the options we take part in: binary (RFC 856), echo (857), suppress go-ahead (858). */
+/** Commands of telnet (RFC 854) and the supported options: binary (RFC 856), echo (857), suppress go-ahead (858). */
 const telnet = { iac: 255, dont: 254, do: 253, wont: 252, will: 251, sb: 250, se: 240 } as const;
 const accepted = new Set([0, 1, 3]);
-/** ESC sequences with which a shell asks for or moves the cursor. */
+/** ESC sequences with which a shell queries or moves the cursor. */
 const escapeCharacter = String.fromCharCode(27);
 const escapeSequence = new RegExp(`${escapeCharacter}\\[[0-9;?]*[A-Za-z]`, 'g');
-/** The first part of one, at the end of what has arrived. */
+/** An incomplete sequence at the end of the received text. */
 const begunSequence = new RegExp(`${escapeCharacter}(\\[[0-9;?]*)?$`);
 
 export class Console {
   readonly #socket: Socket;
   #text = '';
-  /** Where the text begins that nobody has waited for yet. */
+  /** Start of the text that no match has consumed yet. */
   #seen = 0;
-  /** What has begun and not ended: a telnet command, an escape sequence. */
+  /** An incomplete telnet command or escape sequence. */
   #pending = Buffer.alloc(0);
   #begun = '';
   #answered = new Set<string>();
   #commands = 0;
-  /** Marks this console's commands: what earlier ones printed may still be shown by the server. */
+  /** Tags this console's commands: the server may still replay the output of earlier ones. */
   readonly #mark = randomUUID().slice(0, 4);
   #wake: () => void = () => {};
 
@@ -29,7 +29,7 @@ export class Console {
     this.#socket = socket;
     socket.on('data', (data) => this.#receive(data));
     socket.on('close', () => this.#wake());
-    // The end of a console is noticed by whoever waits for text.
+    // A pending wait reports the end of the console.
     socket.on('error', () => {});
   }
 
@@ -46,7 +46,7 @@ export class Console {
     this.#socket.write(text);
   }
 
-  /** Waits for a match in the text that came after the last match; what came before it is part of the answer. */
+  /** Waits for a match in the text after the last match; returns the text up to its end. */
   async expect(pattern: RegExp, limitMs: number): Promise<string> {
     const limit = performance.now() + limitMs;
     for (;;) {
@@ -59,22 +59,22 @@ export class Console {
       const left = limit - performance.now();
       if (left <= 0 || this.#socket.destroyed) {
         const why = this.#socket.destroyed ? 'the console was closed' : `nothing in ${limitMs / 1000} s`;
-        throw new Error(`Waiting for ${pattern} on the console: ${why}; last words: ${JSON.stringify(this.#text.slice(-200))}`);
+        throw new Error(`Waiting for ${pattern} on the console: ${why}; last output: ${JSON.stringify(this.#text.slice(-200))}`);
       }
       await this.#more(left);
     }
   }
 
-  /** Runs a shell command in the guest and returns what it printed. */
+  /** Runs a shell command in the guest and returns its output. */
   async run(command: string, limitMs = 20_000): Promise<string> {
     this.#commands += 1;
     const mark = `=${this.#mark}${this.#commands}=`;
-    // The echo of the typed line holds "$?" where the result holds a number.
+    // The echo of the typed line holds "$?" in the place of the number.
     this.send(`${command}; echo ${mark}$?=\r`);
     return this.expect(new RegExp(`${mark}\\d+=`), limitMs);
   }
 
-  /** From here on, only text that comes later counts. */
+  /** Discards the text received so far. */
   skip(): void {
     this.#seen = this.#text.length;
   }
@@ -115,7 +115,7 @@ export class Console {
     this.#wake();
   }
 
-  /** Length of the telnet command at the start of `bytes`, 0 when it is not complete yet. Answers each option once. */
+  /** Length of the telnet command at the start of `bytes`, 0 while it is incomplete. Answers each option once. */
   #command(bytes: Buffer): number {
     const [, verb, option] = bytes;
     if (verb === undefined) return 0;
@@ -125,10 +125,10 @@ export class Console {
     }
     if (verb < telnet.will || verb === telnet.iac) return 2;
     if (option === undefined) return 0;
-    const asks = verb === telnet.do || verb === telnet.will;
-    if (asks && !this.#answered.has(`${verb} ${option}`)) {
+    const isRequest = verb === telnet.do || verb === telnet.will;
+    if (isRequest && !this.#answered.has(`${verb} ${option}`)) {
       this.#answered.add(`${verb} ${option}`);
-      // We perform everything but echo, which is the other side's.
+      // We accept every option but echo, which is the server's.
       const agree = accepted.has(option) && !(verb === telnet.do && option === 1);
       const [yes, no] = verb === telnet.do ? [telnet.will, telnet.wont] : [telnet.do, telnet.dont];
       this.#socket.write(Buffer.from([telnet.iac, agree ? yes : no, option]));

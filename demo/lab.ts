@@ -1,6 +1,6 @@
 /**
- * `node demo/lab.ts FOLDER`: the demo's guest, made when it is not there and copied into a folder of images. Says one JSON document a
- * line: `{"step"}` while it works, then `{"machines", "pc"}` or `{"failure"}`. The server runs it for its page (`src/demo-lab.ts`).
+ * `node demo/lab.ts FOLDER`: builds the demo's guest if it is missing and copies it into a folder of images. Prints one JSON document per
+ * line: `{"step"}` for progress, then `{"machines", "pc"}` or `{"failure"}`. The server runs it for its page (`src/demo-lab.ts`).
  */
 import { copyFile, mkdir, rename } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { addresses, machineAddresses, machineProperties } from './topology.ts';
 
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
-/** Names of the copies. */
+/** File names of the copies. */
 const images: Guest = { kernel: 'patchbay-demo-kernel', initrd: 'patchbay-demo-initrd' };
 
 try {
@@ -18,7 +18,7 @@ try {
   await mkdir(folder, { recursive: true });
   for (const part of ['kernel', 'initrd'] as const) {
     const place = path.join(folder, images[part]);
-    // Whoever reads it never sees half of it.
+    // Renamed when complete, so that no reader sees a partial file.
     await copyFile(guest[part], `${place}.${process.pid}`);
     await rename(`${place}.${process.pid}`, place);
   }

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: starts a server, has two virtual machines and a VPCS talk across links, impairs a link through the HTTP API, and
- * shows with measured figures that the traffic follows.
+ * `npm run demo`: starts a server, connects two virtual machines and a VPCS by links, impairs a link through the HTTP API, and
+ * shows with measured figures that the traffic changes accordingly.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ happens on the links between them.
   --keep        leave the data directory in place at the end
   --help        print this and end`;
 
-/** As a shell reports the end by SIGINT. */
+/** Exit code after SIGINT, as shells report it. */
 const interruptedCode = 130;
 
 interface Options {
@@ -58,7 +58,7 @@ async function main(options: Options): Promise<number> {
     );
     if (options.json !== undefined) await writeFile(options.json, figures(rows, tookMs, guest));
     if (!options.once && complete) {
-      say(howToLookFurther(session));
+      say(nextSteps(session));
       await interrupted;
       say('Stopping the nodes and the server');
     }
@@ -70,7 +70,7 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-/** Each step relies on those before it, so the first that cannot be carried out is the last. */
+/** Each step depends on the earlier ones, so the first failure is the last step. */
 async function runSteps(session: Session, rows: Row[], say: (line: string) => void): Promise<'done'> {
   for (const [step, run] of steps) {
     try {
@@ -79,7 +79,7 @@ async function runSteps(session: Session, rows: Row[], say: (line: string) => vo
       say(`${row.good ? '✔' : '✖'} ${step}: ${row.measured}`);
     } catch (error) {
       const measured = error instanceof Error ? error.message : String(error);
-      rows.push({ step, expected: 'it can be done', measured: 'failed, see above', good: false, figures: { error: measured } });
+      rows.push({ step, expected: 'success', measured: 'failed, see above', good: false, figures: { error: measured } });
       say(`✖ ${step}: ${measured}`);
       break;
     }
@@ -87,7 +87,7 @@ async function runSteps(session: Session, rows: Row[], say: (line: string) => vo
   return 'done';
 }
 
-/** Ends the server with its nodes; whatever is left then is ended by force, and that is not good. */
+/** Stops the server with its nodes; kills leftover processes, which counts as a failure. */
 async function stopAll(session: Session): Promise<Row> {
   const code = await session.stop();
   const left = await processesOf(session.dataDirectory);
@@ -106,10 +106,10 @@ function figures(rows: readonly Row[], tookMs: number, guest: Guest): string {
   return `${JSON.stringify({ version, good, seconds: Math.round(tookMs / 100) / 10, guest, rows }, null, 2)}\n`;
 }
 
-function howToLookFurther({ server, topology }: Session): string {
+function nextSteps({ server, topology }: Session): string {
   const project = `${server.url}/v2${topology.path}`;
   return `
-The server answers on ${server.url} until you press Ctrl-C. To look further:
+The server answers on ${server.url} until you press Ctrl-C. Next steps:
   curl ${project}/nodes
   curl ${project}/links
   curl -X PUT ${project}/links/${topology.link.link_id} -d '{"filters": {"packet_loss": [30]}}'

@@ -1,4 +1,4 @@
-/** What a step found out, and how figures are written. */
+/** The outcome of a step, and the format of its figures. */
 import type { Row } from './table.ts';
 
 export type Outcome = Omit<Row, 'step'>;

@@ -13,11 +13,11 @@ test('loss and median of a ping', () => {
   assert.deepEqual(readPing(output), { sent: 4, received: 3, lossPercent: 25, medianMs: 1.256, quickestMs: 0.952 });
 });
 
-test('a ping without answers has no median', () => {
+test('a ping without replies has no median', () => {
   const output = '5 packets transmitted, 0 packets received, 100% packet loss';
   assert.deepEqual(readPing(output), { sent: 5, received: 0, lossPercent: 100, medianMs: undefined, quickestMs: undefined });
 });
 
-test('what is no ping is told', () => {
+test('output that is not from ping is an error', () => {
   assert.throws(() => readPing('sh: ping: not found'), /not found/);
 });

@@ -1,13 +1,13 @@
-/** Pings from a guest's shell and from a VPCS, and what their words mean in figures. */
+/** Runs pings in a guest's shell and in a VPCS, and parses their output. */
 import type { Console } from './console.ts';
 
 export interface PingResult {
   sent: number;
   received: number;
   lossPercent: number;
-  /** Median round trip, ms; undefined when nothing came back. */
+  /** Median round trip, ms; undefined without a reply. */
   medianMs: number | undefined;
-  /** Quickest round trip, ms: what the link takes, with the least of what a busy machine adds. */
+  /** Shortest round trip, ms: the link's delay with the least noise of a busy machine. */
   quickestMs: number | undefined;
 }
 
@@ -21,18 +21,18 @@ export async function ping(
   return readPing(await shell.run(`ping -c ${count} -i ${intervalMs / 1000} -W 2 ${target}`, limitMs));
 }
 
-/** Reads the lines of busybox's ping, with its summary. */
+/** Parses the output of busybox's ping, with its summary. */
 export function readPing(output: string): PingResult {
   const summary = /(\d+) packets transmitted, (\d+) packets received/.exec(output);
-  if (!summary) throw new Error(`ping said nothing that can be read: ${JSON.stringify(output.slice(-300))}`);
+  if (!summary) throw new Error(`ping printed no summary: ${JSON.stringify(output.slice(-300))}`);
   return result(Number(summary[1]), Number(summary[2]), times(output));
 }
 
-/** A VPCS's ping: one line per echo, no summary, then its prompt. It gives up at the first echo when the gateway does not answer. */
+/** A VPCS's ping: one line per echo, no summary, then its prompt. It stops at the first echo when the gateway does not reply. */
 export async function pingFromVpcs(pc: Console, target: string, count: number): Promise<PingResult> {
   pc.skip();
   pc.send(`ping ${target} -c ${count}\r\n`);
-  // The typed line comes back as an echo; what counts begins with the first answer or refusal.
+  // The typed line is echoed; results start with the first reply or refusal.
   const output = await pc.expect(/(?:icmp_seq=|reachable).*> $/s, count * 10_000 + 20_000);
   return result(count, [...output.matchAll(/icmp_seq=\d+ ttl/g)].length, times(output));
 }

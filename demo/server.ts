@@ -1,4 +1,4 @@
-/** The server of the demo: a process of its own on a free port, with its own data directory. */
+/** The server of the demo: its own process on a free port, with its own data directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,7 +18,7 @@ export class Server {
     this.url = url;
   }
 
-  /** Resolves when the server answers. */
+  /** Resolves when the server is ready. */
   static async start(dataDirectory: string, { port, options }: { port: number; options: readonly string[] }): Promise<Server> {
     const args = [main, '--port', String(port), '--data-dir', dataDirectory, '--local', '--stop-nodes', ...options];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -26,16 +26,16 @@ export class Server {
       child.on('error', () => resolve(undefined));
       child.on('exit', (code) => resolve(code ?? undefined));
     });
-    let said = '';
+    let output = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-4000);
+      output = (output + text).slice(-4000);
     });
     const url = await Promise.race([firstUrl(child), ended.then(() => undefined), limit(startLimitMs)]);
     if (url === undefined) {
       const end = child.exitCode ?? child.signalCode;
       const what = end === null ? `did not answer within ${startLimitMs / 1000} s` : `ended (${end})`;
       child.kill('SIGKILL');
-      throw new Error(`The server ${what}. Its last words: ${said.trim() || 'none'}`);
+      throw new Error(`The server ${what}. Its last output: ${output.trim() || 'none'}`);
     }
     return new Server(child, ended, url);
   }
@@ -44,13 +44,13 @@ export class Server {
     return Number(new URL(this.url).port);
   }
 
-  /** As if the machine's memory had run out: no warning, no clean end. */
+  /** SIGKILL, like the out-of-memory killer: no warning, no clean end. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;
   }
 
-  /** Stops all nodes, then the server. Resolves to its exit code; undefined when it had to be killed. */
+  /** Stops all nodes, then the server. Resolves to its exit code; undefined if it had to be killed. */
   async stop(): Promise<number | undefined> {
     this.#child.kill('SIGTERM');
     const code = await Promise.race([this.#ended, limit(endLimitMs)]);
@@ -59,7 +59,7 @@ export class Server {
   }
 }
 
-/** The address in the one line that the server prints when it answers. */
+/** The address in the line that the server prints when it is ready. */
 function firstUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -77,7 +77,7 @@ function limit(ms: number): Promise<undefined> {
   });
 }
 
-/** Processes that work in or on a folder: emulators and the fabric of a server whose data directory it is. */
+/** Processes that work in or on a folder: emulators and the fabric of a server with this data directory. */
 export async function processesOf(folder: string): Promise<number[]> {
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const ours = await Promise.all(

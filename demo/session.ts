@@ -1,4 +1,4 @@
-/** What the steps of the demo share: a server, its API, the project, and its nodes' consoles. */
+/** State shared by the steps of the demo: a server, its API, the project, and its nodes' consoles. */
 import { Api } from './api.ts';
 import { confinementOptions } from './confinement.ts';
 import { Console } from './console.ts';
@@ -15,7 +15,7 @@ export interface Consoles {
 export class Session {
   readonly dataDirectory: string;
   readonly guest: Guest;
-  /** Quickest round trip from VM1 to VM2 without filters, ms. */
+  /** Shortest round trip from VM1 to VM2 without filters, ms. */
   plainMs = 0;
   #server: Server | undefined;
   #serverOptions: readonly string[] | undefined;
@@ -74,8 +74,8 @@ export class Session {
   }
 
   /**
-   * Ends the server with its nodes. Nothing is begun afterwards, and who waits for a console learns that it is closed.
-   * Resolves to the server's exit code; undefined when there was none or it had to be killed.
+   * Stops the server with its nodes. Afterwards nothing can be started, and pending console waits fail.
+   * Resolves to the server's exit code; undefined without a server or if it had to be killed.
    */
   async stop(): Promise<number | undefined> {
     this.#stopped = true;
@@ -87,6 +87,6 @@ export class Session {
 }
 
 function required<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new Error(`There is no ${what} yet, or no more`);
+  if (value === undefined) throw new Error(`There is no ${what} now`);
   return value;
 }

@@ -1,4 +1,4 @@
-/** The steps that impair a link and look whether the traffic follows. */
+/** Impairs a link and verifies that the traffic changes accordingly. */
 import { ms, type Outcome, round, seconds } from './outcome.ts';
 import { ping } from './ping.ts';
 import type { Session } from './session.ts';
@@ -6,11 +6,11 @@ import { manyPings } from './steps-set-up.ts';
 import { addresses } from './topology.ts';
 
 export const latencyMs = 25;
-/** How far the gain of a round trip may be from twice the latency. */
+/** Tolerance of the added round trip against twice the latency. */
 const latencyToleranceMs = 10;
 export const dropEvery = 4;
 
-/** Compares the quickest round trips: the median of a busy machine says more about the machine. */
+/** Compares the shortest round trips: on a busy machine the median measures the machine. */
 export async function latency(session: Session): Promise<Outcome> {
   await session.change({ filters: { latency: [latencyMs] } });
   const {
@@ -27,7 +27,7 @@ export async function latency(session: Session): Promise<Outcome> {
   };
 }
 
-/** The filter counts both directions together, so echo and answer take turns: every second answer is a fourth frame. */
+/** The filter counts both directions together, so echo and reply alternate: every second reply is a fourth frame. */
 export async function frequencyDrop(session: Session): Promise<Outcome> {
   await session.change({ filters: { frequency_drop: [dropEvery] } });
   const { lossPercent, sent, received } = await ping(session.consoles.vm1, addresses.vm2, manyPings);
@@ -50,7 +50,7 @@ export async function resume(session: Session): Promise<Outcome> {
   const { vm1 } = session.consoles;
   const began = performance.now();
   await session.change({ suspend: false });
-  // A guest sees the cable come back, and takes up to a second before it sends again.
+  // A guest notices the restored carrier, and waits up to a second before it sends again.
   await vm1.run(`until ping -c 1 -W 1 ${addresses.vm2}; do :; done`);
   const backMs = performance.now() - began;
   const { lossPercent } = await ping(vm1, addresses.vm2, { count: 10, intervalMs: 100 });

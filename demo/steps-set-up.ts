@@ -1,11 +1,11 @@
-/** The first steps: a server, a project, machines that talk. Limits are wide: an emulated processor on a busy machine is slow. */
+/** The first steps: a server, a project, machines with a working network. Limits are wide: an emulated processor on a busy machine is slow. */
 import { ms, type Outcome, round, seconds } from './outcome.ts';
 import { ping, pingFromVpcs } from './ping.ts';
 import type { Session } from './session.ts';
 import { addresses, buildTopology } from './topology.ts';
 
 const bootLimitMs = 120_000;
-/** Pings with which others are compared. */
+/** Baseline of later pings. */
 export const manyPings = { count: 20, intervalMs: 100 };
 
 export async function startServer(session: Session): Promise<Outcome> {
@@ -13,7 +13,7 @@ export async function startServer(session: Session): Promise<Outcome> {
   await session.startServer();
   const { version } = await session.api.get<{ version: string }>('/version');
   const ms = performance.now() - began;
-  return { expected: 'it answers', measured: `after ${seconds(ms)}`, good: true, figures: { ms: round(ms), version } };
+  return { expected: 'it responds', measured: `after ${seconds(ms)}`, good: true, figures: { ms: round(ms), version } };
 }
 
 export async function makeProject(session: Session): Promise<Outcome> {

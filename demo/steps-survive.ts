@@ -1,4 +1,4 @@
-/** The steps in which the server dies and comes back, and a running project is copied. */
+/** The server is killed and restarted, and a running project is duplicated. */
 
 import { type Outcome, round, seconds } from './outcome.ts';
 import { ping, readPing } from './ping.ts';
@@ -6,9 +6,9 @@ import type { Session } from './session.ts';
 import { latencyMs } from './steps-impair.ts';
 import { addresses, type Link, type Node } from './topology.ts';
 
-/** How long the ping runs without a server. */
+/** Duration of the ping without a server. */
 const downMs = 1500;
-/** Number of the echo at which the ping is ended: above those of all pings before, and after the server was back for a while. */
+/** Number of the last echo: above those of all earlier pings, and some time after the restart. */
 const goesOnUntil = 50;
 
 export async function killServer(session: Session): Promise<Outcome> {
@@ -22,21 +22,21 @@ export async function killServer(session: Session): Promise<Outcome> {
   await session.startServer(server.port);
   const restartMs = performance.now() - began;
   const { vm1 } = await session.openConsoles();
-  // The console shows what was said before, so what is new is known by its number alone.
+  // The console replays earlier output; new lines are recognised by their number alone.
   for (let number = 0; number < goesOnUntil; ) number = Number(/seq=(\d+) $/.exec(await vm1.expect(/seq=\d+ /, 20_000))?.[1]);
   vm1.send('\x03');
   const { sent, received } = readPing(await vm1.expect(/packets transmitted.*# $/s, 20_000));
-  // The last echo may be on its way when the ping is ended.
+  // The last echo may be in flight when the ping ends.
   const lost = Math.max(0, sent - received - 1);
   return {
-    expected: 'the ping goes on',
+    expected: 'the ping continues',
     measured: `${lost} of ${sent} lost, server back in ${seconds(restartMs)}`,
     good: lost <= 2,
     figures: { sent, received, lost, restartMs: round(restartMs), withoutServerMs: downMs },
   };
 }
 
-export async function lookAround(session: Session): Promise<Outcome> {
+export async function checkNodes(session: Session): Promise<Outcome> {
   const { api, topology, consoles } = session;
   const nodes = await api.get<Node[]>(`${topology.path}/nodes`);
   const started = nodes.filter(({ status }) => status === 'started').length;
@@ -65,7 +65,7 @@ export async function duplicate(session: Session): Promise<Outcome> {
   const after = await ping(consoles.vm1, addresses.vm2, { count: 5, intervalMs: 100 });
   return {
     expected: 'closed copy: 3 nodes, 2 links',
-    measured: `${copy.status}, ${nodes.length} nodes, ${links.length} links, in ${Math.round(took)} ms; ping goes on`,
+    measured: `${copy.status}, ${nodes.length} nodes, ${links.length} links, in ${Math.round(took)} ms; ping continues`,
     good: copy.status === 'closed' && nodes.length === 3 && links.length === 2 && after.lossPercent === 0,
     figures: {
       ms: round(took),

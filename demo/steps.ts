@@ -1,10 +1,10 @@
-/** What the demo does and measures: one step for each row of the table, in order. Each relies on those before it. */
+/** The steps of the demo in order, one per row of the table. Each depends on the earlier ones. */
 
 import type { Outcome } from './outcome.ts';
 import type { Session } from './session.ts';
 import { dropEvery, frequencyDrop, latency, latencyMs, resume, suspend } from './steps-impair.ts';
 import { bootNodes, makeProject, pingPlain, pingThroughVm, startServer } from './steps-set-up.ts';
-import { duplicate, killServer, lookAround } from './steps-survive.ts';
+import { checkNodes, duplicate, killServer } from './steps-survive.ts';
 
 export const steps: readonly [name: string, run: (session: Session) => Promise<Outcome>][] = [
   ['start a server', startServer],
@@ -17,6 +17,6 @@ export const steps: readonly [name: string, run: (session: Session) => Promise<O
   ['suspend the link', suspend],
   ['resume the link', resume],
   ['kill -9 of the server under a ping', killServer],
-  ['nodes after the restart', lookAround],
+  ['nodes after the restart', checkNodes],
   ['duplicate the running project', duplicate],
 ];

@@ -5,7 +5,7 @@ export interface Row {
   expected: string;
   measured: string;
   good: boolean;
-  /** What was measured, for `--json`. */
+  /** Measured values, for `--json`. */
   figures: Record<string, number | string>;
 }
 

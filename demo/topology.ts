@@ -1,4 +1,4 @@
-/** The demo's project: VM1 — VM2 — PC1, two virtual machines and a VPCS, made through the HTTP API. */
+/** The demo's project: VM1 — VM2 — PC1, two virtual machines and a VPCS, created through the HTTP API. */
 import type { Api } from './api.ts';
 import { type Guest, guestCommandLine, guestRamMiB } from './guest/guest.ts';
 
@@ -26,7 +26,7 @@ export interface Topology {
 
 export const addresses = { vm1: '10.0.0.1', vm2: '10.0.0.2', vm2ToPc: '10.0.1.1', pc: '10.0.1.2' } as const;
 
-/** Settings of a virtual machine that runs the guest; an address for each of its adapters. */
+/** Settings of a virtual machine with the guest; one address per adapter. */
 export function machineProperties(guest: Guest, name: string, ips: readonly string[]): Record<string, unknown> {
   return {
     ram: guestRamMiB,

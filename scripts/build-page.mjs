@@ -1,6 +1,6 @@
 /**
- * Builds the page of `web/` into `.cache/page/` when it is missing or older than its sources: Vite's bundle, each file compressed
- * beside it. `node scripts/build-page.mjs [--watch]`
+ * Builds the page of `web/` into `.cache/page/` when it is missing or older than its sources: Vite's bundle, with each file also
+ * compressed. `node scripts/build-page.mjs [--watch]`
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { watch } from 'node:fs';
@@ -14,7 +14,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const folder = path.join(root, '.cache/page');
 const stampFile = path.join(folder, 'sources');
 
-/** Resolves when `.cache/page` is what the sources make. */
+/** Resolves when `.cache/page` is up to date. */
 export async function buildPage() {
   const stamp = await stampOfSources();
   if ((await readFile(stampFile, 'utf8').catch(() => '')) === stamp) return;
@@ -31,7 +31,7 @@ export async function buildPage() {
   console.error(`The page was built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
 }
 
-/** Changes whenever the page would: its sources, what they take from the server's, and the libraries' versions. */
+/** A hash of all inputs: the page's sources, their imports from the server, and the versions of libraries. */
 async function stampOfSources() {
   const hash = createHash('sha256');
   const files = [];
@@ -75,7 +75,7 @@ async function compressAll(made) {
   );
 }
 
-/** Two may build at the same time: either result is good. */
+/** Two processes may build concurrently: either result is valid. */
 async function replace(made) {
   await mkdir(path.dirname(folder), { recursive: true });
   const old = `${made}-old`;
@@ -86,7 +86,7 @@ async function replace(made) {
   await rm(old, { recursive: true, force: true });
 }
 
-/** Builds again at each change, as long as the process lives that asked for it. */
+/** Rebuilds after each change, until the parent process ends. */
 function watchSources() {
   const asker = process.ppid;
   setInterval(() => process.ppid !== asker && process.exit(), 1000);

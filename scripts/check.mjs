@@ -1,6 +1,6 @@
 /**
- * Everything that can be checked without an emulator, in about a minute: types, lint and format, then the tests beside the code and
- * those of the architecture and the documents. `npm test` runs the same and more. Tests that start emulators are a driver's
+ * All checks without an emulator, in about a minute: types, lint and format, then the tests beside the code and
+ * the tests of architecture and documents. `npm test` runs the same and more. Tests that start emulators are a driver's
  * (`driver.test.ts`), or live in `test/`.
  */
 import { glob } from 'node:fs/promises';

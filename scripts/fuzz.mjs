@@ -1,15 +1,16 @@
 /**
- * Hunts for defects with new seeds, and ends with the first that fails: attacks servers (`test/bad-input/attack.test.ts`), asks one at
- * random (`test/bad-input/fuzz.test.ts`), then kills one 110 times and during restores of snapshots (`test/durability/`). `npm test`
- * does less of the same, always with one seed.
+ * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
+ * requests to one (`test/bad-input/fuzz.test.ts`), damages each file of a data directory, then
+ * kills one 110 times and during restores of snapshots (`test/durability/`).
+ * `npm test` does a shorter form, always with one seed.
  */
 import { randomInt } from 'node:crypto';
 import { runTests } from './test-runner.mjs';
 
-/** With one seed: a failure is found again by so many rounds at most. */
+/** Rounds per seed: a failure is reproduced within this number. */
 const roundsPerSeed = 4;
 const kills = 110;
-/** The test of 110 kills has a limit of its own; a round of attacks takes minutes on a busy machine. */
+/** The test of 110 kills has its own limit; a round of attacks takes minutes on a busy machine. */
 const limits = { testMs: 1_800_000, fileMs: 3_600_000 };
 
 const hunts = {
@@ -20,6 +21,9 @@ const hunts = {
   async ask(rounds) {
     for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed)
       await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
+  },
+  async faults() {
+    await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
   },
   async kill() {
     for (const file of ['kill', 'restore-kill']) {
@@ -32,7 +36,7 @@ const [given = '20', ...chosen] = process.argv.slice(2);
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [ask] [kill]]\n20 rounds of all three unless given. A round of attacks takes a minute or two, one that asks a few seconds, the kills minutes.',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [ask] [faults] [kill]]\n20 rounds of all unless given. A round of attacks takes a minute or two, one that asks a few seconds, faults and kills take minutes.',
   );
   process.exit(given === '--help' ? 0 : 2);
 }
@@ -45,5 +49,5 @@ async function hunt(file, variables) {
   Object.assign(process.env, all);
   process.exitCode = await runTests([file], { limits });
   const again = Object.entries(all).map(([name, value]) => `${name}=${value}`);
-  if (process.exitCode) console.error(`The same again: ${again.join(' ')} npm test -- ${file}`);
+  if (process.exitCode) console.error(`To repeat: ${again.join(' ')} npm test -- ${file}`);
 }

@@ -1,7 +1,7 @@
 /**
- * Entry of the npm scripts: `node scripts/run.mjs COMMAND [arguments]` sets up what the command needs and is missing, then runs it.
- * Plain JavaScript and Node's own modules only: on a fresh machine this runs on the Node that is there (20 or newer), before
- * anything is installed; the command itself then runs on the Node 24 that npm installed.
+ * Entry of the npm scripts: `node scripts/run.mjs COMMAND [arguments]` installs missing prerequisites of the command, then runs it.
+ * Uses plain JavaScript and Node's own modules only: on a fresh machine this runs on the installed Node (20 or newer), before
+ * npm installs anything; the command itself then runs on the Node 24 that npm installed.
  */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
@@ -29,8 +29,8 @@ const forTests = [
   'fonts-dejavu-core',
 ];
 /**
- * What each command runs, whether the page of `web/` is built before, and the Debian packages without which it cannot run. `doctor` and
- * `start` say themselves what they miss.
+ * For each command: its script, whether it needs the page of `web/`, and its Debian packages. `doctor` and
+ * `start` report missing packages themselves.
  */
 const commands = {
   start: { script: ['src/main.ts'], packages: [], production: true, page: 'build' },
@@ -61,13 +61,13 @@ runCommand(command.script);
 
 async function setUp({ packages, production, page }) {
   if (!(await modulesMatch(root, { production: production === true }))) await npmCi(root);
-  // `--help` must not install half a system first.
+  // `--help` must not install packages.
   const missing = args.includes('--help') ? [] : await missingPackages(packages);
   if (missing.length > 0) await installPackages(missing);
   if (page && !args.includes('--help')) await buildPage(page);
 }
 
-/** In a process of its own, on the Node that npm installed. A server without its page still answers its API. */
+/** In a separate process, on the Node that npm installed. A server without its page still serves its API. */
 async function buildPage(page) {
   const node = installedNode(root);
   const script = 'scripts/build-page.mjs';
@@ -80,15 +80,15 @@ async function buildPage(page) {
   if (page === 'watch') spawn(node, [script, '--watch'], { stdio: ['ignore', 2, 2] });
 }
 
-/** Hands over: output, signals and exit code are the command's. */
+/** Forwards output, signals and exit code of the command. */
 function runCommand(script) {
   const node = installedNode(root);
-  // Node 24 can become the command; the first run, on an older Node, stands in front of it.
+  // Node 24 can replace itself by the command; the first run, on an older Node, remains its parent.
   if (process.execve) process.execve(node, [node, ...script, ...args], process.env);
   const child = spawn(node, [...script, ...args], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends SIGINT to the whole group: the command has it already.
+      // A terminal sends SIGINT to the whole group: the command received it already.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
     });
   }

@@ -1,10 +1,10 @@
-/** The Debian side of set-up: which packages are missing, and how they are installed. */
+/** The Debian part of set-up: finds missing packages and installs them. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Package to the program that shows that it is there, however it was installed; one of the package's own name is not listed. */
+/** Package to the program that proves its presence, however it was installed; packages named like their program are omitted. */
 const programs = {
   'qemu-system-x86': 'qemu-system-x86_64',
   'qemu-utils': 'qemu-img',
@@ -21,16 +21,16 @@ const programs = {
   'x11-xserver-utils': 'xsetroot',
 };
 
-/** Packages without a program, by a file of theirs. */
+/** Packages without a program, with one of their files. */
 const files = {
   'fonts-dejavu-core': '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
   ovmf: '/usr/share/OVMF/OVMF_CODE_4M.fd',
 };
 
-/** tcpdump and others live in folders that an ordinary user's PATH leaves out. */
+/** tcpdump and others live in folders that are not in an ordinary user's PATH. */
 const folders = [...new Set([...(process.env.PATH ?? '').split(path.delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'])];
 
-/** Those of `packages` whose program is not found. */
+/** The `packages` whose program is missing. */
 export async function missingPackages(packages) {
   const present = await Promise.all(
     packages.map((name) => (files[name] ? findFile(files[name]) : findProgram(programs[name] ?? name))),
@@ -59,7 +59,7 @@ async function findProgram(program) {
   return undefined;
 }
 
-/** Installs with apt, or throws with the one command that somebody who may must run. */
+/** Installs with apt. @throws Error with the one command for a user with root rights */
 export async function installPackages(names) {
   const install = ['install', '-y', '-q', '--no-install-recommends', ...names];
   const byHand = `apt-get update && apt-get ${install.filter((word) => word !== '-q').join(' ')}`;
@@ -76,19 +76,19 @@ On Debian: ${byHand}`);
   await runApt(apt, ['update', '-q'], 'package lists');
   await runApt(apt, install, 'packages');
   const missing = await missingPackages(names);
-  if (missing.length > 0) throw new Error(`apt-get ended well, but these are still not found: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`apt-get succeeded, but these are still missing: ${missing.join(', ')}`);
 }
 
-/** Shows a line for each package as it arrives; all that apt said, when it fails. */
+/** Prints a line for each package as it arrives; on failure, all output of apt. */
 async function runApt(apt, args, what) {
   const began = Date.now();
   const child = spawn(apt, ['-o', 'DPkg::Lock::Timeout=120', ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
+  let output = '';
   const follow = (text) => {
-    said += text;
+    output += text;
     for (const line of text.split('\n')) {
       if (/^(Setting up|E:)/.test(line)) console.error(`  ${line.trim()}`);
     }
@@ -99,6 +99,7 @@ async function runApt(apt, args, what) {
     child.on('error', reject);
     child.on('close', resolve);
   });
-  if (code !== 0) throw new Error(`apt-get ${args[0]} failed with code ${code}:\n${said.trim().split('\n').slice(-20).join('\n')}`);
+  if (code !== 0)
+    throw new Error(`apt-get ${args[0]} failed with code ${code}:\n${output.trim().split('\n').slice(-20).join('\n')}`);
   console.error(`  ${what}: done in ${((Date.now() - began) / 1000).toFixed(1)} s`);
 }

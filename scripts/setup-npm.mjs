@@ -1,4 +1,4 @@
-/** The npm side of set-up: are the installed modules those of the lock file, and which Node runs the server. */
+/** The npm part of set-up: compares the installed modules with the lock file, and finds the Node that runs the server. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,20 +8,20 @@ import path from 'node:path';
 const neededMajor = 24;
 
 /**
- * Whether node_modules holds what package-lock.json says. npm writes the list of what it installed into node_modules as its last
- * step, so an installation that was broken off counts as missing.
+ * Whether node_modules matches package-lock.json. npm writes the list of installed packages into node_modules as its last
+ * step, so an interrupted installation counts as missing.
  */
 export async function modulesMatch(root, { production }) {
   const [wanted, installed] = await Promise.all([
     readPackages(path.join(root, 'package-lock.json')),
     readPackages(path.join(root, 'node_modules/.package-lock.json')),
   ]);
-  if (!wanted) throw new Error('package-lock.json is missing or damaged: get it back from the repository');
+  if (!wanted) throw new Error('package-lock.json is missing or damaged: restore it from the repository');
   if (!installed) return false;
   return Object.entries(wanted).every(([where, entry]) => {
     if (where === '' || (production && entry.dev)) return true;
     const found = installed[where];
-    // Optional packages are for other platforms, mostly; one that is there must still be the right one.
+    // Optional packages are mostly for other platforms; an installed one must still have the right version.
     return found ? found.version === entry.version : entry.optional === true || entry.devOptional === true;
   });
 }
@@ -43,7 +43,7 @@ export async function npmCi(root) {
   const code = await new Promise((resolve, reject) => {
     const child = spawn(command, [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd: root,
-      // What npm prints goes to standard error: standard output belongs to the command.
+      // npm's output goes to standard error: standard output belongs to the command.
       stdio: ['ignore', 2, 2],
     });
     child.on('error', (error) => reject(new Error(`npm cannot be started: ${error.message}`)));
@@ -52,7 +52,7 @@ export async function npmCi(root) {
   if (code !== 0) throw new Error('npm ci failed: see above');
 }
 
-/** A `node` of PATH that does not lie in node_modules. */
+/** A `node` of PATH outside of node_modules. */
 function outerNode() {
   for (const folder of (process.env.PATH ?? '').split(path.delimiter)) {
     const file = path.join(folder, 'node');

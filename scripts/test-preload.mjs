@@ -1,7 +1,7 @@
 /**
  * Loaded into each test process before its file. Gives `before`, `after`, `beforeEach` and `afterEach` a limit, which `--test-timeout`
- * does not, and marks what the process starts, so that the runner finds it (`test-processes.mjs`). A test process whose runner is gone
- * ends: its exit handlers end its servers.
+ * does not, and marks its child processes, so that the runner finds them (`test-processes.mjs`). A test process whose runner has died
+ * exits: its exit handlers end its servers.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
@@ -30,7 +30,7 @@ if (isMainThread && limitMs > 0) {
 function withLimit(hook, what) {
   return async function limited(...args) {
     const { promise, reject } = Promise.withResolvers();
-    // Before Node's own limit, which does not say which hook it was.
+    // Fires before Node's own limit, whose message does not name the hook.
     const timer = setTimeout(() => reject(new Error(`The ${what} did not end within ${limitMs / 1000} s`)), limitMs * 0.95);
     timer.unref();
     try {

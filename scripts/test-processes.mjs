@@ -1,5 +1,5 @@
 /**
- * What test processes started: servers and emulators lead sessions of their own, so neither the process group nor the parent finds
+ * Finds the children of test processes: servers and emulators lead their own sessions, so neither the process group nor the parent finds
  * them. They inherit two variables: `PATCHBAY_TEST_RUN` from the runner, `PATCHBAY_TEST_FILE` from the test process. Linux only.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ export function findTestProcess(run, file) {
   return marked.find(({ pid, line }) => !own.has(pid) && line.endsWith(file) && isChild(pid))?.pid;
 }
 
-/** What still runs of the file after `graceMs`: what has been sent a signal takes a moment. */
+/** The file's processes that still run after `graceMs`: a signalled process needs a moment to end. */
 export async function listLeft(run, file, graceMs) {
   const end = performance.now() + graceMs;
   for (;;) {
@@ -40,7 +40,7 @@ export async function listLeft(run, file, graceMs) {
   }
 }
 
-/** SIGKILL to all of them, until none is left. */
+/** Sends SIGKILL to all of them, until none is left. */
 export async function killProcesses(run, file) {
   for (let left = listProcesses(run, file); left.length > 0; left = await listLeft(run, file, 500)) {
     for (const { pid } of left) signal(pid, 'SIGKILL');
@@ -51,7 +51,7 @@ export function signal(pid, name) {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

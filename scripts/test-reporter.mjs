@@ -1,5 +1,5 @@
 /**
- * What people see of a test run: a line per file (tests, time), each failure as it happens and once more at the end, every skip with
+ * The output of a test run: a line per file (tests, time), each failure as it happens and once more at the end, every skip with
  * its reason, the longest files and tests, the totals.
  */
 import path from 'node:path';
@@ -30,7 +30,7 @@ export default async function* report(source) {
   }
 }
 
-/** A suite or file that fails because of a test in it says nothing new. */
+/** The failure of a suite or file merely repeats the failure of a test in it. */
 function isEcho(data) {
   return data.details.error?.failureType === 'subtestsFailed';
 }
@@ -51,14 +51,14 @@ function ending({ data, failures, skips, slow, files }) {
   for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
   for (const failure of failures) lines.push(`failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
   const { tests, suites, passed, cancelled, skipped, todo } = data.counts;
-  // Every failure that was shown counts, a file that could not be loaded too.
+  // Counts every failure shown, including a file that could not be loaded.
   const totals = { tests, suites, pass: passed, fail: failures.length, cancelled, skipped, todo, duration_ms: data.duration_ms };
-  // As Node's own reporters end: programs that read test results know these lines.
+  // The format of Node's own reporters: programs that read test results parse these lines.
   for (const [name, value] of Object.entries(totals)) lines.push(`ℹ ${name} ${value}`);
   return `${lines.join('\n')}\n`;
 }
 
-/** Without the lines of Node's own test runner. */
+/** The stack without the frames of Node's own test runner. */
 function causeOf({ details: { error } }) {
   const cause = error?.cause ?? error;
   if (typeof cause === 'string') return error.exitCode === undefined ? cause : `${cause}: exit code ${error.exitCode}`;

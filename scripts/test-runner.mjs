@@ -1,4 +1,4 @@
-/** Runs test files with Node's test runner, three at a time, with our summary and with limits for whatever may stand still. */
+/** Runs test files with Node's test runner, three at a time, with our own summary and with limits for hangs. */
 import { randomUUID } from 'node:crypto';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,11 +12,11 @@ import { watch } from './test-watch.mjs';
 
 const preload = pathToFileURL(path.join(import.meta.dirname, 'test-preload.mjs')).href;
 /**
- * `testMs`: one test; the longest kill a server again and again under load. `hookMs`: one hook; a server that starts on a machine with
- * ten busy processes for each core takes most of it. `fileMs`: all of a file. `graceMs`: what ends after its signal.
+ * `testMs`: one test; the longest repeatedly kill a server under load. `hookMs`: one hook; a server that starts on a machine with
+ * ten busy processes per core needs most of it. `fileMs`: a whole file. `graceMs`: from the signal to the end of a process.
  */
 const defaultLimits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 5_000 };
-/** Each file may hold several virtual machines; most of the time they wait, so that three files keep two cores busy. */
+/** Each file may run several virtual machines; they mostly wait, so that three files keep two cores busy. */
 const concurrency = 3;
 
 /**
@@ -30,7 +30,7 @@ export async function runTests(patterns, { limits: given = {}, ...options } = {}
     return 1;
   }
   const limits = { ...defaultLimits, ...given };
-  // Test processes look for the pid at its beginning.
+  // Test processes read this pid when they start.
   const id = `${process.pid}-${randomUUID()}`;
   const events = run({
     files,
@@ -67,7 +67,7 @@ async function* noteFailures(source, outcome) {
   }
 }
 
-/** A runner that is ended takes along what its test processes started. */
+/** When the runner exits, it ends the processes of its tests. */
 function endWith(id) {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(name, async () => {

@@ -1,4 +1,4 @@
-/** The runner on files that stand still, or leave something behind. */
+/** The runner with files that hang or leave processes behind. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const folder = path.join(import.meta.dirname, 'test-fixtures');
 const limits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 500 };
 
-/** Resolves to the exit code and the output, when both the runner and all that has its output have ended. */
+/** Resolves to the exit code and the output, once the runner and all processes with its output have ended. */
 async function runFixture(name, changed) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const args = [path.join(folder, 'run.mjs'), JSON.stringify({ ...limits, ...changed }), path.join(folder, `${name}.mjs`)];
@@ -72,7 +72,7 @@ test('a server that is left behind fails its file, and is ended', async () => {
   assert.equal(isRunning('sleep', '602.25'), false);
 });
 
-test('a runner that is killed takes its test processes along', { timeout: 30_000 }, async (t) => {
+test('a runner that is killed ends its test processes', { timeout: 30_000 }, async (t) => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const file = path.join(folder, 'quiet.mjs');
   const runner = spawn(process.execPath, [path.join(folder, 'run.mjs'), JSON.stringify(limits), file], { env, stdio: 'ignore' });

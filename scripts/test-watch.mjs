@@ -1,5 +1,5 @@
 /**
- * Watches the files of a test run. A file that stands still is ended and fails, with the name of what was running; a file that ends
+ * Watches the files of a test run. A file that hangs is ended and fails, with the name of the running test; a file that ends
  * and leaves a process behind fails, too, and the process is ended.
  */
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { findTestProcess, killProcesses, listLeft, signal } from './test-processes.mjs';
 
 /**
- * The events of `source` (`run()` of node:test), and a `test:fail` more for each file that stood still or left something behind.
+ * The events of `source` (`run()` of node:test), plus a `test:fail` for each file that hung or left a process behind.
  * `limits`: `testMs` of one test, `hookMs` of one hook, `fileMs` of a whole file;
  * `graceMs` is how long a process may take to end after its signal.
  */
@@ -30,7 +30,7 @@ export async function* watch(source, { run, limits }) {
       else if (type === 'test:dequeue' && data.type !== 'suite')
         file.tests.set(data.testId, { name: data.name, at: file.changedAt });
       else if (type === 'test:complete' && !isWhole) file.tests.delete(data.testId);
-      // Its exit code says less than the reason why it was ended.
+      // The reason why it was ended says more than its exit code.
       if (!(isWhole && type === 'test:fail' && file.overdue)) yield event;
       if (isWhole && type === 'test:complete') yield* ended(file, { run, limits });
     }
@@ -63,7 +63,7 @@ function endIfOverdue(file, { run, limits }) {
   file.ending = endFile(file, run, limits);
 }
 
-/** SIGTERM first: fixtures remove their folders then. */
+/** SIGTERM first: fixtures then remove their folders. */
 async function endFile(file, run, { graceMs }) {
   const pid = findTestProcess(run, file.name);
   if (pid !== undefined) signal(pid, 'SIGTERM');
@@ -77,7 +77,7 @@ function overdue(file, { testMs, hookMs, fileMs }) {
   const running = [...file.tests.values()];
   const names = running.length > 0 ? `running: ${running.map(({ name }) => `"${name}"`).join(', ')}` : 'no test was running';
   if (now - file.begunAt > fileMs) return `it did not end within ${fileMs / 1000} s; ${names}`;
-  // Node fails the test itself at its limit; what then still runs is a hook of it.
+  // Node fails the test itself at its limit; a hook of it is then still running.
   const late = running.find(({ at }) => now - at > testMs + hookMs);
   if (late) return `the test "${late.name}" or its hooks did not end within ${(testMs + hookMs) / 1000} s`;
   const quietMs = hookMs * 1.25;
@@ -89,7 +89,7 @@ function overdue(file, { testMs, hookMs, fileMs }) {
 
 function fileOf(files, data) {
   if (!data?.file) return undefined;
-  // A test may stand in a file of helpers; `entryFile` is the one that runs.
+  // A test may be defined in a file of helpers; `entryFile` is the file that runs.
   const key = data.entryFile ?? data.file;
   let file = files.get(key);
   if (!file) {

@@ -1,6 +1,6 @@
 /**
- * All tests: first the tools (types, lint and format), then those that take minutes, then the rest, beside the code and in `test/`.
- * Arguments that are files or patterns replace the whole; `--test-name-pattern=TEXT` and `--test-only` choose tests in them.
+ * All tests: first the tools (types, lint and format), then the files that take minutes, then all others, beside the code and in `test/`.
+ * Arguments that are files or patterns replace this selection; `--test-name-pattern=TEXT` and `--test-only` select tests in them.
  */
 import { parseArgs } from 'node:util';
 import { ensureGuest } from '../demo/guest/guest.ts';
@@ -18,13 +18,13 @@ if (values.help) {
   console.log('Usage: npm test [-- FILE-OR-PATTERN… --test-name-pattern=TEXT … --test-only]');
   process.exit(0);
 }
-/** Those of about half a minute and more begin first, so that no one of them runs alone at the end. CONTRIBUTING says why they are long. */
+/** Files of about half a minute and more start first, so that none of them runs alone at the end. CONTRIBUTING gives the reasons. */
 const longFirst = [
   'test/tools/*.test.ts',
   'test/durability/kill.test.ts',
   'test/conformance/conformance.test.ts',
   'test/integration/link-streams.test.ts',
-  'test/integration/cut-cable.test.ts',
+  'test/integration/unplugged-cable.test.ts',
   'test/integration/docker.test.ts',
   'test/integration/nat*.test.ts',
   'test/contract/captures.test.ts',
@@ -43,14 +43,14 @@ const everything = [
   'test/**/*.test.ts',
 ];
 const names = values['test-name-pattern'];
-// Made once here, not by two tests at the same time. A test that needs the guest says itself why there is none.
+// Built once here, not by two tests concurrently. A test that needs the guest reports why it is missing.
 await ensureGuest(console.log).catch((error) => console.error(error.message));
 process.exitCode = await runTests(positionals.length > 0 ? positionals : everything, {
   ...(names && { testNamePatterns: names.map(toPattern) }),
   ...(values['test-only'] && { only: true }),
 });
 
-/** As Node reads it on its command line: `/…/flags` is a regular expression, other text is the source of one. */
+/** Like Node's command line: `/…/flags` is a regular expression, any other text is the source of one. */
 function toPattern(text) {
   const [, source = text, flags = ''] = /^\/(.*)\/([a-z]*)$/.exec(text) ?? [];
   return new RegExp(source, flags);

@@ -17,9 +17,9 @@ test('a server says at its start who may use it and its consoles', () => {
   );
   assert.match(
     said({ host: '0.0.0.0', auth: true, console_users: 'ann, bob' }),
-    /asks for credentials\. Consoles listen on 127\.0\.0\.1: telnet for root, the user of this server, ann, bob; screens/,
+    /asks for credentials\. Consoles listen on 127\.0\.0\.1; they are open to root, the user of this server, ann, bob\.$/,
   );
-  assert.match(said({ host: '::', auth: true }), /listen on ::1:/);
+  assert.match(said({ host: '::', auth: true }), /listen on ::1;/);
   assert.match(
     said({ host: '0.0.0.0', auth: true, console_without_credentials: true }),
     /Consoles are open to everybody who reaches 0\.0\.0\.0/,

@@ -14,7 +14,7 @@ export function describeAccess(server: Settings['Server']): string {
   if (!consolesAreRestricted(server))
     return `The API asks for credentials. Consoles are open to ${everybody(consoleHostOf(server))}.`;
   const users = ['root', 'the user of this server', ...names(console_users)].join(', ');
-  return `The API asks for credentials. Consoles listen on ${consoleHostOf(server)}: telnet for ${users}; screens (VNC, SPICE) and pages for every user of this machine.`;
+  return `The API asks for credentials. Consoles listen on ${consoleHostOf(server)}; they are open to ${users}.`;
 }
 
 function names(list: string): string[] {

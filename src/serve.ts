@@ -39,7 +39,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
       `The data directory ${settings.dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`,
     );
   }
-  // Loaded when somebody asks: most servers are never asked.
+  // Loaded with the first request for it: most servers never get one.
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
   const compute = await HostCompute.open({ settings, log, version: apiVersion, findings });
   const asked = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ function limitsOf({ Server, dataDirectory }: Settings): HttpLimits {
   };
 }
 
-/** @throws UsageError when a folder cannot be made, or the runtime folder belongs to somebody else: sockets in it could be theirs */
+/** @throws UsageError when a folder cannot be made, or the runtime folder belongs to another user: sockets in it could be theirs */
 async function prepareFolders(settings: Settings): Promise<void> {
   const { dataDirectory, runtimeDirectory, Server } = settings;
   for (const folder of [dataDirectory, Server.projects_path, Server.images_path, runtimeDirectory]) {

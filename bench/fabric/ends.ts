@@ -1,9 +1,9 @@
-/** The two ends of a relay as QEMU has them: Unix stream servers, one at each path, that somebody connects to. */
+/** The two ends of a relay, like QEMU's: Unix stream servers, one per path, to which the relay connects. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
-/** What the ends have heard is called back with, in one static buffer per end. */
-export type Heard = (length: number, buffer: Buffer) => void;
+/** Called with received bytes, in one static buffer per end. */
+export type Receive = (length: number, buffer: Buffer) => void;
 
 export class Ends {
   readonly a: End;
@@ -27,7 +27,7 @@ export class Ends {
 export class End {
   readonly path: string;
   readonly connected: Promise<unknown>;
-  heard: Heard = () => undefined;
+  onReceive: Receive = () => undefined;
   socket: Socket | undefined;
   readonly #server: Server;
 
@@ -36,7 +36,7 @@ export class End {
     this.#server = createServer({ highWaterMark: 256 * 1024 }, (socket) => {
       this.socket = socket;
       socket.on('error', () => undefined);
-      socket.on('data', (chunk: Buffer) => this.heard(chunk.length, chunk));
+      socket.on('data', (chunk: Buffer) => this.onReceive(chunk.length, chunk));
     });
     this.#server.listen(path);
     this.connected = once(this.#server, 'connection');

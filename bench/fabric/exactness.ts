@@ -1,4 +1,4 @@
-/** Whether filters do as much as they were asked to: counted over many frames, against what chance allows. */
+/** Whether filters act as configured: counted over many frames, within the bounds of chance. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FabricClient } from '../../src/fabric/client.ts';
 import type { DirectionStats } from '../../src/fabric/protocol.ts';
@@ -11,9 +11,9 @@ const frames = 100_000;
 export interface Exactness {
   readonly what: string;
   readonly unit: string;
-  readonly asked: number;
+  readonly expected: number;
   readonly got: number;
-  /** How far it may be off: four standard deviations of a count, or 2 %. */
+  /** Tolerance: four standard deviations of a count, or 2 %. */
   readonly bound: number;
 }
 
@@ -24,7 +24,7 @@ export async function exactness(client: FabricClient, folder: string): Promise<E
       const stats = await sendAll(client, folder, { [type]: [percent] });
       const chance = percent / 100;
       const bound = 4 * Math.sqrt(frames * chance * (1 - chance));
-      rows.push({ what: `${type} ${percent} %`, unit: 'frames', asked: frames * chance, got: count(stats), bound });
+      rows.push({ what: `${type} ${percent} %`, unit: 'frames', expected: frames * chance, got: count(stats), bound });
     }
   }
   for (const kbit of [1000, 20_000, 200_000]) rows.push(await bandwidth(client, folder, kbit));
@@ -32,7 +32,7 @@ export async function exactness(client: FabricClient, folder: string): Promise<E
 }
 
 interface Outcome extends DirectionStats {
-  /** Frames that came changed. */
+  /** Frames that arrived changed. */
   readonly damaged: number;
 }
 
@@ -47,7 +47,7 @@ async function sendAll(client: FabricClient, folder: string, filters: Filters): 
     let damaged = 0;
     const whole = framesOf(frameBytes, 1);
     let rest = Buffer.alloc(0);
-    ends.b.heard = (_length, chunk) => {
+    ends.b.onReceive = (_length, chunk) => {
       const all = Buffer.concat([rest, chunk]);
       let at = 0;
       for (; at + whole.length <= all.length; at += whole.length) {
@@ -63,14 +63,14 @@ async function sendAll(client: FabricClient, folder: string, filters: Filters): 
   });
 }
 
-/** Offered twice what passes, for long enough that the queue is full. */
+/** Offers twice the bandwidth, long enough to fill the queue. */
 async function bandwidth(client: FabricClient, folder: string, kbit: number): Promise<Exactness> {
   const bytesPerMs = kbit / 8;
   return withLink({ client, folder, filters: { bandwidth: [kbit] } }, async (ends) => {
-    let heard = 0;
+    let received = 0;
     const step = frameBytes + 4;
-    ends.b.heard = (length) => {
-      heard += length;
+    ends.b.onReceive = (length) => {
+      received += length;
     };
     const measured = { from: 0, began: 0 };
     const began = performance.now();
@@ -80,12 +80,12 @@ async function bandwidth(client: FabricClient, folder: string, kbit: number): Pr
       const count = Math.min(500, Math.floor(due - sent));
       if (count > 0) await written(ends, framesOf(frameBytes, count));
       sent += Math.max(0, count);
-      if (measured.began === 0 && now - began > 1000) Object.assign(measured, { from: heard, began: performance.now() });
+      if (measured.began === 0 && now - began > 1000) Object.assign(measured, { from: received, began: performance.now() });
       await sleep(1);
     }
     const elapsedMs = performance.now() - measured.began;
-    const got = (((heard - measured.from) / step) * frameBytes * 8) / elapsedMs;
-    return { what: `bandwidth ${kbit.toLocaleString('en')} kbit/s`, unit: 'kbit/s', asked: kbit, got, bound: kbit * 0.02 };
+    const got = (((received - measured.from) / step) * frameBytes * 8) / elapsedMs;
+    return { what: `bandwidth ${kbit.toLocaleString('en')} kbit/s`, unit: 'kbit/s', expected: kbit, got, bound: kbit * 0.02 };
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * Two virtual machines and an iperf3 between them: over a link of the fabric, and over a bare socket of QEMU's own between two other
- * machines of the same make. The guest is the demo's, with the iperf3 of this machine beside it.
+ * Two virtual machines with an iperf3 between them: over a link of the fabric, and over a bare QEMU socket between two other
+ * machines of the same configuration. The guest is the demo's, with the host's iperf3 added.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,17 +17,17 @@ import { median } from './figures.ts';
 const ramMiB = 192;
 const rounds = 3;
 const seconds = 4;
-/** Of a machine without hardware acceleration on a busy host. */
+/** For a machine without hardware acceleration on a busy host. */
 const startLimitMs = 60_000;
 const server = '10.99.0.2';
 
 export interface GuestFigures {
-  /** Mbit/s as the receiver counts them. */
+  /** Mbit/s, counted by the receiver. */
   readonly bare: number;
   readonly fabric: number;
 }
 
-/** @throws Error when something is missing for it, in words for people. */
+/** @throws Error when a prerequisite is missing, with its name. */
 export async function guestToGuest(client: FabricClient, folder: string): Promise<GuestFigures> {
   const guest = await guestWithIperf(folder);
   const machines: Machine[] = [];
@@ -67,7 +67,7 @@ export async function guestToGuest(client: FabricClient, folder: string): Promis
 async function measure(near: Machine): Promise<number> {
   const text = await near.console.run(`iperf3 -c ${server} -t ${seconds} -f m`, seconds * 1000 + 30_000);
   const speed = /([\d.]+) Mbits\/sec\s+receiver/.exec(text)?.[1];
-  if (speed === undefined) throw new Error(`iperf3 said no speed: ${text.slice(-300)}`);
+  if (speed === undefined) throw new Error(`iperf3 reported no speed: ${text.slice(-300)}`);
   return Number(speed);
 }
 
@@ -110,7 +110,7 @@ class Machine {
   }
 }
 
-/** QEMU listens a moment after it was started. */
+/** QEMU listens shortly after its start. */
 async function connected(port: number): Promise<Console> {
   const limit = performance.now() + 5000;
   for (;;) {
@@ -123,7 +123,7 @@ async function connected(port: number): Promise<Console> {
   }
 }
 
-/** A second archive behind the first: the kernel unpacks one after the other. */
+/** A second archive after the first: the kernel unpacks both in order. */
 async function guestWithIperf(folder: string): Promise<Guest> {
   const { kernel, initrd } = await ensureGuest((line) => console.error(line));
   const program = (await run('sh', ['-c', 'command -v iperf3'])).stdout.trim();

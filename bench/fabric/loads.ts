@@ -1,4 +1,4 @@
-/** What is sent through a relay, and what is measured. */
+/** Traffic through a relay, and its measurements. */
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,20 +7,20 @@ import { type Ends, framesOf } from './ends.ts';
 
 export interface Throughput {
   framesPerSecond: number;
-  /** CPU of the relay, in microseconds per frame. */
+  /** CPU of the relay, in µs per frame. */
   cpuMicrosPerFrame: number;
 }
 
-/** Sends as fast as the relay takes it, from a to b. `pids`: of all processes that are the relay. */
+/** Sends from a to b as fast as the relay accepts. `pids`: all processes of the relay. */
 export async function flood(ends: Ends, pids: readonly number[], load: { frameBytes: number; ms: number }): Promise<Throughput> {
   const { frameBytes, ms } = load;
   const chunk = framesOf(frameBytes, Math.floor(65536 / (frameBytes + 4)));
   let bytes = 0;
-  ends.b.heard = (length) => {
+  ends.b.onReceive = (length) => {
     bytes += length;
   };
   const socket = ends.a.socket;
-  if (!socket) throw new Error('nobody is connected');
+  if (!socket) throw new Error('no peer is connected');
   let sending = true;
   const pump = () => {
     while (sending && socket.write(chunk));
@@ -42,7 +42,7 @@ export async function flood(ends: Ends, pids: readonly number[], load: { frameBy
   return { framesPerSecond: frames / seconds, cpuMicrosPerFrame: cpu / frames };
 }
 
-/** One frame at a time, there and back; microseconds. */
+/** One frame at a time, there and back; µs. */
 export async function roundTrips(ends: Ends, load: { frameBytes: number; count: number }): Promise<number[]> {
   const frame = framesOf(load.frameBytes, 1);
   const times: number[] = [];
@@ -52,19 +52,19 @@ export async function roundTrips(ends: Ends, load: { frameBytes: number; count: 
     sentAt = performance.now();
     ends.a.socket?.write(frame);
   };
-  ends.b.heard = () => void ends.b.socket?.write(frame);
-  ends.a.heard = () => {
+  ends.b.onReceive = () => void ends.b.socket?.write(frame);
+  ends.a.onReceive = () => {
     times.push((performance.now() - sentAt) * 1000);
     if (times.length < load.count) setImmediate(send);
     else resolve();
   };
   send();
   await promise;
-  ends.a.heard = () => undefined;
+  ends.a.onReceive = () => undefined;
   return times;
 }
 
-/** Linux lets a sleep run 50 µs over; not in this process. */
+/** Linux lets a sleep overrun by 50 µs by default; not in this process. */
 function sleepExactly(): Promise<void> {
   return writeFile('/proc/self/timerslack_ns', '1').catch(() => undefined);
 }
@@ -72,19 +72,19 @@ function sleepExactly(): Promise<void> {
 export interface OneWay {
   sent: number;
   lost: number;
-  /** From the moment of sending to that of hearing, less what was asked for, in ms. */
+  /** From sending to reception, less the configured delay, in ms. */
   errorsMs: number[];
   cpuMicrosPerFrame: number;
 }
 
-/** Sends at an even pace from a to b; every frame carries its number and the time of sending. */
+/** Sends at an even pace from a to b; every frame carries its number and its time of sending. */
 export async function paced(ends: Ends, pid: number, load: { perSecond: number; ms: number; delayMs: number }): Promise<OneWay> {
   const step = 4 + 100;
   const frame = framesOf(100, 1);
   const total = Math.round((load.perSecond * load.ms) / 1000);
   const errorsMs: number[] = [];
   let rest: Buffer = Buffer.alloc(0);
-  ends.b.heard = (_length, chunk) => {
+  ends.b.onReceive = (_length, chunk) => {
     const now = performance.now();
     const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let at = 0;
@@ -92,7 +92,7 @@ export async function paced(ends: Ends, pid: number, load: { perSecond: number; 
     rest = all.subarray(at);
   };
   await sleepExactly();
-  const nobody = new Int32Array(new SharedArrayBuffer(4));
+  const never = new Int32Array(new SharedArrayBuffer(4));
   const cpu = await cpuMicros(pid);
   const began = performance.now();
   let sent = 0;
@@ -105,9 +105,9 @@ export async function paced(ends: Ends, pid: number, load: { perSecond: number; 
       ends.a.socket?.write(Buffer.from(frame));
     }
     if (sent === total) return resolve();
-    // Asleep, not spinning: a generator that takes a whole processor measures who gets the others.
+    // Sleeps instead of spinning: a generator that occupies a whole processor would measure the scheduler.
     const aheadMs = began + (sent * 1000) / load.perSecond - performance.now();
-    if (aheadMs > 0) Atomics.wait(nobody, 0, 0, aheadMs);
+    if (aheadMs > 0) Atomics.wait(never, 0, 0, aheadMs);
     return setImmediate(turn);
   };
   turn();

@@ -1,4 +1,4 @@
-/** What a thousand links cost: doing nothing, and with a little traffic each. */
+/** The cost of a thousand links: idle, and with a little traffic each. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMicros } from './cpu.ts';
 import { Ends, framesOf } from './ends.ts';
@@ -8,16 +8,16 @@ const perSecond = 100;
 const ms = 4000;
 
 export interface ManyLinks {
-  /** Of one CPU, in percent. */
+  /** Percent of one CPU. */
   readonly idleCpu: number;
   readonly busyCpu: number;
   readonly sent: number;
   readonly lost: number;
-  /** Frames a second that the generator brought about; less than asked for on a slow machine. */
+  /** Frames per second that the generator achieved; fewer than intended on a slow machine. */
   readonly sentPerSecond: number;
 }
 
-/** `join` makes a process join all these ends and answers its pid. */
+/** `join` makes a process join all these ends and returns its pid. */
 export async function manyLinks(folder: string, join: (links: readonly Ends[]) => Promise<number>): Promise<ManyLinks> {
   const links = Array.from({ length: count }, (_, index) => new Ends(folder, `many-${index}`));
   try {
@@ -27,7 +27,7 @@ export async function manyLinks(folder: string, join: (links: readonly Ends[]) =
     const idle = await cpuShare(pid, () => sleep(ms));
     let heardBytes = 0;
     for (const ends of links) {
-      ends.b.heard = (length) => {
+      ends.b.onReceive = (length) => {
         heardBytes += length;
       };
     }
@@ -51,7 +51,7 @@ export async function manyLinks(folder: string, join: (links: readonly Ends[]) =
   }
 }
 
-/** CPU of a process while `work` lasts, in percent of one. */
+/** CPU of a process during `work`, in percent of one. */
 async function cpuShare(pid: number, work: () => Promise<unknown>): Promise<number> {
   const [before, began] = [await cpuMicros(pid), performance.now()];
   await work();

@@ -11,13 +11,13 @@ const rounds = 3;
 const ms = 1000;
 const frameSizes = [100, 1500, 9000];
 
-/** Of each way: what arrived a second and what it cost both fabrics, by size of frames; µs there and back. */
+/** In each mode, by frame size: frames received per second and the CPU of both fabrics; round trip in µs. */
 export interface Crossing {
   readonly bySize: readonly ({ readonly frameBytes: number } & Throughput)[];
   readonly roundTripMicros: number;
 }
 
-/** Taking turns; the median of the rounds counts. `near` is the first of the fabrics. */
+/** Alternating; the median of the rounds counts. `near` is the first of the fabrics. */
 export async function crossings(near: FabricClient, folder: string): Promise<Record<'datagrams' | 'stream', Crossing>> {
   const far = await FabricClient.connectOrSpawn({ socketPath: `${folder}/far`, logPath: `${folder}/far-log` });
   const all = { datagrams: new Ends(folder, 'datagrams'), stream: new Ends(folder, 'stream') };
@@ -35,14 +35,14 @@ export async function crossings(near: FabricClient, folder: string): Promise<Rec
         trips[name].push(median(await roundTrips(all[name], { frameBytes: 100, count: 2000 })));
       }
     }
-    const told = (name: 'datagrams' | 'stream'): Crossing => ({
+    const figuresOf = (name: 'datagrams' | 'stream'): Crossing => ({
       bySize: frameSizes.map((frameBytes, size) => {
         const figure = (key: keyof Throughput) => median((runs[name][size] ?? []).map((run) => run[key]));
         return { frameBytes, framesPerSecond: figure('framesPerSecond'), cpuMicrosPerFrame: figure('cpuMicrosPerFrame') };
       }),
       roundTripMicros: median(trips[name]),
     });
-    return { datagrams: told('datagrams'), stream: told('stream') };
+    return { datagrams: figuresOf('datagrams'), stream: figuresOf('stream') };
   } finally {
     for (const ends of Object.values(all)) ends.close();
     await far.quit();
@@ -65,7 +65,7 @@ async function joinAcross(
   await ends.connected();
   const isReady = async () => (await fabrics[0].stats([name]))[0]?.carrier === (stream ? 'stream' : undefined);
   for (let tried = 0; !(await isReady()); tried += 1) {
-    if (tried > 500) throw new Error('no stream came to be');
+    if (tried > 500) throw new Error('no stream was established');
     await sleep(10);
   }
 }

@@ -16,7 +16,7 @@ test('an archive has four-byte aligned records and a trailer', () => {
   assert.match(text, /hello\0\0\0/);
 });
 
-test('busybox unpacks it, where there is one', (context) => {
+test('busybox unpacks it, if busybox is installed', (context) => {
   const archive = cpio([{ path: 'some-file', type: 'file', data: Buffer.from('x') }]);
   const listed = spawnSync('busybox', ['cpio', '-t'], { input: archive, encoding: 'utf8' });
   if (listed.error) return context.skip('busybox is not installed');

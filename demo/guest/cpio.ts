@@ -1,4 +1,4 @@
-/** Writes a cpio archive in the "newc" form, the one the Linux kernel unpacks as its first root (Documentation/driver-api/early-userspace/buffer-format.rst). */
+/** Writes a cpio archive in "newc" format, which the Linux kernel unpacks as its first root (Documentation/driver-api/early-userspace/buffer-format.rst). */
 
 export type CpioEntry =
   | { path: string; type: 'directory' }
@@ -8,7 +8,7 @@ export type CpioEntry =
 
 const formatBits = { directory: 0o040755, file: 0o100644, link: 0o120777, 'character-device': 0o020600 } as const;
 
-/** The archive, uncompressed. Folders must come before what lies in them. */
+/** The archive, uncompressed. A folder must precede its files. */
 export function cpio(entries: readonly CpioEntry[]): Buffer {
   const parts: Buffer[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -36,13 +36,13 @@ interface CpioRecord {
 function record({ inode, mode, device, path, data }: CpioRecord): Buffer {
   const name = Buffer.from(`${path}\0`);
   const [major = 0, minor = 0] = device;
-  // inode, mode, uid, gid, links, mtime, size, device of the file (2), device it stands for (2), length of the name, checksum
+  // inode, mode, uid, gid, links, mtime, size, device of the file (2), device of a special file (2), length of the name, checksum
   const fields = [inode, mode, 0, 0, 1, 0, data.length, 0, 0, major, minor, name.length, 0];
   const header = Buffer.from(`070701${fields.map((field) => field.toString(16).padStart(8, '0')).join('')}`);
   return Buffer.concat([header, name, padding(header.length + name.length), data, padding(data.length)]);
 }
 
-/** Header with name, and data, each end on a multiple of four bytes. */
+/** Header with name, and data, each padded to a multiple of four bytes. */
 function padding(length: number): Buffer {
   return Buffer.alloc((4 - (length % 4)) % 4);
 }

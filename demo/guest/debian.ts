@@ -1,4 +1,4 @@
-/** Fetches and opens Debian packages without installing them: no root needed, only apt's package lists. */
+/** Downloads and unpacks Debian packages without installing them: needs no root, only apt's package lists. */
 import { spawn } from 'node:child_process';
 import { access, readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ export interface Output {
   stderr: string;
 }
 
-/** Runs a program to its end. A program that cannot be started counts as ended with code 127. */
+/** Runs a program to its end. A program that cannot be started counts as exited with code 127. */
 export function run(command: string, args: readonly string[], cwd?: string): Promise<Output> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...(cwd === undefined ? {} : { cwd }) });
@@ -25,13 +25,13 @@ export function run(command: string, args: readonly string[], cwd?: string): Pro
   });
 }
 
-/** Name of the kernel package that the meta package stands for today, e.g. `linux-image-6.1.0-56-cloud-amd64`. */
+/** Name of the kernel package that the meta package currently depends on, e.g. `linux-image-6.1.0-56-cloud-amd64`. */
 export async function resolveMetaPackage(meta: string): Promise<string | undefined> {
   const { stdout } = await run('apt-cache', ['depends', '--no-recommends', '--no-suggests', meta]);
   return /Depends: (\S+)/.exec(stdout)?.[1];
 }
 
-/** Brings apt's package lists up to date, which only root can. */
+/** Updates apt's package lists, which only root can. */
 export async function updateLists(): Promise<void> {
   const update = await run('apt-get', ['update', '-q']);
   if (update.code !== 0) throw new Error(`apt-get update failed: ${lastLines(update.stderr)}`);
@@ -40,8 +40,8 @@ export async function updateLists(): Promise<void> {
 export const isRoot = () => process.getuid?.() === 0;
 
 /**
- * Downloads packages into `folder` and unpacks each into `folder/root`; `members` names the paths wanted, as tar patterns.
- * Lists that are too old name packages that are gone: then they are brought up to date once, if we may.
+ * Downloads packages into `folder` and unpacks each into `folder/root`; `members` lists the required paths as tar patterns.
+ * Outdated lists name removed packages: root then updates the lists once and retries.
  */
 export async function fetchPackages(names: readonly string[], folder: string, members: readonly string[]): Promise<void> {
   // As root, apt would otherwise warn that its own user cannot write here.
@@ -59,7 +59,7 @@ export async function fetchPackages(names: readonly string[], folder: string, me
   const packages = (await readdir(folder)).filter((name) => name.endsWith('.deb'));
   await Promise.all(
     packages.map(async (file) => {
-      // tar complains about patterns that match nothing in this package; whoever uses the files sees what is missing.
+      // tar complains about patterns without a match in this package; the caller reports missing files.
       const script =
         'deb=$1 root=$2; shift 2; dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$root" --wildcards --no-anchored "$@" 2>/dev/null';
       await run('sh', ['-c', script, 'unpack', file, 'root', ...members], folder);
@@ -84,7 +84,7 @@ export async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** All files below a folder whose name ends in `suffix`, by name without it. */
+/** All files below a folder whose name ends in `suffix`, keyed by the name without it. */
 export async function filesBelow(folder: string, suffix: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

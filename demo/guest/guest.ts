@@ -1,7 +1,7 @@
 /**
- * The guest of the demo and of the tests: a Linux small enough to be at its prompt three seconds after its start without hardware
- * acceleration. Made on the spot from Debian's own packages (the cloud kernel and a static busybox), which are downloaded and
- * unpacked but not installed, and kept in the user's cache folder; afterwards neither network nor apt is needed.
+ * The guest of the demo and of the tests: a Linux small enough to reach its prompt three seconds after its start without hardware
+ * acceleration. Built locally from Debian's own packages (the cloud kernel and a static busybox), which are downloaded and
+ * unpacked but not installed, and kept in the user's cache folder; later runs need neither network nor apt.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { exists, fetchedVersions, fetchPackages, filesBelow, isRoot, resolveMeta
 import { unpackKernel } from './vmlinux.ts';
 
 export interface Guest {
-  /** Absolute paths, to be given as `kernel_image` and `initrd`. */
+  /** Absolute paths for `kernel_image` and `initrd`. */
   kernel: string;
   initrd: string;
 }
@@ -20,19 +20,19 @@ export interface Guest {
 /** Memory with which the guest runs comfortably; 80 MB is the least (measured with kernel 6.1). */
 export const guestRamMiB = 96;
 
-/** Loaded at every start, each after what it depends on: network, disks, and the power button. */
+/** Loaded at every start, in order of their dependencies: network, disks, and the power button. */
 const modules = ['virtio_pci', 'virtio_net', 'virtio_blk', 'button', 'evdev'];
 const kernelMeta = 'linux-image-cloud-amd64';
 const initFile = path.join(import.meta.dirname, 'init');
-/** Raised when the way the guest is put together changes. */
+/** Raised when the build of the guest changes. */
 const recipeVersion = 1;
 
-/** What every start of the guest needs on the kernel's command line; `ips` has one address per interface, "-" for none. */
+/** The kernel's command line for every start of the guest; `ips` has one address per interface, "-" for none. */
 export function guestCommandLine(host: string, ips: readonly string[]): string {
   return `console=ttyS0 quiet no_timer_check mitigations=off ipv6.disable=1 cryptomgr.notests host=${host} ips=${ips.join(',')}`;
 }
 
-/** The guest's files: from the cache, or made now. @throws Error with what to do when it can be neither found nor made. */
+/** The guest's files: from the cache, or built now. @throws Error with the remedy when they are neither cached nor can be built. */
 export async function ensureGuest(log: (line: string) => void = () => {}): Promise<Guest> {
   const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'patchbay');
   const init = await readFile(initFile);
@@ -71,7 +71,7 @@ async function buildGuest(cache: string, recipe: string, init: Buffer, log: (lin
     await mkdir(made);
     await writeGuest(path.join(work, 'root'), made, init);
     const folder = path.join(cache, `guest-${version.replace(/[^\w.+-]/g, '_')}-${recipe}`);
-    // Somebody else may have made the same at the same time: either is good.
+    // Another process may have built the same guest concurrently: either result is valid.
     await rename(made, folder).catch(async (error: unknown) => {
       if (!(await exists(guestIn(folder).kernel))) throw error;
     });
@@ -129,7 +129,7 @@ async function writeGuest(root: string, folder: string, init: Buffer): Promise<v
   await writeFile(path.join(folder, 'initrd'), cpio(entries));
 }
 
-/** The wanted modules and all that they need, each after what it depends on. What is not there is built into the kernel. */
+/** The listed modules and their dependencies, each after its dependencies. A missing module is built into the kernel. */
 async function orderModules(files: ReadonlyMap<string, string>): Promise<{ name: string; data: Buffer }[]> {
   const ordered: { name: string; data: Buffer }[] = [];
   const seen = new Set<string>();

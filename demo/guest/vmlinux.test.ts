@@ -9,7 +9,7 @@ const block = (...bytes: number[]) => {
 };
 const letters = (text: string) => [...Buffer.from(text)];
 
-test('literals and an overlapping copy are unpacked', () => {
+test('literals and an overlapping copy are decompressed', () => {
   // 'ab', then 6 bytes from 2 back, then 'c'
   const packed = block(0x22, ...letters('ab'), 2, 0, 0x10, ...letters('c'));
   assert.equal(unpackLz4(packed, 9)?.toString(), 'ababababc');
@@ -27,6 +27,6 @@ test('a copy from before the start, a short block and a wrong size are refused',
   assert.equal(unpackLz4(block(0x10, ...letters('a')), 7), undefined);
 });
 
-test('what is no bzImage is left alone', () => {
+test('a file that is not a bzImage is returned unchanged', () => {
   assert.equal(unpackKernel(Buffer.alloc(4096)), undefined);
 });

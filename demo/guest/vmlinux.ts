@@ -1,5 +1,5 @@
 /**
- * Takes the plain kernel out of a bzImage. QEMU starts a plain x86 kernel directly (PVH), which saves the guest its own
+ * Extracts the plain kernel from a bzImage. QEMU starts a plain x86 kernel directly (PVH), which saves the guest its own
  * decompression: half a second under TCG.
  *
  * Layout of a bzImage: Documentation/arch/x86/boot.rst, fields `setup_sects`, `payload_offset`, `payload_length`.
@@ -12,7 +12,7 @@ const payloadLengthAt = 0x24c;
 const lz4Magic = 0x184c2102;
 const elfMagic = 0x464c457f;
 
-/** The plain kernel, or undefined when this one is packed in another way: then the bzImage itself must be booted. */
+/** The plain kernel, or undefined for another compression: then the bzImage itself must be booted. */
 export function unpackKernel(bzImage: Buffer): Buffer | undefined {
   if (bzImage.length < 0x250 || bzImage.toString('latin1', magicAt, magicAt + 4) !== 'HdrS') return undefined;
   const setupSectors = bzImage[setupSectorsAt] || 4;
@@ -24,7 +24,7 @@ export function unpackKernel(bzImage: Buffer): Buffer | undefined {
   return kernel?.readUInt32LE(0) === elfMagic ? kernel : undefined;
 }
 
-/** Unpacks a sequence of blocks, each with its packed size before it (4 bytes, little-endian). Undefined when it is damaged. */
+/** Decompresses a sequence of blocks, each preceded by its compressed size (4 bytes, little-endian). Undefined for damaged data. */
 export function unpackLz4(blocks: Buffer, sizeBytes: number): Buffer | undefined {
   const out = Buffer.allocUnsafe(sizeBytes);
   let written = 0;
@@ -39,7 +39,7 @@ export function unpackLz4(blocks: Buffer, sizeBytes: number): Buffer | undefined
   return written === sizeBytes ? out : undefined;
 }
 
-/** One LZ4 block (lz4_Block_format.md): literals, then a copy of `length` bytes from `distance` bytes back, and so on. */
+/** One LZ4 block (lz4_Block_format.md): literals, then a copy of `length` bytes from `distance` bytes before, repeated. */
 function unpackBlock(block: Buffer, out: Buffer, from: number): number {
   let at = 0;
   let written = from;
@@ -60,7 +60,7 @@ function unpackBlock(block: Buffer, out: Buffer, from: number): number {
     const length = extended(token & 15) + 4;
     if (distance === 0 || distance > written) return Number.POSITIVE_INFINITY;
     for (let left = length; left > 0; ) {
-      // A copy may overlap what it writes: then it repeats itself, `distance` bytes at a time.
+      // A copy may overlap its output: it then repeats the last `distance` bytes.
       const step = Math.min(left, distance);
       out.copyWithin(written, written - distance, written - distance + step);
       written += step;

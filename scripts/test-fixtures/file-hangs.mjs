@@ -1,4 +1,4 @@
-/** Its process leaves its server alone on SIGTERM, and the server leads a session of its own. */
+/** The process keeps its server running on SIGTERM, and the server leads its own session. */
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 

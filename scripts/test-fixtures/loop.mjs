@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 
 test('never yields', async () => {
-  // The runner hears of the test first.
+  // The runner receives the start of the test first.
   await new Promise((resolve) => setTimeout(resolve, 100));
   for (;;);
 });

@@ -1,4 +1,4 @@
-/** `node run.mjs LIMITS FILE…`: the runner on fixtures, with limits that are reached soon. */
+/** `node run.mjs LIMITS FILE…`: the runner on fixtures, with short limits. */
 import { runTests } from '../test-runner.mjs';
 
 const [limits = '{}', ...files] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** A hook that starts a server and fails before it is known to the hook that stops it. */
+/** A hook that starts a server and fails before the hook that stops it knows the server. */
 import { after, before, test } from 'node:test';
 import { startServer } from '../../test/support/server.ts';
 

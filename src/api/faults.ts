@@ -1,5 +1,5 @@
 /**
- * Every failure a client can see: a word for machines, an HTTP status, a sentence for people. Thrown by domain code, turned into
+ * Every failure a client can see: a code for programs, an HTTP status, a sentence for users. Thrown by domain code, turned into
  * an answer only by `http/reply-errors.ts`. `docs/errors.md` explains each; a test compares the two lists.
  */
 
@@ -17,19 +17,19 @@ const table = {
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   unauthorized: { status: 401, says: 'Authentication is required' },
-  too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in a while' },
+  too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: {
     status: 429,
-    says: 'This address has {limit} {what} already: let some end, or raise {setting} in [Server]',
+    says: 'This address has {limit} {what} already: close some, or raise {setting} in [Server]',
   },
-  path_too_long: { status: 414, says: 'The address has a part of more than {limit} characters' },
+  path_too_long: { status: 414, says: 'A part of the request path has more than {limit} characters: shorten it' },
   body_late: { status: 408, says: 'The request body did not arrive within {seconds} s' },
   upload_idle: { status: 408, says: 'Nothing of the upload arrived for {seconds} s: send it again' },
   host_refused: {
     status: 403,
     says: 'This server is not known as "{host}": use its IP address, or add the name to allowed_hosts in [Server]',
   },
-  origin_refused: { status: 403, says: 'Pages of {origin} may not use this server' },
+  origin_refused: { status: 403, says: 'Pages of {origin} may not use this server: add the origin to allowed_origins in [Server]' },
   upgrade_required: { status: 400, says: 'This address answers WebSocket connections only' },
   not_local: { status: 403, says: 'This needs a local server: start it with --local, or set local = True in [Server] ({what})' },
 
@@ -37,7 +37,10 @@ const table = {
 
   // Storage
   storage_failed: { status: 507, says: 'The change could not be written and was not made: {reason}' },
-  disk_floor: { status: 507, says: 'There is too little space left on the disk: {reason}. Make room, or lower it in [Server]' },
+  disk_floor: {
+    status: 507,
+    says: 'There is too little space left on the disk: {reason}. Make room, or lower min_free_bytes in [Server]',
+  },
   files_exhausted: {
     status: 503,
     says: 'The server cannot open another file or connection ({code}): raise its limit of open files (ulimit -n, or LimitNOFILE of systemd)',
@@ -55,14 +58,14 @@ const table = {
   project_path_taken: { status: 403, says: 'The folder "{path}" exists already' },
   project_newer: {
     status: 409,
-    says: 'The project "{name}" was written by a newer program (revision {revision}, this one reads up to {known})',
+    says: 'The project "{name}" was written by a newer program (revision {revision}; this one reads up to {known}): use a newer version',
   },
   project_copy_failed: { status: 409, says: 'The project "{name}" could not be copied: {reason}' },
   project_export_failed: { status: 409, says: 'The project "{name}" could not be exported: {reason}' },
   archive_invalid: { status: 409, says: 'The archive cannot be used: {reason}' },
   archive_image_differs: {
     status: 409,
-    says: 'The archive brings the image "{image}", and this server has another one of that name: rename or remove that one first',
+    says: 'The archive brings the image "{image}", but this server has a different image of that name: rename or remove it first',
   },
   project_delete_failed: { status: 409, says: 'The project "{name}" could not be deleted: {reason}' },
 
@@ -75,22 +78,22 @@ const table = {
 
   // Nodes
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
-  node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be made on this compute: {reason}' },
+  node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be created on this compute: {reason}' },
   node_locked: { status: 409, says: 'Node {name} cannot be deleted because it is locked: unlock it first' },
-  node_name_exhausted: { status: 409, says: 'There is no free name left for "{name}"' },
+  node_name_exhausted: { status: 409, says: 'No free name is left for "{name}"' },
   node_name_format: { status: 409, says: 'The name format "{format}" is not valid: {reason}' },
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
-  node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} have no copies' },
+  node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} cannot be copied' },
   console_unavailable: {
     status: 409,
-    says: 'The console cannot listen on {host} port {port}: {reason}. Choose another console port, or end what uses it',
+    says: 'The console cannot listen on {host} port {port}: {reason}. Choose another console port, or stop the program that uses it',
     exception: 'NodeError',
   },
   node_console: {
     status: 409,
-    says: 'Node {name} has no console that could be reached now: {reason}',
+    says: 'The console of node {name} cannot be reached: {reason}',
     exception: 'NodeError',
   },
   node_id_taken: { status: 409, says: 'There is another node with the id {node_id} already', exception: 'NodeError' },
@@ -114,15 +117,21 @@ const table = {
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", but {count} were given. Name two ports of two nodes' },
   link_itself: { status: 409, says: 'Node {name} cannot be linked to itself. Choose a port of another node' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
-  link_no_common_network: { status: 409, says: 'The computes {one} and {other} have no network in common' },
+  link_no_common_network: {
+    status: 409,
+    says: 'The computes {one} and {other} have no network in common: give them addresses that reach each other',
+  },
   port_not_found: { status: 404, says: 'Port {adapter_number}/{port_number} for {name} not found' },
   port_taken: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is already used' },
   ports_exhausted: {
     status: 409,
     says: 'No free {what} port left between {first} and {last}: widen the range in the configuration',
   },
-  host_unknown: { status: 409, says: 'The address of the host "{host}" could not be found: {reason}' },
-  udp_port_taken: { status: 409, says: 'UDP port {lport} is used by another node already' },
+  host_unknown: {
+    status: 409,
+    says: 'The address of the host "{host}" could not be found: {reason}. Correct the name, or use an IP address',
+  },
+  udp_port_taken: { status: 409, says: 'UDP port {lport} is used by another node already: choose another port' },
   nio_type: { status: 409, says: 'A NIO of type {type} is not supported by {node_type} nodes' },
   nio_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not connected', exception: 'NodeError' },
   adapter_missing: {
@@ -132,7 +141,7 @@ const table = {
   },
   uplink_to_uplink: {
     status: 409,
-    says: 'Both {one} and {other} are uplinks, which lead out of the project: join each of them to a machine or a switch',
+    says: 'Both {one} and {other} are uplinks: link each of them to a machine or a switch instead',
   },
   ports_connected: {
     status: 409,
@@ -146,16 +155,16 @@ const table = {
     exception: 'NodeError',
   },
   capture_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not captured', exception: 'NodeError' },
-  capture_file_invalid: { status: 400, says: 'The name "{file}" cannot be that of a capture file: {reason}' },
+  capture_file_invalid: { status: 400, says: '"{file}" is not a valid name of a capture file: {reason}' },
   capture_file_taken: { status: 409, says: 'Another capture writes to "{file}": choose another name', exception: 'NodeError' },
   capture_id_taken: { status: 409, says: 'There is a capture with the id {capture_id} already' },
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
   capture_link_active: { status: 409, says: 'The link {link_id} is being captured already: stop that capture first' },
   capture_link_missing: { status: 409, says: 'The link {link_id} is not captured: start a capture first' },
-  link_failed: { status: 409, says: 'The link could not be made: {reason}' },
-  fabric_unavailable: { status: 409, says: 'The fabric does not answer: {reason}' },
-  statistics_failed: { status: 409, says: 'The figures of this host could not be read: {reason}' },
+  link_failed: { status: 409, says: 'The link could not be created: {reason}' },
+  fabric_unavailable: { status: 409, says: 'The fabric does not answer: {reason}. Try again in a second' },
+  statistics_failed: { status: 409, says: 'The statistics of this host could not be read: {reason}' },
 
   // Drawings
   drawing_not_found: { status: 404, says: "Drawing ID {drawing_id} doesn't exist" },
@@ -176,6 +185,10 @@ const table = {
     says: "The user and password of compute '{name}' would cross the network in the clear to {address}: use https, or set clear_credentials = True in [Server]",
   },
   compute_refused: { status: 409, says: "Compute '{name}' cannot be used: {reason}" },
+  compute_reply_invalid: {
+    status: 409,
+    says: "Compute '{name}' answered {request} with a reply that cannot be used: {reason}. Run the same version on both servers",
+  },
   compute_error: { status: 409, says: '{message}' },
   compute_bad_request: { status: 400, says: 'Bad request {request}: {message}' },
   compute_unauthorized: { status: 401, says: "Compute '{name}' does not accept the user and password it was registered with" },
@@ -185,7 +198,7 @@ const table = {
   compute_failed: { status: 500, says: "Compute '{name}' failed on {request}: {message}" },
   vm_engine_missing: {
     status: 409,
-    says: 'The engine {engine} is not present: this server runs no virtual machine for nodes. Register one that runs as a compute',
+    says: 'The engine {engine} is not available: this server runs no GNS3 VM. Register a running one as a compute',
   },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
@@ -246,18 +259,18 @@ const table = {
   emulator_absent: { status: 409, says: 'This compute cannot {what}: {reason}' },
   router_platform: {
     status: 409,
-    says: 'A router of platform {platform} cannot be made like this: {reason}',
+    says: 'A router of platform {platform} cannot have these properties: {reason}',
     exception: 'DynamipsError',
   },
-  address_invalid: { status: 409, says: '"{address}" is no IPv4 address' },
+  address_invalid: { status: 409, says: '"{address}" is not an IPv4 address: write four numbers with dots between them' },
   node_number_taken: {
     status: 409,
-    says: 'Another node has the {property} {number} already: choose another one, or leave it out',
+    says: 'Another node has the {property} {number} already: choose another, or omit it',
     exception: 'NodeError',
   },
   node_numbers_exhausted: {
     status: 409,
-    says: 'No number is left for another {node_type} node, which go up to {last}: delete one',
+    says: 'No number is left for another {node_type} node (1 to {last}): delete one',
     exception: 'NodeError',
   },
   confinement_failed: {
@@ -273,7 +286,7 @@ export type FaultCode = keyof FaultTable;
 type FieldNames<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | FieldNames<Rest> : never;
 export type FaultFields<C extends FaultCode> = Record<FieldNames<FaultTable[C]['says']>, string | number>;
 
-/** A failure of the table, with its fields filled in. `message` is the sentence that people read. */
+/** A failure of the table, with its fields filled in. `message` is the sentence for users. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly status: number;

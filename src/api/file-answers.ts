@@ -10,7 +10,7 @@ interface OpenFile {
   readonly source: Readable;
 }
 
-/** Files come from anybody: a browser must not take them for pages of this server. */
+/** Files come from any source: a browser must not treat them as pages of this server. */
 const harmless = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
 
 export function fileAnswer({ contentType, modified, sizeBytes, source }: OpenFile): Stream {

@@ -1,11 +1,12 @@
-/** The compute of this process, reached by its routes without a socket: bodies are validated and faults pass as they are. */
+/** The compute of this process, called by its routes without a socket: bodies are validated and faults are thrown unchanged. */
 import { Readable } from 'node:stream';
 import type { Capabilities } from '../schema/compute.ts';
-import type { Static } from '../schema/type.ts';
+import type { Static, TSchema } from '../schema/type.ts';
+import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
 import { fault } from './faults.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
 import { compileTemplate, type PathTemplate } from './template.ts';
-import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
+import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
 import { validateBody } from './validate.ts';
 
 export interface LocalTransportOptions {
@@ -17,7 +18,7 @@ export interface LocalTransportOptions {
 /** Bodies of parsed routes are limited as over HTTP. */
 const bodyLimitBytes = 1024 * 1024;
 
-export class LocalTransport implements Transport {
+export class LocalTransport<A> implements Transport<A> {
   readonly state: TransportState;
   readonly #routes = new Map<string, Route>();
   readonly #patterns: Pattern[] = [];
@@ -42,12 +43,21 @@ export class LocalTransport implements Transport {
 
   async connect(): Promise<void> {}
 
-  async call<T>(key: RouteKey, { path = {}, body = {} }: ComputeCall = {}): Promise<ComputeAnswer<T>> {
+  /** Handlers give what their routes declare: the reply is not validated again. */
+  async call<K extends KeyOf<A>>(key: K, ...[call]: CallArguments<A, K>): Promise<ReplyOfKey<A, K>> {
+    return (await this.#call(key, call)) as ReplyOfKey<A, K>;
+  }
+
+  async send<K extends KeyOf<A>>(key: K, ...[call]: CallArguments<A, K>): Promise<void> {
+    await this.#call(key, call);
+  }
+
+  async #call(key: RouteKey, { path = {}, body = {} }: ComputeCall = {}): Promise<unknown> {
     const route = this.#routes.get(withoutExpressions(key));
     if (!route) throw fault('compute_route_missing', { request: requestOf(key, path) });
     const texts: Record<string, string> = {};
     for (const [name, value] of Object.entries(path)) texts[name] = String(value);
-    return (await this.#handle(route, { path: texts, body })) as ComputeAnswer<T>;
+    return (await this.#handle(route, { path: texts, body })).body;
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
@@ -103,6 +113,12 @@ function match(patterns: readonly Pattern[], method: Method, path: string): { ro
     if (params) return { route, params };
   }
   throw fault('compute_route_missing', { request: shorten(`${method} ${path}`) });
+}
+
+/** Schemas of the JSON replies of routes, by their keys without regular expressions. */
+export function replySchemas(routes: readonly Route[]): ReadonlyMap<string, TSchema> {
+  const withReply = routes.filter(({ spec }) => spec.status !== 204 && spec.replyType === undefined);
+  return new Map(withReply.flatMap(({ key, spec }) => (spec.reply ? [[withoutExpressions(key), spec.reply]] : [])));
 }
 
 /** `{name:expression}` as `{name}`: what a key means does not depend on how its parameters are matched. */

@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Requester {
   /** A person or a program, as far as it is known. */
   readonly by: string | null;
-  /** What is done takes back this step of a project's history. */
+  /** The request reverts this step of a project's history. */
   readonly inverts?: number;
 }
 

@@ -8,8 +8,12 @@ import type { Static, TSchema } from '../schema/type.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type RouteKey = `${Method} /${string}`;
 
-type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Bare<Name> | ParamNames<Rest> : never;
-type Bare<Name extends string> = Name extends `${infer N}:${string}` ? N : Name;
+/** Names of the parameters in a key or template. */
+export type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Bare<Name> | ParamNames<Rest>
+  : never;
+/** The name of a parameter without its regular expression. */
+export type Bare<Name extends string> = Name extends `${infer N}:${string}` ? N : Name;
 /** Path parameters of a key, percent-decoded. */
 export type PathOf<Key extends string> = Record<ParamNames<Key>, string>;
 
@@ -21,11 +25,11 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly query: Readonly<Record<string, string>>;
   /** The unread request body; set on raw routes only. */
   readonly stream?: Readable;
-  /** Ends when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** Address the client used for this server (`Host` header), to build addresses for it. */
   readonly host?: string;
-  /** What the client calls itself (`User-Agent` header). */
+  /** The `User-Agent` header. */
   readonly userAgent?: string;
 }
 
@@ -72,7 +76,7 @@ export interface Socket {
   close(code?: number, reason?: string): void;
 }
 
-export interface RouteSpec<B extends TSchema | undefined> {
+export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | undefined = TSchema | undefined> {
   readonly summary: string;
   /** Schema of the JSON body; undefined: body and query are ignored. */
   readonly body?: B;
@@ -82,7 +86,7 @@ export interface RouteSpec<B extends TSchema | undefined> {
   readonly fillsDisk?: true;
   /** Success status; 204 answers have no body. Default 200. */
   readonly status?: number;
-  readonly reply?: TSchema;
+  readonly reply?: R;
   /** The answer has no body although its status is not 204. */
   readonly empty?: true;
   /** Content type of an answer that is not JSON. */
@@ -106,25 +110,31 @@ export interface Route {
   readonly socket?: (call: Call, socket: Socket, accepted: unknown) => void;
 }
 
+/** A route whose type keeps its key and schemas: what callers of it are derived from (`client.ts`). */
+export interface TypedRoute<Key extends RouteKey, B extends TSchema | undefined, R extends TSchema | undefined> extends Route {
+  readonly key: Key;
+  readonly spec: RouteSpec<B, R>;
+}
+
 /**
  * Declares a route. The handler returns the JSON value, a `Tagged` one, a `Stream`, an `Answer`, or nothing (an empty answer); it throws faults.
  */
-export function route<Key extends RouteKey, B extends TSchema | undefined = undefined>(
+export function route<Key extends RouteKey, B extends TSchema | undefined = undefined, R extends TSchema | undefined = undefined>(
   key: Key,
-  spec: RouteSpec<B>,
+  spec: RouteSpec<B, R>,
   handle: (call: Call<Key, BodyOf<B>>) => unknown,
-): Route {
+): TypedRoute<Key, B, R> {
   const [method, template] = split(key);
-  return { key, method, template, spec: spec as RouteSpec<TSchema | undefined>, handle: handle as Route['handle'] };
+  return { key, method, template, spec, handle: handle as Route['handle'] };
 }
 
 /** Declares a WebSocket route: `accept` runs before the upgrade and may throw a fault; `serve` gets what it returned. */
 export function socketRoute<Key extends `GET /${string}`, Accepted>(
   key: Key,
-  spec: RouteSpec<undefined>,
+  spec: RouteSpec<undefined, undefined>,
   accept: (call: Call<Key>) => Accepted | Promise<Accepted>,
   serve: (socket: Socket, accepted: Awaited<Accepted>, call: Call<Key>) => void,
-): Route {
+): TypedRoute<Key, undefined, undefined> {
   const [method, template] = split(key);
   return {
     key,

@@ -1,5 +1,5 @@
 /**
- * A browser cannot send credentials with a WebSocket. It asks for a ticket with them, and shows it as `?ticket=…` when it connects:
+ * A browser cannot send credentials with a WebSocket. It requests a ticket with them, and passes it as `?ticket=…` when it connects:
  * good once, for a short while, for one WebSocket route and nothing else.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,23 +1,19 @@
 /**
  * How the controller reaches a compute: by the routes of the compute's API and nothing else. The same calls go to the compute in this
- * process (`local-transport.ts`, no socket) and to one elsewhere (HTTP). Faults are thrown; an answer is always a success.
+ * process (`local-transport.ts`, no socket) and to a remote one (HTTP). Faults are thrown; an answer is always a success.
  */
 import type { Readable } from 'node:stream';
 import type { Capabilities } from '../schema/compute.ts';
 import type { Static } from '../schema/type.ts';
-import type { Method, RouteKey, Socket } from './route.ts';
+import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
+import type { Method, Socket } from './route.ts';
 
+/** A call without the types of its route: what transports make of `ApiCall`. */
 export interface ComputeCall {
   /** Values of the key's path parameters, not percent-encoded. */
-  readonly path?: Readonly<Record<string, string | number>>;
+  readonly path?: Readonly<Record<string, string | number>> | undefined;
   readonly body?: unknown;
-  /** How long to wait for the answer, milliseconds; 0 waits for ever. Default 120,000. Not used in-process. */
   readonly timeoutMs?: number;
-}
-
-export interface ComputeAnswer<T> {
-  readonly status: number;
-  readonly body: T;
 }
 
 export interface RawAnswer {
@@ -44,16 +40,23 @@ export interface TransportState {
 /** Joins a client's socket to that of a compute: frames pass both ways, and when one ends the other does. */
 export type Join = (client: Socket) => void;
 
-export interface Transport {
+/** `A`: the API that is called, derived from its routes. */
+export interface Transport<A> {
   readonly state: TransportState;
   /** Connects when it is not connected; returns at once when it is. @throws the reason why the compute cannot be used */
   connect(): Promise<void>;
-  call<T = unknown>(key: RouteKey, call?: ComputeCall): Promise<ComputeAnswer<T>>;
-  /** A request by its path (`/v2/compute/…`), for proxies: bodies pass as they are. */
+  /**
+   * Calls a route and resolves with its reply, which has the form of the route's schema.
+   * @throws what the compute answers; `compute_reply_invalid` when a remote compute's reply has another form
+   */
+  call<K extends KeyOf<A>>(key: K, ...args: CallArguments<A, K>): Promise<ReplyOfKey<A, K>>;
+  /** Calls a route whose reply does not matter: it is not read. @throws what the compute answers */
+  send<K extends KeyOf<A>>(key: K, ...args: CallArguments<A, K>): Promise<void>;
+  /** A request by its path (`/v2/compute/…`), for proxies: bodies are passed on unchanged. */
   raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer>;
   /**
-   * Asks for a WebSocket by its path (`/v2/compute/…`). The compute has accepted when it resolves; what it resolves with joins a
-   * client's socket to it. `signal`: that client has gone.
+   * Opens a WebSocket by its path (`/v2/compute/…`). Resolves when the compute has accepted it, with the function that joins a client's
+   * socket to it. `signal` aborts when that client disconnects.
    * @throws why the compute refuses
    */
   socket(path: string, signal: AbortSignal): Promise<Join>;

@@ -22,19 +22,46 @@ export async function checkValue(schema: TSchema, value: unknown): Promise<void>
   if (reason !== undefined) throw fault('invalid_request', { reason });
 }
 
+const loosened = new WeakMap<TSchema, TSchema>();
+
+/** The same for a reply of another program, which may have more keys than the schema: newer versions and GNS3 add some. */
+export async function problemsOfReply(schema: TSchema, value: unknown): Promise<string | undefined> {
+  return problemsOf(loose(schema), value);
+}
+
+/** As `problemsOfReply`, without words and at once when it is loaded. */
+export async function replyCheck(schema: TSchema): Promise<(value: unknown) => boolean> {
+  const validator = await validatorOf(loose(schema));
+  return (value) => validator.Check(value);
+}
+
+function loose(schema: TSchema): TSchema {
+  const known = loosened.get(schema) ?? withMoreKeys(schema);
+  loosened.set(schema, known);
+  return known;
+}
+
+function withMoreKeys(schema: TSchema): TSchema {
+  return JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === 'additionalProperties' ? undefined : value));
+}
+
 /** What is wrong with a value, in words; undefined when nothing is. */
 export async function problemsOf(schema: TSchema, value: unknown): Promise<string | undefined> {
-  let validator = validators.get(schema);
-  if (!validator) {
-    const { Compile } = await import('typebox/compile');
-    validator = Compile(schema);
-    validators.set(schema, validator);
-  }
+  const validator = await validatorOf(schema);
   if (validator.Check(value)) return undefined;
   const budget = { left: mostExplained };
   const problems = validator.Errors(excerpt(value, budget, 0));
   // What an excerpt lacks may be in what was left out.
   return explain(budget.left > 0 ? problems : problems.filter(({ keyword }) => keyword !== 'required'));
+}
+
+async function validatorOf(schema: TSchema): Promise<Validator> {
+  const known = validators.get(schema);
+  if (known) return known;
+  const { Compile } = await import('typebox/compile');
+  const validator = Compile(schema);
+  validators.set(schema, validator);
+  return validator;
 }
 
 /** Errors are looked for in so many values at most: that takes 2 µs for each, and a body of 1 MB may hold half a million. */

@@ -4,13 +4,15 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LocalTransport } from '../api/local-transport.ts';
+import { LocalTransport, replySchemas } from '../api/local-transport.ts';
+import { NotificationFeeds } from '../api/notification-feeds.ts';
 import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
+import type { ComputeApi } from '../compute/api.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
-import type { CaptureEntry } from '../schema/capture.ts';
+import type { CaptureStopped } from '../schema/capture.ts';
 import type { Capabilities } from '../schema/compute.ts';
 import { consoleHostOf, consolesAreRestricted } from '../schema/console-access.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
@@ -27,7 +29,6 @@ import { type ComputeRecord, localComputeId, type RegisteredCompute } from './co
 import { Computes } from './computes/computes.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
-import { Feeds } from './feed.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-context.ts';
 import { canonical } from './model/canonical.ts';
@@ -80,6 +81,8 @@ interface EventOfCompute {
 const usageMs = 3_000;
 /** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
+/** Between the pings of a silent notification feed; GNS3's interval. */
+const pingMs = 5_000;
 
 export class Controller {
   readonly settings: Settings;
@@ -91,7 +94,11 @@ export class Controller {
   readonly notices: EventStream<Notice>;
   readonly #parts: ControllerParts;
   readonly #usage = new UsageMeter();
-  readonly feeds = new Feeds(this.#usage);
+  readonly feeds = new NotificationFeeds<Notice>({
+    silenceMs: pingMs,
+    ping: () => this.#usage.read(),
+    textOf: ({ action, event, seq }) => JSON.stringify({ action, event, seq }),
+  });
   readonly computes: Computes;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
@@ -144,6 +151,7 @@ export class Controller {
     const { settings, log, version } = options;
     const { clear_credentials: clearCredentials } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
+    const replies = replySchemas(options.compute.routes());
     const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
     const [staging, captures, restores, kept, local] = await Promise.all([
@@ -162,7 +170,7 @@ export class Controller {
       log,
       local,
       clearCredentials,
-      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, version),
+      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, { version, replies }),
       announce: (action, compute) => notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => computeEvents.emit({ compute, event }),
       onState: (compute) => computeStates.emit(compute),
@@ -264,7 +272,7 @@ export class Controller {
     }
     if (action === 'capture.stopped') {
       const live = this.#projectOf(projectId)?.findLive();
-      void live?.then((project) => project?.captures.ended(event as Partial<CaptureEntry>)).catch(() => undefined);
+      void live?.then((project) => project?.captures.ended(event as CaptureStopped)).catch(() => undefined);
       return;
     }
     const notice: Notice = { action, event };
@@ -292,9 +300,9 @@ export class Controller {
 async function localCompute({ settings, compute }: ControllerOptions) {
   const { host, port, user } = settings.Server;
   const make = (capabilities: Static<typeof Capabilities>) =>
-    new LocalTransport({ routes: compute.routes(), events: compute.events, capabilities });
+    new LocalTransport<ComputeApi>({ routes: compute.routes(), events: compute.events, capabilities });
   const unknown: Static<typeof Capabilities> = { version: null, node_types: [] };
-  const { body } = await make(unknown).call<Static<typeof Capabilities>>('GET /v2/compute/capabilities');
+  const capabilities = await make(unknown).call('GET /v2/compute/capabilities');
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host;
   const record: ComputeRecord = canonical({
     compute_id: localComputeId,
@@ -307,7 +315,7 @@ async function localCompute({ settings, compute }: ControllerOptions) {
   });
   return {
     record,
-    transport: make(canonical(body)),
+    transport: make(canonical(capabilities)),
     consoleHost: consolesAreRestricted(settings.Server) ? consoleHostOf(settings.Server) : host,
   };
 }

@@ -35,6 +35,12 @@ export interface NodeView {
   warn(message: string): void;
 }
 
+/** A console that the emulator serves itself to any number of clients, as a screen: each has a connection of its own to its Unix socket. */
+export interface ScreenSource {
+  readonly type: 'screen';
+  readonly path: string;
+}
+
 /** Where the console server finds the emulator's console. Exactly one connection is made to it and always drained. */
 export type ConsoleSource =
   | {
@@ -81,7 +87,7 @@ export interface Emulator {
   onRecord?(listener: () => void): void;
   /** Shows the guest that the cable is in or out, where the kind can. */
   setCarrier(adapter: number, up: boolean): Promise<void>;
-  console(): ConsoleSource | undefined;
+  console(): ConsoleSource | ScreenSource | undefined;
   /** A second console, and the port at which clients look for it. */
   auxiliary?(): { readonly source: ConsoleSource; readonly port: number } | undefined;
   /** Properties changed while running: what can take effect at once does. */

@@ -4,20 +4,29 @@ import { atmSwitchDriver } from './atm-switch/driver.ts';
 import { cloudDriver } from './cloud/driver.ts';
 import { dockerDriver } from './docker/driver.ts';
 import type { Driver } from './driver.ts';
-import { dynamipsStorage } from './dynamips/storage.ts';
+import { dynamipsStorage, type IdlePcRoute } from './dynamips/storage.ts';
 import { ethernetHubDriver } from './ethernet-hub/driver.ts';
-import { ethernetSwitchDriver } from './ethernet-switch/driver.ts';
+import { ethernetSwitchDriver, type tableRoutes } from './ethernet-switch/driver.ts';
+import type { portStatsRoute } from './fabric-switches/fabric-driver.ts';
 import { frameRelaySwitchDriver } from './frame-relay-switch/driver.ts';
 import type { Host } from './host/host.ts';
 import { iouStorage } from './iou/storage.ts';
 import { type ImplementedType, implementedTypes } from './kinds.ts';
 import { natDriver } from './nat/driver.ts';
 import { qemuDriver } from './qemu/driver.ts';
+import type { resizeRoute } from './qemu/routes.ts';
 import { type StorageOnlyFacts, storageOnlyDriver } from './storage-only/storage-only-driver.ts';
 import { tracengStorage } from './traceng/storage.ts';
 import { virtualboxStorage } from './virtualbox/storage.ts';
 import { vmwareStorage } from './vmware/storage.ts';
 import { vpcsDriver } from './vpcs/driver.ts';
+
+/** The routes that only one kind has and the controller calls. */
+export type RouteOfOneKind =
+  | IdlePcRoute
+  | ReturnType<typeof portStatsRoute>
+  | ReturnType<typeof resizeRoute>
+  | ReturnType<typeof tableRoutes>[number];
 
 /** Kinds whose nodes are kept, not run. One that comes to run leaves this table for the next. */
 const storageOnly = {

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
+import { Retry } from '../lib/retry.ts';
 import { ConnectionLost } from './connection/connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './connection/find-fabric.ts';
 import type { AddressEntry, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec, Reply, Request, SwitchStats } from './protocol.ts';
@@ -24,8 +25,8 @@ export interface FabricRestored {
 /** Within this time an answer comes, a restart of the fabric included, or the request fails. */
 const requestLimitMs = 10_000;
 /** Waits between attempts to find the fabric again; a fabric that ends at once every time must not keep the machine busy. */
-const firstWaitMs = 50;
-const longestWaitMs = 2000;
+const searchTimes = { firstMs: 50, longestMs: 2000 };
+/** One that was connected for this long is sought again without a wait. */
 const steadyMs = 5000;
 
 export class FabricClient {
@@ -154,14 +155,15 @@ export class FabricClient {
     void found.connection.ended.then(() => {
       this.#found = undefined;
       if (this.#closed) return;
-      this.#sought = this.#seek(performance.now() - since > steadyMs ? 0 : firstWaitMs);
+      this.#sought = this.#seek({ isSteady: performance.now() - since > steadyMs });
       this.#lost.emit(`the connection to the fabric (process ${found.pid}) was lost`);
     });
   }
 
-  async #seek(firstMs: number): Promise<void> {
-    for (let waitMs = firstMs; !this.#closed; waitMs = Math.min(longestWaitMs, Math.max(firstWaitMs, waitMs * 2))) {
-      await sleep(waitMs);
+  async #seek({ isSteady }: { isSteady: boolean }): Promise<void> {
+    const retry = new Retry(searchTimes);
+    if (!isSteady) await retry.pause();
+    for (; !this.#closed; await retry.pause()) {
       try {
         const found = await findFabric(this.#place);
         await this.#restore(found);

@@ -13,7 +13,7 @@ export function refuseUnknownHost(host: string | undefined, isKnownHost: IsKnown
   if (!isKnownHost(host)) throw fault('host_refused', { host: host ?? '' });
 }
 
-/** `allowedOrigins`: pages served from elsewhere that may use this server, with credentials. */
+/** `allowedOrigins`: origins of other servers' pages that may use this server, with credentials. */
 export function addCors(app: FastifyInstance, allowedOrigins: readonly string[]): void {
   app.addHook('onRequest', async (request, reply) => {
     const origin = request.headers.origin;

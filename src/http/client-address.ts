@@ -1,4 +1,4 @@
-/** By what limits tell clients apart. */
+/** What identifies a client for limits. */
 import type { FastifyRequest } from 'fastify';
 
 export function clientOf({ raw }: FastifyRequest): string {

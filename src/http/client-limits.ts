@@ -1,4 +1,4 @@
-/** How much one client may have at a time: connections, requests that are being answered, uploads. Clients are told apart by address. */
+/** How much one client may have at a time: connections, requests that are being answered, uploads. A client is an address. */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';

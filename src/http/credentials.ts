@@ -19,7 +19,7 @@ export interface Credentials {
 
 /**
  * Every request needs the credentials; compared in constant time. Its `Host` does not matter then: browsers keep credentials by origin, so a
- * page of another name has none. Where none are asked for, on open consoles, it does.
+ * page of another name has none. Where no credentials are required, on open consoles, it does.
  */
 export function addBasicAuth(app: FastifyInstance, credentials: Credentials, isKnownHost: IsKnownHost): void {
   const { user, password, tickets, openConsoles } = credentials;

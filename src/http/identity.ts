@@ -22,7 +22,7 @@ export function identityOf({ headers }: FastifyRequest): Requester {
   };
 }
 
-/** The name in HTTP Basic; whoever came this far had the right password. */
+/** The name in HTTP Basic; its password was checked before. */
 function userOf(authorization: string | undefined): string | undefined {
   const encoded = /^Basic (\S+)$/i.exec(authorization ?? '')?.[1];
   return encoded && Buffer.from(encoded, 'base64').toString('utf8').split(':', 1)[0];

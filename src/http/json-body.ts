@@ -10,7 +10,7 @@ const mostLevels = 100;
 
 export function parseJson(app: FastifyInstance, limitMs: number): void {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  // Every body of this context is read here: the framework's own limit would say what it wants in its own words.
+  // Every body of this context is read here: the framework's own limit would answer in its own words.
   app.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, async (request: FastifyRequest, payload: Readable) =>
     parse(await readBody(request, payload, limitMs), decoder),
   );
@@ -26,7 +26,7 @@ function readBody({ headers }: FastifyRequest, payload: Readable, limitMs: numbe
     const settle = (error?: Error): void => {
       clearTimeout(timer);
       payload.off('data', take).off('end', settle).off('error', settle).off('aborted', gone);
-      // What follows is nobody's.
+      // The rest is dropped.
       payload.on('error', () => undefined);
       if (error) reject(error);
       else resolve(Buffer.concat(chunks));

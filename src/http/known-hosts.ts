@@ -1,6 +1,6 @@
 /**
  * Under which names the server may be addressed. A page whose name is made to resolve to this machine (DNS rebinding) has an `Origin` that
- * agrees with its `Host`, so the name is all that gives it away. Addresses cannot be rebound, and nobody else controls the names listed.
+ * agrees with its `Host`, so only the name shows it. Addresses cannot be rebound, and no attacker controls the names listed.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
@@ -25,7 +25,7 @@ function nameOf(header: string): string {
   return canonical(header.replace(/:\d*$/, ''));
 }
 
-/** Names do not tell case, nor the dot that ends a complete one. */
+/** Case and the final dot of a complete name do not matter. */
 function canonical(name: string): string {
   return name.trim().toLowerCase().replace(/\.$/, '');
 }

@@ -1,7 +1,7 @@
 /**
  * Slows down who guesses passwords. Failures of one client are answered one after the other, each later than the one before; while as many
  * wait as may, no further attempt is looked at. So a client has one guess a `longestMs`, however many connections it opens. Clients at other
- * addresses are not concerned, and credentials that were refused a moment ago are no new guess: a program with an old password slows nobody.
+ * addresses are not concerned, and credentials that were refused a moment ago are no new guess: a program with an old password delays no one else.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -36,7 +36,7 @@ export class LoginDelays {
     return this.#waiting < mostWaitingInAll && (this.#clients.get(client)?.waiting ?? 0) < mostWaiting;
   }
 
-  /** Resolves when the failure may be answered. `attempt` tells credentials apart. */
+  /** Resolves when the failure may be answered. `attempt` identifies the credentials. */
   async failed(client: string, attempt: Buffer): Promise<void> {
     const failures = this.#failuresOf(client);
     const name = attempt.toString('base64');

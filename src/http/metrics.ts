@@ -1,6 +1,6 @@
 /**
- * `GET /metrics`: what monitoring systems ask for, in Prometheus' text format. The library is loaded, and the event loop watched,
- * when somebody asks for the first time: a server that nobody watches pays nothing.
+ * `GET /metrics`: for monitoring systems, in Prometheus' text format. The library is loaded, and the event loop watched,
+ * with the first request: a server without monitoring pays nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
@@ -67,7 +67,7 @@ async function watchProcess(): Promise<Registry> {
   return registry;
 }
 
-/** All that the registry asks of a metric is `name` and `get`; the library's own classes count, ours were counted elsewhere. */
+/** All that the registry asks of a metric is `name` and `get`; the library's own classes count, ours are counted by their owners. */
 function served(metric: Metric): LibraryMetric {
   return { name: metric.name, get: () => Promise.resolve(metric) } as unknown as LibraryMetric;
 }

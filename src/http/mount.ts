@@ -80,7 +80,7 @@ function mountSocket(app: FastifyInstance, route: Route): void {
   });
 }
 
-/** Sends what a handler returned. Exported for answers made elsewhere in this folder. */
+/** Sends what a handler returned. Exported for answers of other files in this folder. */
 export function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): FastifyReply {
   if (value instanceof Answer) {
     if (value.sent) reply.raw.once('close', value.sent);

@@ -1,6 +1,6 @@
 /**
- * Serves the page that `scripts/build-page.mjs` made. Files are looked at when they are asked for: a server that starts reads none of
- * them, and a page that is built while it runs is there at once. By hand, because loading a library for it takes a tenth of the
+ * Serves the page that `scripts/build-page.mjs` made. Files are read on request: a server that starts reads none of
+ * them, and a page that is built while it runs is served at once. By hand, because loading a library for it takes a tenth of the
  * server's start.
  */
 import { readFile } from 'node:fs/promises';
@@ -55,7 +55,7 @@ export function addPage(app: FastifyInstance, folder: string): void {
       return reply;
     });
   }
-  // Where the established server has its pages: people have them among their bookmarks.
+  // The addresses of GNS3's pages, which users have bookmarked.
   for (const url of ['/controller', '/static/web-ui/*']) app.get(url, async (_request, reply) => reply.redirect('/'));
   app.get('/assets/:name', async (request, reply) => {
     const { name } = request.params as { name: string };

@@ -7,6 +7,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
   LogController,
 } from 'fastify';
 import { fault } from '../api/faults.ts';
@@ -37,10 +38,10 @@ const webSockets: { maxPayload: number; closeTimeout: number } = { maxPayload: b
 export interface HttpOptions {
   routes: readonly Route[];
   log: FastifyBaseLogger;
-  /** Value of the `Server` header; clients of the established API look at its second product. */
+  /** Value of the `Server` header; GNS3's clients read its second product. */
   serverHeader: string;
   credentials?: Credentials;
-  /** Origins of pages from elsewhere that may use the server. */
+  /** Origins of other servers' pages that may use this server. */
   allowedOrigins: readonly string[];
   /** Names of this server beside the machine's own. Default none. */
   allowedHosts?: readonly string[];
@@ -52,7 +53,7 @@ export interface HttpOptions {
   versions?: ApiVersions;
   /** Where the page for browsers was built; without it none is served. */
   pageFolder?: string;
-  /** What `/metrics` tells beside the requests and the process. */
+  /** Metrics beside those of the requests and the process. */
   collectors?: readonly CollectMetrics[];
 }
 
@@ -68,7 +69,7 @@ const plainLimits: HttpLimits = {
   uploads: { idleMs: 60_000, floor: new DiskFloor([], 0) },
   clients: { connections: 0, requests: 0, uploads: 0 },
 };
-/** Other protocols are not offered: what asks for one is answered as if it did not (RFC 9110, §7.8). */
+/** Other protocols are not offered: a request for one is answered as if it did not ask (RFC 9110, §7.8). */
 function isWebSocket({ headers }: { headers: IncomingHttpHeaders }): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
@@ -79,19 +80,51 @@ const lookForLateMs = 1_000;
 const lingerMs = 5_000;
 
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { log, serverHeader, credentials, tls, collectors = [], limits = plainLimits } = options;
+  const { log, serverHeader, credentials, collectors = [], limits = plainLimits } = options;
   const texts = new JsonText();
   const requests = new RequestMetrics();
   const declared = [...options.routes, metricsRoute([async () => requests.read(), ...collectors], log)];
   const routes = options.versions ? withDocument(declared, options.versions) : declared;
+  const app = fastify(fastifyOptions(options, { routes, texts, headersMs: limits.requestMs }));
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  app.removeAllContentTypeParsers();
+  describeAnswers(app, serverHeader);
+  requireHost(app);
+  refuseOddRequests(app.server, serverHeader);
+  requests.watch(app);
+  compressJson(app);
+  endRefusedUpgrades(app);
+  lingerAfterEarlyAnswers(app);
+  limitClients(app, limits.clients, serverHeader);
+  const isKnownHost = knownHosts(options.allowedHosts ?? []);
+  if (!credentials) addHostCheck(app, isKnownHost);
+  addCors(app, options.allowedOrigins);
+  if (credentials) addBasicAuth(app, credentials, isKnownHost);
+  app.setErrorHandler(replyErrors(texts));
+  app.setNotFoundHandler(replyNotFound(routes));
+  if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
+  await app.register(websocket, { options: webSockets });
+  await mountRoutes(app, { routes, texts, limits });
+  return app;
+}
+
+interface Mounted {
+  readonly routes: readonly Route[];
+  readonly texts: JsonText;
+}
+
+function fastifyOptions(
+  { log, serverHeader, tls }: HttpOptions,
+  { routes, texts, headersMs }: Mounted & { readonly headersMs: number },
+): FastifyServerOptions {
   const rewrite = joinSlashes(routes.map((route) => route.template));
   const timing = {
     connectionsCheckingInterval: lookForLateMs,
-    headersTimeout: limits.requestMs,
+    headersTimeout: headersMs,
     requireHostHeader: false,
     shouldUpgradeCallback: isWebSocket,
   };
-  const app = fastify({
+  return {
     loggerInstance: log,
     ...(tls ? { https: { ...timing, ...tls } } : { http: timing }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -108,59 +141,52 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
       reply.raw.once('finish', () => request.raw.socket.destroySoon());
       replyErrors(texts)(error, request as FastifyRequest, reply as FastifyReply);
     },
-  });
-  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
-  app.removeAllContentTypeParsers();
+  };
+}
+
+/** Set before anything can fail, so that errors have these headers too. */
+function describeAnswers(app: FastifyInstance, serverHeader: string): void {
   app.addHook('onRequest', async (request, reply) => {
     const template = request.routeOptions.config?.template;
     reply.header('Server', serverHeader);
     if (template !== undefined) reply.header('X-Route', template);
-    // What a body calls itself is not heeded; a name that is no media type would be refused before it is read.
+    // The Content-Type of a request is ignored; one that is no media type would be refused before the body is read.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
+}
+
+/** RFC 9112, §3.2. */
+function requireHost(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers, raw }) => {
-    // RFC 9112, §3.2.
     if (headers.host === undefined && raw.httpVersion === '1.1')
       throw fault('invalid_request', { reason: 'the header Host is missing' });
   });
-  refuseOddRequests(app.server, serverHeader);
-  requests.watch(app);
-  compressJson(app);
-  endRefusedUpgrades(app);
-  lingerAfterEarlyAnswers(app);
-  limitClients(app, limits.clients, serverHeader);
-  const isKnownHost = knownHosts(options.allowedHosts ?? []);
-  if (!credentials) addHostCheck(app, isKnownHost);
-  addCors(app, options.allowedOrigins);
-  if (credentials) addBasicAuth(app, credentials, isKnownHost);
-  app.setErrorHandler(replyErrors(texts));
-  app.setNotFoundHandler(replyNotFound(routes));
-  if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
-  await app.register(websocket, { options: webSockets });
-  await app.register(async (context) => {
-    parseJson(context, limits.requestMs);
+}
+
+/** Routes with a body in JSON, and those that take their body as a stream: each with the parser of their own. */
+async function mountRoutes(
+  app: FastifyInstance,
+  { routes, texts, limits }: Mounted & { readonly limits: HttpLimits },
+): Promise<void> {
+  const { uploads, requestMs } = limits;
+  const mountThose = (context: FastifyInstance, isRaw: boolean) =>
     mount(
       context,
-      routes.filter((route) => !route.spec.raw),
-      { texts, floor: limits.uploads.floor },
+      routes.filter((route) => Boolean(route.spec.raw) === isRaw),
+      { texts, floor: uploads.floor },
     );
+  await app.register(async (context) => {
+    parseJson(context, requestMs);
+    mountThose(context, false);
   });
   await app.register(async (context) => {
-    context.addContentTypeParser(
-      '*',
-      { bodyLimit: Number.MAX_SAFE_INTEGER },
-      async (request: FastifyRequest, payload: Readable) => {
-        await limits.uploads.floor.check(Number(request.headers['content-length'] ?? 0));
-        return limitUpload(payload, limits.uploads);
-      },
-    );
-    mount(
-      context,
-      routes.filter((route) => route.spec.raw),
-      { texts, floor: limits.uploads.floor },
-    );
+    const parse = async (request: FastifyRequest, payload: Readable) => {
+      await uploads.floor.check(Number(request.headers['content-length'] ?? 0));
+      return limitUpload(payload, uploads);
+    };
+    context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, parse);
+    mountThose(context, true);
   });
-  return app;
 }
 
 /**
@@ -191,7 +217,7 @@ function lingerAfterEarlyAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Unknown paths and methods are answered in plain text, as clients of the established API expect. */
+/** Unknown paths and methods are answered in plain text, as GNS3's clients expect. */
 function replyNotFound(routes: readonly Route[]) {
   const known = routes.map((route) => ({ method: route.method, template: compileTemplate(route.template) }));
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

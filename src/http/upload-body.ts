@@ -1,6 +1,6 @@
 /**
  * The body of an upload as its route reads it. It may be of any length and take any time, but not stand still, nor fill the disk. What ends it
- * early leaves the connection alone, so that the client is told why.
+ * early leaves the connection alone, so that the client receives the reason.
  */
 import { Readable } from 'node:stream';
 import { fault } from '../api/faults.ts';
@@ -39,7 +39,7 @@ async function* limited(body: Readable, { idleMs, floor }: UploadLimits): AsyncG
 async function withinIdle<T>(next: Promise<T>, idleMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(fault('upload_idle', { seconds: idleMs / 1000 })), idleMs);
-  // The client may go later, when nobody waits any more.
+  // The client may disconnect later, when nothing waits for it any more.
   next.catch(() => undefined);
   try {
     return await Promise.race([next, promise]);

@@ -1,4 +1,4 @@
-/** Children that open a TCP port and give no other sign of being ready. */
+/** Children that listen on a TCP port or a Unix socket and give no other sign of being ready. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Child, Outcome } from './child.ts';
@@ -7,8 +7,8 @@ import type { Child, Outcome } from './child.ts';
 const lookMs = 10;
 const startLimitMs = 10_000;
 
-/** Waits until the child listens on this port; its outcome if it ends before, `timeout` if it does neither. */
-export async function whenListening(child: Child, port: number): Promise<'listening' | 'timeout' | Outcome> {
+/** Waits until the child listens on this port, or on a socket at this path as it sees it; its outcome if it ends before, `timeout` if it does neither. */
+export async function whenListening(child: Child, at: number | string): Promise<'listening' | 'timeout' | Outcome> {
   let ended: Outcome | undefined;
   void child.outcome.then((outcome) => {
     ended = outcome;
@@ -16,7 +16,7 @@ export async function whenListening(child: Child, port: number): Promise<'listen
   const limit = performance.now() + startLimitMs;
   while (performance.now() < limit) {
     if (ended !== undefined) return ended;
-    if (await listens(child.pid, port)) return 'listening';
+    if (await listens(child.pid, at)) return 'listening';
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
   return ended ?? 'timeout';
@@ -26,9 +26,9 @@ export async function whenListening(child: Child, port: number): Promise<'listen
  * Looked up rather than tried: another program may listen there, and vpcs, which serves one connection at a time, would say its first
  * words to the one that tried.
  */
-async function listens(pid: number, port: number): Promise<boolean> {
-  if (process.platform !== 'linux') return answers(port);
-  const inodes = await listeningInodes(pid, port);
+async function listens(pid: number, at: number | string): Promise<boolean> {
+  if (process.platform !== 'linux') return answers(at);
+  const inodes = typeof at === 'number' ? await inodesOfPort(pid, at) : await inodesOfPath(pid, at);
   if (inodes.size === 0) return false;
   const folder = `/proc/${pid}/fd`;
   const names = await readdir(folder).catch(() => []);
@@ -37,7 +37,7 @@ async function listens(pid: number, port: number): Promise<boolean> {
 }
 
 /** Sockets that listen on a port, by inode. @see proc(5), /proc/net/tcp: local address, state 0A is LISTEN, field 10 is the inode */
-async function listeningInodes(pid: number, port: number): Promise<Set<string>> {
+async function inodesOfPort(pid: number, port: number): Promise<Set<string>> {
   const texts = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'latin1').catch(() => '')));
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const rows = texts.flatMap((text) => text.split('\n')).map((line) => line.trim().split(/\s+/));
@@ -46,9 +46,16 @@ async function listeningInodes(pid: number, port: number): Promise<Set<string>> 
   );
 }
 
-function answers(port: number): Promise<boolean> {
+/** @see proc(5), /proc/net/unix: flags 00010000 is a socket that listens (SO_ACCEPTCON), field 7 is the inode, then the path */
+async function inodesOfPath(pid: number, path: string): Promise<Set<string>> {
+  const text = await readFile(`/proc/${pid}/net/unix`, 'utf8').catch(() => '');
+  const rows = text.matchAll(/^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.*)$/gm);
+  return new Set(Array.from(rows, ([, inode = '', at]) => (at === path ? inode : '')).filter((inode) => inode !== ''));
+}
+
+function answers(at: number | string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' });
+    const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1' }) : connect(at);
     socket.once('connect', () => resolve(true));
     socket.once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());

@@ -34,6 +34,8 @@ export const CaptureStartWithId = Type.Object(
   named('CaptureStartWithId'),
 );
 
+export type CaptureStartWithId = Static<typeof CaptureStartWithId>;
+
 /** Of a link. */
 export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, named('LinkCaptureStart'));
 export type LinkCaptureStart = Static<typeof LinkCaptureStart>;
@@ -83,6 +85,18 @@ export const CaptureEntry = Type.Object(
   named('CaptureEntry'),
 );
 export type CaptureEntry = Readonly<Static<typeof CaptureEntry>>;
+
+/** The event of a compute's `capture.stopped`; those of older versions have no id. */
+export const CaptureStopped = Type.Object(
+  {
+    capture_id: Type.Optional(nullable(Type.String())),
+    node_id: Uuid,
+    adapter_number: Type.Integer(),
+    port_number: Type.Integer(),
+  },
+  { title: 'CaptureStopped' },
+);
+export type CaptureStopped = Readonly<Static<typeof CaptureStopped>>;
 
 /** The API's name for a link type of pcap files. */
 export function dataLinkTypeOf(linkType: number): DataLinkType {

@@ -18,8 +18,29 @@ export const ComputeNode = Type.Object(
     status: Type.Optional(NodeStatus),
     console: Type.Optional(nullable(Type.Integer())),
     console_type: Type.Optional(nullable(oneOf(consoleTypes))),
+    command_line: Type.Optional(nullable(Type.String())),
+    node_directory: Type.Optional(nullable(Type.String())),
   },
   { title: 'ComputeNode' },
+);
+
+/** The event of a compute's `ping`. */
+export const ComputeUsage = Type.Object(
+  { cpu_usage_percent: Type.Number(), memory_usage_percent: Type.Number() },
+  named('ComputeUsage'),
+);
+
+/** A node is deleted with its files, unless they are kept. */
+export const ComputeNodeDelete = Type.Object(
+  {
+    keep_files: Type.Optional(
+      Type.Boolean({
+        description:
+          'Ours: keep its files among those of the last deleted nodes; restore_files puts them back when the node is made again',
+      }),
+    ),
+  },
+  { title: 'ComputeNodeDelete' },
 );
 
 export const UdpPort = Type.Object({ udp_port: Type.Integer() }, named('UdpPort'));

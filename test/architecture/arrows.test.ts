@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { implementedTypes } from '../../src/emulators/kinds.ts';
 import { importsOf, pageFiles, root, sourceFiles, src, web } from './sources.ts';
 
-/** Layer to what it may import; `folder/file.ts` stands for that file alone. */
+/** Layer to its permitted imports; `folder/file.ts` permits that file alone. */
 const arrows: Record<string, readonly string[]> = {
   lib: [],
   schema: [],
@@ -15,20 +15,23 @@ const arrows: Record<string, readonly string[]> = {
   fabric: ['schema', 'process', 'lib', 'api'],
   emulators: ['api', 'fabric', 'process', 'schema', 'lib'],
   compute: ['api', 'schema', 'emulators', 'fabric', 'process', 'lib'],
-  controller: ['api', 'schema', 'lib', 'emulators/kinds.ts', 'emulators/kind.ts'],
+  controller: ['api', 'schema', 'lib', 'emulators/kinds.ts', 'emulators/kind.ts', 'compute/api.ts'],
   http: ['api', 'lib'],
   doctor: ['emulators', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
+/** Files that other layers may import types of, and nothing that runs. */
+const typesOnly = ['compute/api.ts'];
 /** The files at the root of `src`, which put the program together: `../` is a file outside `src` that they start or read by its path. */
 const rootArrows: Record<string, readonly string[]> = {
   'main.ts': ['command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
   'serve.ts': [
     ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
-    ...['command-line.ts', 'demo-lab.ts', 'settings.ts', 'version.ts', '../.cache/page'],
+    ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page'],
   ],
   'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'demo-lab.ts', 'settings.ts', 'version.ts'],
   'demo-lab.ts': ['api', 'schema', '../demo/lab.ts'],
   'configuration-page.ts': ['command-line.ts', 'schema'],
+  'describe-access.ts': ['schema'],
   'command-line.ts': ['schema'],
   'settings.ts': ['schema'],
   'version.ts': ['../package.json'],
@@ -46,7 +49,7 @@ const libraryHomes: Record<string, readonly string[]> = {
 /** Files of the server that the page imports at run time: constants, and no imports. */
 const constantsOfPage = ['src/schema/pcap.ts'];
 
-/** Files outside the kinds' folders that name kinds: the lists, and what is not about kinds although it is spelt so. */
+/** Files outside the kinds' folders that name kinds: the lists, and names that coincide with a kind's. */
 const kindNamers: Readonly<Record<string, string>> = {
   'emulators/kinds.ts': 'list of facts; the compiler compares it with the types',
   'emulators/drivers.ts': 'list of drivers; the compiler compares it with the types',
@@ -56,7 +59,7 @@ const kindNamers: Readonly<Record<string, string>> = {
   'emulators/port-processes/interfaces.ts': 'prefixes that other programs give to interfaces of this host',
   'doctor/doctor.ts': 'tries KVM by the probe guest of QEMU',
   'controller/model/upgrades/nodes-1x.ts': 'translates the nodes of files of 1.x',
-  'controller/live/upgrade-files.ts': 'moves files that old projects kept elsewhere',
+  'controller/live/upgrade-files.ts': 'moves files from the locations of old projects',
   'controller/model/upgrades/topology-upgrades.ts': 'translates properties in files of 2.0 and 2.1',
 };
 const kindFolders = Object.values(kindFolderOf());
@@ -97,7 +100,12 @@ describe('architecture', () => {
     assert.deepEqual(wrong, []);
   });
 
-  it('has no arrow of a file at the root that is not declared, and no declared one that is not there', async () => {
+  it('imports only types of the files that are types for others', () => {
+    const wrong = imports.filter(({ from, to, isType }) => typesOnly.includes(to) && layerOf(from) !== layerOf(to) && !isType);
+    assert.deepEqual(wrong, []);
+  });
+
+  it('has no undeclared arrow of a file at the root, and no unused declaration', async () => {
     const found: Record<string, string[]> = {};
     for (const file of files.filter((name) => !name.includes('/'))) {
       const text = await readFile(join(src, file), 'utf8');

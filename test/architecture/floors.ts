@@ -7,7 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/controller': [
     ['routes'],
     ['controller.ts'],
-    ['archive', 'feed.ts'],
+    ['archive'],
     ['projects'],
     ['live'],
     ['live/history'],
@@ -28,6 +28,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['filters'],
     ['frames.ts', 'bpf-compile.ts'],
     ['protocol.ts'],
+    ['requests.ts'],
   ],
   'src/emulators': [
     ['drivers.ts'],
@@ -44,7 +45,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['kind.ts'],
   ],
   'src/compute': [
-    ['compute.ts'],
+    ['compute.ts', 'api.ts'],
     ['routes'],
     ['projects'],
     ['nodes'],

@@ -56,7 +56,7 @@ describe('drawings on the canvas', () => {
     assert.deepEqual([larger.x, larger.y], [-300, -200]);
     await item(made, second).locator('rect[width="260"]').waitFor();
     await pull('nw', 100, 30);
-    const smaller = await changed(larger, 'the rectangle that begins elsewhere');
+    const smaller = await changed(larger, 'the moved origin of the rectangle');
     assert.match(smaller.svg, /^<svg width="160" height="110"><rect .*height="110" .*width="160"\/><\/svg>$/);
     assert.deepEqual([smaller.x, smaller.y], [-200, -170]);
     await page.keyboard.press('Control+z');

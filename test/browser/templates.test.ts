@@ -71,7 +71,7 @@ describe('templates in the browser', () => {
   });
 
   it('have images of each kind, on the selected compute', async () => {
-    await client.post('/v2/computes', { name: 'Elsewhere', protocol: 'http', host: '127.0.0.1', port: remote.server.port });
+    await client.post('/v2/computes', { name: 'Remote', protocol: 'http', host: '127.0.0.1', port: remote.server.port });
     await page.goto(`${server.url}/templates`);
     const images = page.locator('section.images');
     await images.getByText('disk one.img').waitFor();
@@ -79,7 +79,7 @@ describe('templates in the browser', () => {
     await images.locator('option').getByText('IOU device').waitFor({ state: 'attached' });
     const kinds = await images.getByLabel('Images for').locator('option').allTextContents();
     assert.deepEqual(kinds, ['Docker container', 'Dynamips router', 'IOU device', 'QEMU VM']);
-    await images.getByLabel('Compute').selectOption('Elsewhere');
+    await images.getByLabel('Compute').selectOption('Remote');
     await images.getByText('No images for “QEMU VM” yet').waitFor();
     await images.getByLabel('Images for').selectOption('iou');
     await images.getByText('No images for “IOU device” yet').waitFor();

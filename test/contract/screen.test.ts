@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault } from '../support/raw-http.ts';
 import { openScreen, overTcp, overWebSocket, type Wire } from '../support/rfb.ts';
+import { linkOfSpice } from '../support/spice.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
@@ -61,15 +62,7 @@ describe('a screen', () => {
     for (const console_type of ['spice', 'spice+agent']) {
       const node = await started(project, { console_type, properties: { ...vga, options: '-nodefaults -machine accel=tcg' } });
       const wire = await overTcp(Number(node.console));
-      // A link message of the main channel (spice-protocol: magic, version 2.2, size, header without capabilities).
-      const link = Buffer.alloc(16 + 18);
-      link.write('REDQ', 'latin1');
-      link.writeUInt32LE(2, 4);
-      link.writeUInt32LE(2, 8);
-      link.writeUInt32LE(18, 12);
-      link.writeUInt8(1, 20);
-      link.writeUInt32LE(18, 30);
-      wire.send(Uint8Array.from(link));
+      wire.send(linkOfSpice());
       await waitFor(() => wire.received().length >= 16, { what: 'an answer of SPICE', limitMs: 20_000 });
       assert.equal(wire.received().toString('latin1', 0, 4), 'REDQ');
       wire.close();

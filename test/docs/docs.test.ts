@@ -1,13 +1,13 @@
 /** What the documents list is what the code has. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { access, readdir, readFile } from 'node:fs/promises';
+import { dirname, join, normalize, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
 import { configurationPage } from '../../src/configuration-page.ts';
 import { filterTypes } from '../../src/schema/filter-table.ts';
-import { sourceFiles } from '../architecture/sources.ts';
+import { filesBelow, sourceFiles } from '../architecture/sources.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFile(resolve(root, path), 'utf8');
@@ -68,4 +68,83 @@ describe('documents', () => {
       [],
     );
   });
+
+  it('name only files and folders that exist in the map of the tree', async () => {
+    const chapters = (await read('docs/architecture.md')).split(/^## /m).filter((text) => !text.startsWith('What is on disk'));
+    const named = [...chapters.join('').matchAll(/`((?:[\w-]+\/)*(?:[\w-]+\.(?:tsx?|mjs)|[\w-]+\/))`/g)].map(
+      ([, path = '']) => path,
+    );
+    const known = (await repositoryFiles()).map((file) => `/${file}`);
+    const exists = (path: string) =>
+      known.some((file) => (path.endsWith('/') ? file.includes(`/${path}`) : file.endsWith(`/${path}`)));
+    assert.ok(named.length > 80, `found only ${named.length}`);
+    assert.deepEqual(
+      named.filter((path) => !exists(path)),
+      [],
+    );
+  });
+
+  it('name only files that exist in the READMEs of kinds', async () => {
+    const files = await repositoryFiles();
+    const readmes = files.filter((file) => /^src\/emulators\/[\w-]+\/README\.md$/.test(file));
+    assert.ok(readmes.length > 5);
+    const missing = await Promise.all(
+      readmes.map(async (readme) => {
+        const named = [...(await read(readme)).matchAll(/`((?:\.\.\/|[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, path = '']) => path);
+        const isFile = (path: string) => files.includes(path) || files.includes(normalize(join(dirname(readme), path)));
+        const isShared = (path: string) => files.some((file) => file.endsWith(`/${path}`));
+        return named.filter((path) => !isFile(path) && !isShared(path)).map((path) => `${readme}: ${path}`);
+      }),
+    );
+    assert.deepEqual(missing.flat(), []);
+  });
+
+  it('link to files and chapters that exist', async () => {
+    const documents = (await repositoryFiles()).filter((file) => file.endsWith('.md'));
+    assert.ok(documents.includes('README.md') && documents.includes('docs/adr/0001-typescript-run-directly.md'));
+    const broken = await Promise.all(documents.map(brokenLinks));
+    assert.deepEqual(broken.flat(), []);
+  });
 });
+
+async function repositoryFiles(): Promise<string[]> {
+  const folders = ['src', 'web', 'test', 'demo', 'bench', 'docs', 'scripts', 'packaging'];
+  const below = await Promise.all(
+    folders.map(async (folder) => (await filesBelow(resolve(root, folder), /./)).map((file) => `${folder}/${file}`)),
+  );
+  return [...(await filesOfRoot()), ...below.flat()];
+}
+
+async function filesOfRoot(): Promise<string[]> {
+  const entries = await readdir(root, { withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+/** Targets outside of code that lead to no file, or to no heading of it. */
+async function brokenLinks(document: string): Promise<string[]> {
+  const text = (await read(document)).replaceAll(/```.*?```|`[^`\n]*`/gs, '');
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target).filter((target) => !/^\w+:/.test(target));
+  const found = await Promise.all(targets.map((target) => leadsSomewhere(document, target)));
+  return targets.flatMap((target, index) => (found[index] ? [] : [`${document}: ${target}`]));
+}
+
+async function leadsSomewhere(document: string, target: string): Promise<boolean> {
+  const [path = '', anchor] = target.split('#');
+  const file = path === '' ? document : relative(root, resolve(root, dirname(document), path));
+  try {
+    await access(resolve(root, file));
+    return anchor === undefined || (await anchorsOf(file)).includes(anchor);
+  } catch {
+    return false;
+  }
+}
+
+/** As GitHub makes them of headings. */
+async function anchorsOf(file: string): Promise<string[]> {
+  return [...(await read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}

@@ -8,7 +8,9 @@ import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
+import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
+import { linkOfSpice } from '../support/spice.ts';
 import { openTelnet } from '../support/telnet.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
 
@@ -55,21 +57,28 @@ function reaches(host: string, port: number | null): Promise<boolean> {
   });
 }
 
-/** What a console says to the user `nobody`, until it hangs up or shows a prompt. */
-async function saysToNobody(port: number | null): Promise<string> {
+/** Output of a console for the user `nobody`, until it hangs up, shows a prompt, or speaks the protocol of a screen. */
+async function outputFor(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {
   const args = ['--reuid=65534', '--regid=65534', '--clear-groups', 'socat', '-', `TCP4:127.0.0.1:${port}`];
   const child = spawn('setpriv', args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('latin1').on('data', (text: string) => {
-    said += text;
-    if (/VPCS> /.test(said)) child.kill();
+    output += text;
+    if (/VPCS> |^RFB 003\.008\n$|^REDQ/.test(output)) child.kill();
   });
-  child.stdin.write('\r');
+  // A link message of SPICE, and what makes a PC show its prompt.
+  child.stdin.write(greeting);
   await once(child, 'exit');
-  return said;
+  return output;
 }
 
-test('they listen on the loopback only, and clients are told so', {
+async function startSpice({ client, project }: Lab): Promise<NodeBody> {
+  const node = await createNode(client, project, 'qemu', { console_type: 'spice', properties: tinyVm });
+  await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
+  return node;
+}
+
+test('they listen on the loopback only, and the API reports this', {
   skip: outside === undefined && 'no other address',
 }, async (t) => {
   const { pc, screen } = await startLab(t);
@@ -85,15 +94,32 @@ test('a telnet console is for root, the user of the server, and those that are n
   timeout: 60_000,
 }, async (t) => {
   const { pc } = await startLab(t);
-  assert.match(await saysToNobody(pc.console), /^This server asks for credentials.*console_users/);
+  assert.match(await outputFor(pc.console), /^This server asks for credentials.*console_users/);
   const own = await openTelnet(pc.console as number);
   await own.expect(/VPCS> /);
   own.close();
 });
 
+test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout: 60_000 }, async (t) => {
+  const lab = await startLab(t);
+  assert.match(await outputFor(lab.screen.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/);
+  const spice = await startSpice(lab);
+  assert.equal(await outputFor(spice.console, linkOfSpice()), '');
+  const own = await overTcp(Number(lab.screen.console));
+  await openScreen(own);
+  own.close();
+});
+
+test('named users have screens', { skip: needsRoot, timeout: 60_000 }, async (t) => {
+  const lab = await startLab(t, { console_users: 'nobody' });
+  assert.equal(await outputFor(lab.screen.console), 'RFB 003.008\n');
+  const spice = await startSpice(lab);
+  assert.match(await outputFor(spice.console, linkOfSpice()), /^REDQ/);
+});
+
 test('named users have it', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const { pc } = await startLab(t, { console_users: 'no-such-user, nobody' });
-  assert.match(await saysToNobody(pc.console), /VPCS> /);
+  assert.match(await outputFor(pc.console), /VPCS> /);
 });
 
 test('a server that opens its consoles opens them on its address, for everybody', {
@@ -102,7 +128,7 @@ test('a server that opens its consoles opens them on its address, for everybody'
 }, async (t) => {
   const { pc } = await startLab(t, { console_without_credentials: true });
   assert.equal(pc.console_host, '0.0.0.0');
-  assert.match(await saysToNobody(pc.console), /VPCS> /);
+  assert.match(await outputFor(pc.console), /VPCS> /);
   if (outside !== undefined) assert.equal(await reaches(outside, pc.console), true);
 });
 

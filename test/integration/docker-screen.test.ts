@@ -56,7 +56,7 @@ const screens = ({ server: { dataDir, runtimeDirectory } }: Pick<Bench, 'server'
   processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => commandLine.includes('Xtigervnc'));
 
 describe('screens of containers', { skip }, () => {
-  test('what is drawn inside is seen at the port and as a WebSocket; the server killed; the end', {
+  test('its content is shown at the port and as a WebSocket; the server killed; the end', {
     timeout: 120_000,
   }, async () => {
     const project = await createProject(client);
@@ -79,13 +79,13 @@ describe('screens of containers', { skip }, () => {
     await client.post(`${project.path}/open`);
     assert.deepEqual(screens({ server }), [x]);
     await run(node, 'xsetroot -solid white');
-    await shows(screen, [255, 255, 255]);
+    await shows(await openScreen(await overTcp(Number(node.console))), [255, 255, 255]);
     await client.post(`${pathOf(project, node)}/stop`, {}, 200);
     assert.deepEqual(screens({ server }), []);
     await assert.rejects(overTcp(Number(node.console)));
   });
 
-  test('a screen that ends is told, and is there again after a stop and start; the container goes on meanwhile', async () => {
+  test('a screen that ends is reported, and returns after a stop and start; the container keeps running meanwhile', async () => {
     const project = await createProject(client);
     const node = await started(client, project);
     const listener = await listen(`${server.url}${project.path}/notifications/ws`);
@@ -104,20 +104,25 @@ describe('screens of containers', { skip }, () => {
     assert.deepEqual(screens({ server }), []);
   });
 
-  test('refused: a port that another program has, a size that no screen has; nothing is left of it', async () => {
+  test('a port that another program has is replaced; a size that no screen has is refused, and nothing is left of it', async () => {
     const project = await createProject(client);
     const node = await made(client, project);
     const start = () => client.send(`POST ${pathOf(project, node)}/start`, { body: {}, limitMs: 30_000 });
     const other = createServer().listen(Number(node.console), '127.0.0.1');
     await waitFor(() => other.listening, { what: 'another program at the port' });
-    expectFault(await start(), 409, /console cannot listen .* another program uses it/);
+    await client.post(`${pathOf(project, node)}/start`, {}, 200);
+    const elsewhere = await client.get<NodeBody>(pathOf(project, node));
+    assert.notEqual(elsewhere.console, node.console);
+    const replaced = await openScreen(await overTcp(Number(elsewhere.console)));
+    replaced.close();
+    await client.post(`${pathOf(project, node)}/stop`, {}, 200);
     await new Promise((resolve) => other.close(resolve));
     await client.put(pathOf(project, node), { properties: { console_resolution: '0x0' } });
     expectFault(await start(), 409, /screen of .*0x0.* did not start: Fatal server error/);
     assert.deepEqual(screens({ server }), []);
     await client.put(pathOf(project, node), { properties: { console_resolution: '320x200' } });
     await client.post(`${pathOf(project, node)}/start`, {}, 200);
-    const screen = await openScreen(await overTcp(Number(node.console)));
+    const screen = await openScreen(await overTcp(Number(elsewhere.console)));
     assert.deepEqual([screen.width, screen.height], [320, 200]);
     screen.close();
   });

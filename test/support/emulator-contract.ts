@@ -28,7 +28,7 @@ type ContractTest =
   | 'release';
 
 export interface ContractOptions extends BenchOptions {
-  /** What to type on the console and what it then shows; absent: any output will do. */
+  /** Input for the console and its expected output; if absent, any output is accepted. */
   readonly console?: { readonly type: string; readonly shows: RegExp };
   /** Makes the start fail: by other settings, or by other properties. */
   readonly broken: { readonly settings?: (settings: Settings) => Settings; readonly properties?: Properties };
@@ -208,7 +208,7 @@ async function consoleShows(emulator: Emulator, { kind, console: talk }: Contrac
   if (kind.consoleTypes.length === 0) return;
   const source = emulator.console();
   assert.ok(source, 'it has a console');
-  const socket = source.type === 'unix' ? connect(source.path) : connect(source.port, '127.0.0.1');
+  const socket = source.type === 'tcp' ? connect(source.port, '127.0.0.1') : connect(source.path);
   let shown = '';
   try {
     await new Promise<void>((resolve, reject) => {

@@ -28,13 +28,13 @@ interface Parts {
   readonly folder: string;
   readonly compute: InMemoryCompute;
   readonly controller: Controller;
-  readonly api: LocalTransport;
+  readonly api: LocalTransport<unknown>;
   readonly project: ProjectAnswer;
 }
 
 export class ControllerBench {
   #parts: Parts | undefined;
-  /** What listeners of the project were told since it was made, or since this was emptied. */
+  /** Notifications to listeners of the project since it was created, or since this was emptied. */
   seen: Notice[] = [];
 
   get compute(): InMemoryCompute {
@@ -55,10 +55,10 @@ export class ControllerBench {
     const folder = await mkdtemp(join(tmpdir(), 'patchbay-controller-'));
     const compute = new InMemoryCompute();
     const started = await open(folder, compute);
-    const { body } = await started.api.call<ProjectAnswer>('POST /v2/projects', { body: { name: 'the project' } });
-    this.#parts = { folder, compute, project: body, ...started };
+    const project = await request<ProjectAnswer>(started.api, 'POST /projects', { name: 'the project' });
+    this.#parts = { folder, compute, project, ...started };
     this.seen = [];
-    started.controller.projects.get(body.project_id).notices.subscribe((notice) => this.seen.push(notice));
+    started.controller.projects.get(project.project_id).notices.subscribe((notice) => this.seen.push(notice));
   }
 
   async tearDown(): Promise<void> {
@@ -66,7 +66,7 @@ export class ControllerBench {
     await rm(this.#the.folder, { recursive: true });
   }
 
-  /** Another controller on the same files; `between` happens while there is none. */
+  /** Another controller on the same files; `between` runs while there is none. */
   async restart(between: () => Promise<void> = async () => undefined): Promise<void> {
     await this.controller.close();
     await between();
@@ -74,11 +74,8 @@ export class ControllerBench {
   }
 
   /** A request below `/v2`, with its body validated, as it would come over HTTP. */
-  async ask<T>(request: string, body: unknown = {}): Promise<T> {
-    const [method, path = ''] = request.split(' ');
-    const answer = await this.#the.api.raw(method as Method, `/v2${path}`, Buffer.from(JSON.stringify(body)));
-    assert.ok(answer.body instanceof Uint8Array);
-    return answer.body.length === 0 ? (undefined as T) : JSON.parse(Buffer.from(answer.body).toString('utf8'));
+  async ask<T>(wanted: string, body: unknown = {}): Promise<T> {
+    return request(this.#the.api, wanted, body);
   }
 
   inProject<T>(request: string, body?: unknown): Promise<T> {
@@ -97,6 +94,13 @@ export class ControllerBench {
   actions(): string[] {
     return this.seen.map((notice) => notice.action);
   }
+}
+
+async function request<T>(api: LocalTransport<unknown>, wanted: string, body: unknown): Promise<T> {
+  const [method, path = ''] = wanted.split(' ');
+  const answer = await api.raw(method as Method, `/v2${path}`, Buffer.from(JSON.stringify(body)));
+  assert.ok(answer.body instanceof Uint8Array);
+  return answer.body.length === 0 ? (undefined as T) : JSON.parse(Buffer.from(answer.body).toString('utf8'));
 }
 
 /** Registers the hooks: every test has its own. */
@@ -138,5 +142,8 @@ async function open(folder: string, compute: InMemoryCompute): Promise<Pick<Part
     end: () => undefined,
   });
   const capabilities = { version: null, node_types: [] };
-  return { controller, api: new LocalTransport({ routes: controllerRoutes(controller), events: compute.events, capabilities }) };
+  return {
+    controller,
+    api: new LocalTransport<unknown>({ routes: controllerRoutes(controller), events: compute.events, capabilities }),
+  };
 }

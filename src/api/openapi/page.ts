@@ -1,4 +1,4 @@
-/** The document as a page for people: plain HTML without scripts or anything from elsewhere. */
+/** The document as a page for people: plain HTML without scripts and without resources of other servers. */
 import type { Json } from './components.ts';
 import type { ApiDocument, Operation } from './document.ts';
 

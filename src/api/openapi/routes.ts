@@ -2,7 +2,7 @@
 import { type Route, route, Stream } from '../route.ts';
 import type { ApiDocument, ApiVersions } from './document.ts';
 
-/** The page has neither scripts nor anything from elsewhere. */
+/** The page has no scripts and no resources of other servers. */
 const headers = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
   'x-content-type-options': 'nosniff',

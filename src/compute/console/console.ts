@@ -2,11 +2,12 @@
  * The telnet console of a running node: one connection to the emulator, any number of clients on the node's TCP port and on
  * WebSockets. All input is merged in order of arrival, all output goes to everybody; no client can hold up another or the guest.
  */
-import { createServer, type Server, type Socket } from 'node:net';
-import { fault } from '../../api/faults.ts';
+import type { Socket } from 'node:net';
 import type { ConsoleSource } from '../../emulators/driver.ts';
 import type { Admission } from '../host/console-admission.ts';
 import { ConsoleClient, type Sink } from './client.ts';
+import { ConsolePort } from './console-port.ts';
+import { refusalOf } from './refusals.ts';
 import { Scrollback } from './scrollback.ts';
 import { SourceConnection } from './source.ts';
 
@@ -36,15 +37,8 @@ export interface NodeConsole {
 
 /** What a new client sees of the past. */
 const scrollbackBytes = 64 * 1024;
-const maxTcpClients = 100;
-const keepAliveMs = 60_000;
-/** At closing, a client gets this long to read what was sent to it. */
-const lingerMs = 250;
 /** How often a WebSocket that fell behind is looked at: it does not report when there is room again. */
 const lookAgainMs = 50;
-
-const refusal =
-  'This server asks for credentials: open the console in its page, or have your user added to console_users in [Server].\r\n';
 
 /** @throws `console_unavailable` when the port cannot be listened on. */
 export async function openConsole(options: ConsoleOptions): Promise<NodeConsole> {
@@ -57,9 +51,8 @@ class Console implements NodeConsole {
   readonly #options: ConsoleOptions;
   readonly #scrollback = new Scrollback(scrollbackBytes);
   readonly #clients = new Set<ConsoleClient>();
-  readonly #sockets = new Set<Socket>();
   #source: SourceConnection | undefined;
-  #server: Server | undefined;
+  #listener: ConsolePort | undefined;
   #lookAgain: NodeJS.Timeout | undefined;
   #port = 0;
 
@@ -72,28 +65,14 @@ class Console implements NodeConsole {
   }
 
   async listen(port: number): Promise<void> {
-    const { host } = this.#options;
-    const server = createServer(
-      { noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs },
-      (socket) => void this.#admit(socket),
-    );
-    server.maxConnections = maxTcpClients;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', (cause: NodeJS.ErrnoException) => {
-        const reason = cause.code === 'EADDRINUSE' ? 'another program uses it' : cause.message;
-        reject(fault('console_unavailable', { host, port, reason }, { cause }));
-      });
-      server.listen({ host, port, exclusive: true }, resolve);
-    });
-    // From here on errors concern single connections that could not be accepted.
-    server.on('error', () => {});
-    const address = server.address();
-    this.#port = typeof address === 'object' && address !== null ? address.port : port;
-    this.#server = server;
+    const { host, admits } = this.#options;
+    const options = { host, port, admits, refusal: refusalOf('telnet') };
+    this.#listener = await ConsolePort.open(options, (socket) => this.#accept(socket));
+    this.#port = this.#listener.number;
     this.#source = new SourceConnection(this.#options.source, scrollbackBytes, {
       output: (bytes) => this.#spread(bytes),
       relieved: () => {
-        for (const socket of this.#sockets) socket.resume();
+        for (const socket of this.#listener?.sockets ?? []) socket.resume();
       },
     });
   }
@@ -104,20 +83,15 @@ class Console implements NodeConsole {
   }
 
   async close(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
+    const listener = this.#listener;
+    this.#listener = undefined;
     clearInterval(this.#lookAgain);
     this.#lookAgain = undefined;
     this.#source?.close();
     this.#source = undefined;
-    const closed = new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve())));
     for (const client of this.#clients) client.close();
     this.#clients.clear();
-    const force = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, lingerMs);
-    await closed;
-    clearTimeout(force);
+    await listener?.close();
   }
 
   attach(sink: Sink): { write(bytes: Uint8Array): void; detach(): void } {
@@ -137,22 +111,7 @@ class Console implements NodeConsole {
     return client;
   }
 
-  /** A client that is not let in is told what to do, and leaves no trace. */
-  async #admit(socket: Socket): Promise<void> {
-    const { admits } = this.#options;
-    // `close` follows.
-    socket.on('error', () => {});
-    if (admits === undefined) return this.#accept(socket);
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
-    const isAdmitted = await admits(socket).catch(() => false);
-    if (this.#server === undefined || socket.destroyed) socket.destroy();
-    else if (isAdmitted) this.#accept(socket);
-    else socket.end(refusal);
-  }
-
   #accept(socket: Socket): void {
-    this.#sockets.add(socket);
     const client = this.#add({
       send: (bytes) => {
         if (socket.writable) socket.write(bytes);
@@ -165,10 +124,7 @@ class Console implements NodeConsole {
       if (this.#source?.congested) socket.pause();
     });
     socket.on('drain', () => client.pump());
-    socket.on('close', () => {
-      this.#sockets.delete(socket);
-      this.#clients.delete(client);
-    });
+    socket.on('close', () => this.#clients.delete(client));
   }
 
   #input(client: ConsoleClient, bytes: Uint8Array): void {

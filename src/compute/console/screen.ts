@@ -1,22 +1,25 @@
 /**
- * The screen of a machine for a browser: the bytes of RFB (RFC 6143) between the emulator's VNC port and a client's WebSocket, as they
+ * The screen of a machine for a browser: the bytes of RFB (RFC 6143) between the emulator's VNC socket and a client's WebSocket, as they
  * are. Nothing is dropped on the way: a client that does not read holds the emulator's side, and the other way round it is let go.
  */
 import { connect, type Socket as TcpSocket } from 'node:net';
 import { fault } from '../../api/faults.ts';
 import type { Socket } from '../../api/route.ts';
-import type { NodeView } from '../../emulators/driver.ts';
+import type { NodeView, ScreenSource } from '../../emulators/driver.ts';
 
 export interface ScreenAddress {
   /** Of the node, for people. */
   readonly name: string;
-  readonly host: string;
-  readonly port: number;
+  readonly at: { readonly path: string } | { readonly host: string; readonly port: number };
 }
 
-/** Undefined for nodes without a screen. */
-export function screenOf({ name, console: { type, port, host } }: Pick<NodeView, 'name' | 'console'>): ScreenAddress | undefined {
-  return type === 'vnc' && port !== null ? { name, host, port } : undefined;
+/** Undefined for nodes without a screen. Machines that version 0.1 started serve it at their TCP port themselves. */
+export function screenOf(
+  { name, console: { type, port, host } }: Pick<NodeView, 'name' | 'console'>,
+  source: ScreenSource | undefined,
+): ScreenAddress | undefined {
+  if (type !== 'vnc' || port === null) return undefined;
+  return { name, at: source === undefined ? { host: reachable(host), port } : { path: source.path } };
 }
 
 const connectLimitMs = 5000;
@@ -34,8 +37,8 @@ export class Screen {
   }
 
   /** `signal` ends when the client has gone before it was joined. @throws node_console */
-  static async open({ name, host, port }: ScreenAddress, signal: AbortSignal): Promise<Screen> {
-    const emulator = connect({ port, host: reachable(host), noDelay: true });
+  static async open({ name, at }: ScreenAddress, signal: AbortSignal): Promise<Screen> {
+    const emulator = connect('path' in at ? at : { ...at, noDelay: true });
     emulator.setTimeout(connectLimitMs, () => emulator.destroy(new Error('it did not answer in time')));
     await new Promise<void>((resolve, reject) => {
       emulator.once('connect', resolve);

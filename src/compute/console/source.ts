@@ -10,11 +10,11 @@
 import { open, stat } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import type { ConsoleSource } from '../../emulators/driver.ts';
+import { Retry } from '../../lib/retry.ts';
 import { escapeTelnet, TelnetDecoder, towardsEmulator } from './telnet-codec.ts';
 
 /** Time to the next attempt: short at first, as an emulator that just started is about to answer. */
-const firstRetryMs = 50;
-const lastRetryMs = 1000;
+const retryTimes = { firstMs: 50, longestMs: 1000 };
 /** How long file and connection must stand still to be compared, how often that is tried, and how much is held back meanwhile. */
 const quietMs = 15;
 const quietTries = 12;
@@ -35,8 +35,7 @@ export class SourceConnection {
   readonly #listener: SourceListener;
   #socket: Socket | undefined;
   #decoder = new TelnetDecoder(towardsEmulator);
-  #retryMs = firstRetryMs;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #retry = new Retry(retryTimes, () => this.#connect());
   #closed = false;
   /** Output held back while the log is compared; undefined when it passes. */
   #held: Uint8Array[] | undefined;
@@ -66,7 +65,7 @@ export class SourceConnection {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#retry);
+    this.#retry.stop();
     this.#socket?.destroy();
   }
 
@@ -83,7 +82,7 @@ export class SourceConnection {
     this.#decoder = new TelnetDecoder(towardsEmulator);
     if (source.type === 'unix' && source.log !== undefined) this.#held = [];
     socket.on('connect', () => {
-      this.#retryMs = firstRetryMs;
+      this.#retry.succeeded();
       if (source.type === 'unix' && source.log !== undefined) void this.#catchUp(socket, source.log);
     });
     socket.on('data', (bytes) => this.#arrived(socket, bytes));
@@ -95,8 +94,7 @@ export class SourceConnection {
       this.#letPass();
       if (this.#closed) return;
       this.#listener.relieved();
-      this.#retry = setTimeout(() => this.#connect(), this.#retryMs);
-      this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs);
+      this.#retry.failed();
     });
   }
 

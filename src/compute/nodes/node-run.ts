@@ -4,8 +4,10 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { fault, isFault } from '../../api/faults.ts';
-import type { Driver, Emulator, Ending, NodeView } from '../../emulators/driver.ts';
+import type { ConsoleSource, Driver, Emulator, Ending, NodeView, ScreenSource } from '../../emulators/driver.ts';
 import { type NodeConsole, openConsole } from '../console/console.ts';
+import { refusalOf } from '../console/refusals.ts';
+import { ConsoleRelay } from '../console/relay.ts';
 import type { Context } from '../context.ts';
 import type { RunRecord } from '../store.ts';
 
@@ -25,6 +27,7 @@ export class NodeRun {
   readonly #view: NodeView;
   #console: NodeConsole | undefined;
   #auxiliary: NodeConsole | undefined;
+  #relay: ConsoleRelay | undefined;
   /** What it ended with, once it has. */
   #ending: Ending | undefined;
 
@@ -75,27 +78,46 @@ export class NodeRun {
     return this.#owner.context.store.setRun(this.#view.nodeId, { record, command_line: commandLine, ...state });
   }
 
-  /** Serves the console where the compute is the one to do so. */
+  /** Serves the console where the compute is the one to do so; at another port when the console's own was found in use. */
   async openConsole(): Promise<void> {
-    const source = this.emulator.console();
-    const { type, port, host } = this.#owner.view().console;
+    const { host } = this.#owner.view().console;
     const admits = this.#owner.context.consoleAdmission;
     const auxiliary = this.emulator.auxiliary?.();
     if (auxiliary) this.#auxiliary = await openConsole({ ...auxiliary, host, admits });
+    const source = this.emulator.console();
+    const { type, port } = this.#owner.view().console;
     if (!source && type === 'telnet') this.#view.warn(`${this.#view.name} has no console: nothing answers at its console port`);
-    if (!source || type !== 'telnet' || port === null) return;
-    this.#console = await openConsole({ source, host, port, admits }).catch(async (error) => {
+    if (!source || port === null || (type === 'telnet') === (source.type === 'screen')) return;
+    await this.#serve(source, port).catch(async (error) => {
       if (!isFault(error, 'console_unavailable')) throw error;
-      const other = await this.#owner.anotherConsolePort();
-      return openConsole({ source, host, port: other ?? port, admits });
+      await this.#serve(source, (await this.#owner.anotherConsolePort()) ?? port);
     });
   }
 
+  async #serve(source: ConsoleSource | ScreenSource, port: number): Promise<void> {
+    const { type, host } = this.#owner.view().console;
+    const where = { host, port, admits: this.#owner.context.consoleAdmission };
+    if (source.type !== 'screen') this.#console = await openConsole({ ...where, source });
+    else this.#relay = await ConsoleRelay.open({ ...where, path: source.path, refusal: refusalOf(type) });
+  }
+
   async closeConsole(): Promise<void> {
-    const consoles = [this.#console, this.#auxiliary];
+    const consoles = [this.#console, this.#auxiliary, this.#relay];
     this.#console = undefined;
     this.#auxiliary = undefined;
+    this.#relay = undefined;
     await Promise.all(consoles.map((console) => console?.close()));
+  }
+
+  /** Disconnects all clients of the console. */
+  async resetConsole(): Promise<void> {
+    await Promise.all([this.#console?.reset(), this.#relay?.reset()]);
+  }
+
+  /** Where the emulator serves its screen, if it does so on a socket. */
+  get screen(): ScreenSource | undefined {
+    const source = this.emulator.console();
+    return source?.type === 'screen' ? source : undefined;
   }
 
   /** The console server, while there is one. */

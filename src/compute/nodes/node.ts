@@ -13,6 +13,7 @@ import type { Driver, Emulator, Ending, NodeView, Properties } from '../../emula
 import { Mutex } from '../../lib/mutex.ts';
 import type { Nio } from '../../schema/nio.ts';
 import type { NodeStatus } from '../../schema/node.ts';
+import { type ScreenAddress, screenOf } from '../console/screen.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { KnownNode, NioRecord, RunRecord } from '../store.ts';
 import { keepFolder } from './kept-folders.ts';
@@ -162,8 +163,14 @@ export class ComputeNode {
     const reason = this.status !== 'started' ? `it is ${this.status}` : `its console type is ${type}`;
     throw fault('node_console', { name: this.name, reason });
   }
+
+  /** Where its screen is served; undefined when it has none, or is not started. */
+  screen(): ScreenAddress | undefined {
+    return this.#run && this.status === 'started' ? screenOf(this.view(), this.#run.screen) : undefined;
+  }
+
   async resetConsole(): Promise<void> {
-    await this.exclusively(() => this.#run?.console?.reset());
+    await this.exclusively(() => this.#run?.resetConsole());
   }
 
   /** Runs something while nothing else happens to the node. @throws node_not_found when it was deleted meanwhile */

@@ -1,5 +1,5 @@
 /** Captures on the ports of nodes, of every kind that can be made here. */
-import { type Route, route } from '../../api/route.ts';
+import { route } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { CaptureEntry, CaptureStart, CaptureStarted, CaptureStartWithId } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
@@ -7,7 +7,7 @@ import { streamCapture } from '../captures/capture-stream.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
-export function captureRoutes(parts: ComputeRouteContext): Route[] {
+export function captureRoutes(parts: ComputeRouteContext) {
   const { projects, context } = parts;
   return [
     route(
@@ -19,7 +19,7 @@ export function captureRoutes(parts: ComputeRouteContext): Route[] {
   ];
 }
 
-function portRoutes({ projects }: ComputeRouteContext, { type }: Kind): Route[] {
+function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
   const nodeOf = (path: { project_id: string; node_id: string }): ComputeNode => projects.node(path.project_id, type, path.node_id);

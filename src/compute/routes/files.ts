@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
-import { type Route, route } from '../../api/route.ts';
+import { route } from '../../api/route.ts';
 import { FileEntry } from '../../schema/compute-node.ts';
 import { Type } from '../../schema/type.ts';
 import { listFiles, readProjectFile, writeProjectFile } from '../host/files.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
-export function fileRoutes({ projects }: ComputeRouteContext): Route[] {
+export function fileRoutes({ projects }: ComputeRouteContext) {
   return [
     route(
       'GET /v2/compute/projects/{project_id}/files',

@@ -1,17 +1,17 @@
 /** Images of the kinds that have some: listed, uploaded and downloaded. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { type Route, route, Stream } from '../../api/route.ts';
+import { route, Stream } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { Image } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
-export function imageRoutes({ context, host }: ComputeRouteContext): Route[] {
+export function imageRoutes({ context, host }: ComputeRouteContext) {
   return [...context.drivers.values()].flatMap(({ kind }) => (kind.images ? routesOf(kind, host.images.of(kind.images)) : []));
 }
 
-function routesOf({ type, title }: Kind, images: ReturnType<ComputeRouteContext['host']['images']['of']>): Route[] {
+function routesOf({ type, title }: Kind, images: ReturnType<ComputeRouteContext['host']['images']['of']>) {
   const upload = { summary: `Upload an image for ${title} nodes`, raw: true, status: 204 };
   return [
     route(

@@ -1,4 +1,4 @@
-import { type Route, route } from '../../api/route.ts';
+import { route } from '../../api/route.ts';
 import { strict, Uuid } from '../../schema/common.ts';
 import { PortStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
@@ -10,7 +10,7 @@ const Which = Type.Object(
   strict,
 );
 
-export function linkStatsRoutes({ context, projects, fabric }: ComputeRouteContext): Route[] {
+export function linkStatsRoutes({ context, projects, fabric }: ComputeRouteContext) {
   return [
     route(
       'GET /v2/compute/projects/{project_id}/link_stats',

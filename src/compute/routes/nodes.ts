@@ -5,26 +5,30 @@ import { type Route, route, type Socket, socketRoute } from '../../api/route.ts'
 import type { NodeAccess } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { strict, Uuid } from '../../schema/common.ts';
-import { ComputeNode } from '../../schema/compute-node.ts';
+import { ComputeNode, ComputeNodeDelete } from '../../schema/compute-node.ts';
 import { Nio } from '../../schema/nio.ts';
 import type { ConsoleType } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { NodeConsole } from '../console/console.ts';
-import { Screen, screenOf } from '../console/screen.ts';
+import { Screen } from '../console/screen.ts';
 import { presentNio } from '../links/nio.ts';
 import { restoreFiles } from '../nodes/restore-files.ts';
 import { copyNode } from '../projects/copy.ts';
 import type { NodeInput } from '../projects/projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
-export function nodeRoutes(parts: ComputeRouteContext): Route[] {
+export function nodeRoutes(parts: ComputeRouteContext) {
   return [...parts.context.drivers.values()].flatMap((driver) => [
     ...lifeRoutes(parts, driver.kind),
     ...verbRoutes(parts, driver.kind),
     ...nioRoutes(parts, driver.kind),
     ...consoleRoutes(parts, driver.kind),
-    ...(driver.routes?.(accessTo(parts, driver.kind)) ?? []),
   ]);
+}
+
+/** Routes that only one kind has; `api.ts` lists those that the controller calls. */
+export function routesOfKinds(parts: ComputeRouteContext): Route[] {
+  return [...parts.context.drivers.values()].flatMap((driver) => driver.routes?.(accessTo(parts, driver.kind)) ?? []);
 }
 
 function accessTo({ projects }: ComputeRouteContext, { type }: Kind): NodeAccess {
@@ -52,7 +56,7 @@ interface ComputeNodeUpdate {
   readonly [property: string]: unknown;
 }
 
-function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
+function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   const { type, title } = kind;
   return [
     route(
@@ -79,11 +83,12 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
     route(
       `DELETE /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
       {
-        summary: `Delete a ${title} node with its files; with "keep_files": true they can be restored for a limited time`,
+        summary: `Delete a ${title} node with its files`,
+        body: ComputeNodeDelete,
         status: 204,
       },
       ({ path, body }) => {
-        const keepFiles = (body as { keep_files?: unknown } | null | undefined)?.keep_files === true;
+        const { keep_files: keepFiles = false } = body;
         return projects.deleteNode(projects.node(path.project_id, type, path.node_id), { keepFiles });
       },
     ),
@@ -97,55 +102,49 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
 
 const Duplicate = Type.Object({ destination_node_id: Uuid }, strict);
 
-function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind): Route[] {
+function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
   const { type, title, can } = kind;
+  const node = `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}` as const;
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.node(path.project_id, type, path.node_id);
-  const routes = [
-    route(
-      `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/start`,
-      { summary: `Start a ${title} node`, reply: ComputeNode, status: can.startAnswersNode ? 200 : 204 },
-      async ({ path }) => {
-        const node = nodeOf(path);
-        await node.start();
-        return can.startAnswersNode ? node.present() : undefined;
-      },
-    ),
-    route(
-      `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/stop`,
-      { summary: `Stop a ${title} node`, status: 204 },
-      ({ path }) => nodeOf(path).stop(),
-    ),
-    route(
-      `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/suspend`,
-      { summary: can.suspend ? `Suspend a ${title} node` : 'Does nothing: this kind cannot be suspended', status: 204 },
-      ({ path }) => nodeOf(path).suspend(),
-    ),
-  ];
-  if (can.suspend) {
-    const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/resume` as const;
-    routes.push(route(key, { summary: `Resume a suspended ${title} node`, status: 204 }, ({ path }) => nodeOf(path).resume()));
-  }
-  if (can.reload) {
-    const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/reload` as const;
-    routes.push(route(key, { summary: `Reset a running ${title} node`, status: 204 }, ({ path }) => nodeOf(path).reload()));
-  }
-  if (can.duplicate) {
-    const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/duplicate` as const;
-    const spec = {
-      summary: 'Copy the files of a node to one that was made for it',
-      reply: ComputeNode,
-      body: Duplicate,
-      status: 201,
-    };
-    const copy = route(key, spec, async ({ path, body }) => {
+  const start = route(
+    `POST ${node}/start`,
+    { summary: `Start a ${title} node`, reply: ComputeNode, status: can.startAnswersNode ? 200 : 204 },
+    async ({ path }) => {
+      const started = nodeOf(path);
+      await started.start();
+      return can.startAnswersNode ? started.present() : undefined;
+    },
+  );
+  const stop = route(`POST ${node}/stop`, { summary: `Stop a ${title} node`, status: 204 }, ({ path }) => nodeOf(path).stop());
+  const suspend = route(
+    `POST ${node}/suspend`,
+    { summary: can.suspend ? `Suspend a ${title} node` : 'Does nothing: this kind cannot be suspended', status: 204 },
+    ({ path }) => nodeOf(path).suspend(),
+  );
+  const resume = route(`POST ${node}/resume`, { summary: `Resume a suspended ${title} node`, status: 204 }, ({ path }) =>
+    nodeOf(path).resume(),
+  );
+  const reload = route(`POST ${node}/reload`, { summary: `Reset a running ${title} node`, status: 204 }, ({ path }) =>
+    nodeOf(path).reload(),
+  );
+  const duplicate = route(
+    `POST ${node}/duplicate`,
+    { summary: 'Copy the files of a node to one that was made for it', reply: ComputeNode, body: Duplicate, status: 201 },
+    async ({ path, body }) => {
       const source = nodeOf(path);
       const destination = projects.anyNode(type, body.destination_node_id);
       await copyNode(context, source, destination);
       return destination.present();
-    });
-    routes.push(copy);
-  }
-  return routes;
+    },
+  );
+  return [
+    start,
+    stop,
+    suspend,
+    ...(can.suspend ? [resume] : []),
+    ...(can.reload ? [reload] : []),
+    ...(can.duplicate ? [duplicate] : []),
+  ];
 }
 
 /** Both numbers are digits only, as the template says. */
@@ -153,7 +152,7 @@ function numbers(path: { adapter_number: string; port_number: string }): { adapt
   return { adapter: Number(path.adapter_number), port: Number(path.port_number) };
 }
 
-function nioRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
+function nioRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   const { type, can } = kind;
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio` as const;
@@ -182,7 +181,7 @@ function nioRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
   return [...routes, change];
 }
 
-function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
+function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   const { type } = kind;
   if (!kind.can.resetConsole || !kind.consoleTypes.includes('telnet')) return [];
   const stream = socketRoute(
@@ -190,7 +189,7 @@ function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind): Route[] {
     { summary: 'The console as binary frames: what a serial line shows, or RFB where the console is a screen' },
     async ({ path, signal }): Promise<Screen | NodeConsole> => {
       const node = projects.node(path.project_id, type, path.node_id);
-      const screen = node.status === 'started' ? screenOf(node.view()) : undefined;
+      const screen = node.screen();
       return screen ? Screen.open(screen, signal) : node.console();
     },
     (socket: Socket, console) => {

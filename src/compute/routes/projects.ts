@@ -1,4 +1,4 @@
-import { type Route, route } from '../../api/route.ts';
+import { route } from '../../api/route.ts';
 import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
 import { ComputeProject, UdpPort } from '../../schema/compute-node.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
@@ -24,7 +24,7 @@ const Copy = Type.Object(
   strict,
 );
 
-export function projectRoutes({ context, projects }: ComputeRouteContext): Route[] {
+export function projectRoutes({ context, projects }: ComputeRouteContext) {
   return [
     route(
       'GET /v2/compute/projects',

@@ -4,13 +4,18 @@ import { captureRoutes } from './captures.ts';
 import { fileRoutes } from './files.ts';
 import { imageRoutes } from './images.ts';
 import { linkStatsRoutes } from './link-stats.ts';
-import { nodeRoutes } from './nodes.ts';
+import { nodeRoutes, routesOfKinds } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
 import { projectRoutes } from './projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 import { serverRoutes } from './server.ts';
 
 export function computeRoutes(parts: ComputeRouteContext): Route[] {
+  return [...sharedRoutes(parts), ...routesOfKinds(parts)];
+}
+
+/** Those that do not depend on what a kind adds; `api.ts` derives the types of the controller's calls from them. */
+export function sharedRoutes(parts: ComputeRouteContext) {
   return [
     ...serverRoutes(parts),
     ...notificationRoutes(parts),

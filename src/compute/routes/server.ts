@@ -1,5 +1,5 @@
 /** What a controller asks of a compute as a whole. */
-import { type Route, route, Stream } from '../../api/route.ts';
+import { route, Stream } from '../../api/route.ts';
 import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
 import { named } from '../../schema/common.ts';
 import { Capabilities } from '../../schema/compute.ts';
@@ -11,7 +11,7 @@ import type { ComputeRouteContext } from './route-context.ts';
 
 const ServerVersion = Type.Object({ version: Type.String(), local: Type.Boolean() }, named('ServerVersion'));
 
-export function serverRoutes({ context, figures, findings, version }: ComputeRouteContext): Route[] {
+export function serverRoutes({ context, figures, findings, version }: ComputeRouteContext) {
   const { settings, ports, drivers } = context;
   const { Server } = settings;
   return [

@@ -32,7 +32,7 @@ export async function collectFiles({ source, frozen, computes, withSnapshots }: 
   const ids = Object.fromEntries((byCompute.get(localComputeId) ?? []).map((node) => [node, node]));
   const to = { projectId: source.id, folder, ids };
   const local = copyOnCompute({ source, compute: computes.local, isOpen, to, leaveOut });
-  // Whatever fails, nobody copies any more when this ends.
+  // Also after a failure no copy is still running when this ends.
   const [, ...copies] = await Promise.allSettled([local, ...remote]);
   try {
     await Promise.all([local, ...remote]);

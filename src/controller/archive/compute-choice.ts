@@ -1,4 +1,4 @@
-/** On which compute the nodes of an imported project go. Source: the established rules (domain of imports). */
+/** On which compute the nodes of an imported project go. Source: GNS3's rules for imports. */
 import type { RegisteredCompute } from '../computes/compute.ts';
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';

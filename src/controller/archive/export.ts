@@ -81,11 +81,11 @@ async function makeArchive(source: KnownProject, { stagingPath, wanted, options 
   });
   if (wanted.includeImages) for (const node of topology.nodes) await addImages(node, stagingPath, options);
   const file = await topologyText(portable(topology, wanted), version);
-  const tell = makeProgress(options.announce, { project_id: source.id, what: 'export' });
+  const report = makeProgress(options.announce, { project_id: source.id, what: 'export' });
   const archive: Archive = await archiveFolder(
     stagingPath,
     new Map([[projectEntry, file]]),
-    { compress: wanted.compress, onBytes: (doneBytes) => tell(doneBytes, archive.totalBytes) },
+    { compress: wanted.compress, onBytes: (doneBytes) => report(doneBytes, archive.totalBytes) },
     // Other programs know snapshots as archives.
     (path) => /^snapshots\/[^/]+$/.test(path) && path.endsWith(snapshotSuffix),
   );
@@ -126,7 +126,7 @@ async function addImages(node: NodeEntry, stagingPath: string, { computes, setti
   }
 }
 
-/** Nothing outside the folders of images, unless the server is local: project files come from anybody. */
+/** Nothing outside the folders of images, unless the server is local: project files come from any source. */
 async function findImage(image: string, folder: string, { Server }: Settings): Promise<string | undefined> {
   const { images_path, additional_images_path, local } = Server;
   const roots = [images_path, ...additional_images_path.split(';').filter((path) => path !== '')];

@@ -1,4 +1,4 @@
-/** Images that an archive brings go into the images folder; none that is there is ever replaced by another one. */
+/** Images that an archive brings go into the images folder; an existing one is never replaced. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
@@ -42,7 +42,7 @@ export async function removeImages(placed: readonly string[]): Promise<void> {
   for (const image of placed) await rm(image, { force: true }).catch(() => undefined);
 }
 
-/** The established program names folders of images from other computes after the kind of node, where nobody looks for them. */
+/** GNS3 names folders of images from other computes after the kind of node, which is not an images folder. */
 function withKnownFolder(path: string): string {
   const [first = '', ...rest] = path.split('/');
   return [rest.length > 0 ? (imageFolderOf(first) ?? first) : first, ...rest].join('/');

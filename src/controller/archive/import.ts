@@ -14,7 +14,8 @@ import type { Computes } from '../computes/computes.ts';
 import { upgradeFiles } from '../live/upgrade-files.ts';
 import { canonical } from '../model/canonical.ts';
 import { FreshIds, renewTopology } from '../model/fresh-ids.ts';
-import { readTopology, type Topology } from '../model/topology.ts';
+import { readTopology } from '../model/read-topology.ts';
+import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { isProjectFile, renameNodeFolders } from '../projects/copy-files.ts';
 import type { KnownProject } from '../projects/project.ts';
@@ -60,12 +61,12 @@ export async function importProject(body: Readable, wanted: ImportWanted, option
     const made = await makeFolders(dirname(path));
     try {
       return await staging.use(join(dirname(path), `${stagingPrefix}import-${projectId}`), async (stagingPath) => {
-        const tell = makeProgress(options.announce, { project_id: projectId, what: 'import' });
+        const report = makeProgress(options.announce, { project_id: projectId, what: 'import' });
         const archive = join(stagingPath, 'archive');
         const content = join(stagingPath, 'content');
-        await receiveArchive(body, archive, (doneBytes) => tell(doneBytes, null));
+        await receiveArchive(body, archive, (doneBytes) => report(doneBytes, null));
         await mkdir(content);
-        await extractArchive(archive, content, tell);
+        await extractArchive(archive, content, report);
         await rm(archive);
         return await adopt({ content, path, projectId, name: wanted.name }, options);
       });
@@ -110,7 +111,7 @@ async function adopt(extracted: Extracted, options: ImportOptions): Promise<Know
     const closed = { auto_start: false, auto_open: false, auto_close: true, name, project_id: projectId };
     const nodes = spreadNodes(renewed.nodes, options.computes);
     const project = canonical({ ...renewed.project, ...closed });
-    // Project files and logs that somebody put into the archive would be taken for this project's.
+    // Project files and logs inside the archive would be taken for this project's.
     for (const entry of await readdir(content)) if (isProjectFile(entry)) await rm(join(content, entry), { recursive: true });
     await writeFileAtomic(join(content, filename), await topologyText({ ...renewed, nodes, project }, options.version));
     const images = await placeImages(content, options.settings.Server.images_path);
@@ -139,7 +140,7 @@ export async function readUpgraded(content: string): Promise<Topology> {
 async function renew(topology: Topology, { content, projectId, name }: Extracted & { name: string }): Promise<Topology> {
   if (topology.project.project_id.toLowerCase() === projectId) return topology;
   const identity = { projectId, name, ids: new FreshIds(), resetMacAddresses: false };
-  const renewed = renewTopology(topology, identity);
+  const renewed = await renewTopology(topology, identity);
   await renameNodeFolders(join(content, 'project-files'), identity.ids);
   await renewSnapshots(join(content, 'snapshots'), identity).catch((error: unknown) => {
     if (isFault(error)) throw error;

@@ -5,7 +5,7 @@ export interface Progress {
   readonly project_id: string;
   readonly what: 'export' | 'import';
   readonly done_bytes: number;
-  /** Null while it is not known: an upload does not tell its length. */
+  /** Null while it is not known: an upload has no length. */
   readonly total_bytes: number | null;
 }
 

@@ -20,15 +20,15 @@ export interface RemotePart {
   readonly nodes: readonly string[];
 }
 
-/** Files on a compute that nothing changes any more. */
+/** A copy of files on a compute, which nothing changes. */
 export interface RemoteCopy {
   fetch(folder: string): Promise<void>;
   discard(): Promise<void>;
 }
 
 /**
- * Copies on the compute, so that its machines are paused for that instant only and not for as long as the files take to get here. A
- * compute of another make has no such copies: its nodes must not run.
+ * Copies on the compute, so that its machines are paused for that instant only and not for the whole transfer. A stock GNS3 compute
+ * cannot copy: its nodes must be stopped.
  * @throws node_running, and why the compute cannot be reached
  */
 export async function copyRemote({ source, compute, nodes, live }: RemotePart, leaveOut: readonly string[]): Promise<RemoteCopy> {
@@ -44,13 +44,13 @@ export async function copyRemote({ source, compute, nodes, live }: RemotePart, l
   }
   return {
     async fetch(folder) {
-      await transport.call('POST /v2/compute/projects', { body: { project_id: copyId, name: source.name } });
+      await transport.send('POST /v2/compute/projects', { body: { project_id: copyId, name: source.name } });
       await fetchFolders({ compute, projectId: copyId, nodes }, folder);
     },
     async discard() {
       const path = { project_id: copyId };
-      await transport.call('POST /v2/compute/projects', { body: { ...path, name: source.name } });
-      await transport.call('DELETE /v2/compute/projects/{project_id}', { path });
+      await transport.send('POST /v2/compute/projects', { body: { ...path, name: source.name } });
+      await transport.send('DELETE /v2/compute/projects/{project_id}', { path });
     },
   };
 }
@@ -69,8 +69,8 @@ interface Fetching {
 async function fetchFolders({ compute, projectId, nodes }: Fetching, folder: string): Promise<void> {
   const { transport } = compute;
   const path = { project_id: projectId };
-  const { body } = await transport.call<{ path: string }[]>('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
-  for (const file of body) {
+  const files = await transport.call('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
+  for (const file of files) {
     const [top, , node] = file.path.split('/');
     const target = normalize(join(folder, file.path));
     if (top !== 'project-files' || !nodes.includes(node ?? '') || !isBelow(folder, target)) continue;

@@ -164,7 +164,7 @@ export class Snapshots {
   }
 }
 
-/** Numbers of changes go on where they were: listeners compare them. */
+/** Numbers of changes continue where they were: listeners compare them. */
 async function startLog(file: string, seq: number): Promise<void> {
   const { journal } = await Journal.open<LogLine>(logPath(file));
   const head = { seq, at: new Date().toISOString(), by: null };

@@ -10,7 +10,7 @@ import { refuseArchive } from '../zip/archive-entries.ts';
 
 /** Stays free whatever is uploaded. */
 const reserveBytes = 64 * 1024 * 1024;
-/** The space that is left is asked for again after so many bytes. */
+/** The free space is checked again after so many bytes. */
 const lookEveryBytes = 16 * 1024 * 1024;
 
 /** @throws archive_invalid for a form without a file and for an upload that breaks off, storage_failed */

@@ -1,4 +1,4 @@
-/** Settings that clients keep on the server, on disk before they are acknowledged. What is given is merged into what is there. */
+/** Settings that clients keep on the server, on disk before they are acknowledged. A change is merged into the stored settings. */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';

@@ -1,4 +1,4 @@
-/** The built-in symbols: ids, sizes and themes are those that clients know; the artwork is ours (`symbol-art.ts`). Source: the established set. */
+/** The built-in symbols: ids, sizes and themes are those that clients know; the artwork is ours (`symbol-art.ts`). Source: GNS3's set. */
 import { kindSymbols } from '../../emulators/kinds.ts';
 import type { Size } from '../model/symbol.ts';
 import { type Colours, drawSymbol } from './symbol-art.ts';

@@ -88,7 +88,7 @@ const ofTemplate = new Set([
   'template_type',
 ]);
 
-/** The node that is asked for when a template is used; texts that are empty are not passed on. */
+/** The node that a template creates; texts that are empty are not passed on. */
 export function nodeFrom(template: Template, use: TemplateUse, computeId: string): NodeCreate {
   const attributes: Record<string, unknown> = {};
   const properties: Record<string, unknown> = { ...(template.properties as TemplateSettings | undefined) };

@@ -1,6 +1,6 @@
 /**
  * The templates: those that clients made, durable, and those that are built in. In the file stands what clients made, in the form of
- * the established server's own, so that its file can be taken over; entries that cannot be used are kept there as they are.
+ * GNS3's own, so that its file can be used; entries that cannot be used are kept there as they are.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -22,7 +22,7 @@ export interface TemplatesOptions {
   readonly announce: (action: string, template: Template) => void;
 }
 
-/** The file; other keys than these are somebody else's and stay. */
+/** The file; other keys belong to GNS3 and stay. */
 type Stored = Readonly<Record<string, unknown>> & { readonly templates?: unknown };
 
 export class Templates {

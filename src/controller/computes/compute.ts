@@ -1,10 +1,14 @@
 /** One compute as the controller knows it: where it is, whether it is connected, how busy it is. */
 
 import type { Transport } from '../../api/transport.ts';
+import type { ComputeApi } from '../../compute/api.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ComputeEntry } from '../model/topology.ts';
 import type { Usage } from './usage.ts';
+
+/** The typed client of a compute, whose table of calls is derived from the compute's routes. */
+export type ComputeTransport = Transport<ComputeApi>;
 
 /** What is stored of a compute. */
 export interface ComputeRecord extends ComputeEntry {
@@ -17,12 +21,12 @@ export const localComputeId = 'local';
 
 export class RegisteredCompute {
   #record: ComputeRecord;
-  #transport: Transport;
+  #transport: ComputeTransport;
   #usage: Usage | null = null;
   #object: Readonly<ComputeObject> | undefined;
   #consoleHost: string;
 
-  constructor(record: ComputeRecord, transport: Transport, consoleHost = record.host) {
+  constructor(record: ComputeRecord, transport: ComputeTransport, consoleHost = record.host) {
     this.#record = record;
     this.#transport = transport;
     this.#consoleHost = consoleHost;
@@ -50,7 +54,7 @@ export class RegisteredCompute {
     return this.#record;
   }
 
-  get transport(): Transport {
+  get transport(): ComputeTransport {
     return this.#transport;
   }
 
@@ -92,7 +96,7 @@ export class RegisteredCompute {
   }
 
   /** The address or the transport is another one now. */
-  replace(record: ComputeRecord, transport: Transport): void {
+  replace(record: ComputeRecord, transport: ComputeTransport): void {
     this.#record = record;
     this.#transport = transport;
     if (!this.isLocal) this.#consoleHost = record.host;

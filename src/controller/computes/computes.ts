@@ -1,7 +1,7 @@
 /** The registered computes, durable but for the local one, which always exists. */
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
-import type { ComputeEvent, Transport } from '../../api/transport.ts';
+import type { ComputeEvent } from '../../api/transport.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
@@ -10,17 +10,17 @@ import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
 import { refuseClearCredentials } from './clear-credentials.ts';
-import { type ComputeRecord, localComputeId, RegisteredCompute } from './compute.ts';
+import { type ComputeRecord, type ComputeTransport, localComputeId, RegisteredCompute } from './compute.ts';
 import { ImageTransfers } from './image-transfers.ts';
 
 export interface ComputesOptions {
   readonly stateDirectory: string;
   readonly version: string;
   readonly log: Log;
-  readonly local: { readonly record: ComputeRecord; readonly transport: Transport; readonly consoleHost: string };
+  readonly local: { readonly record: ComputeRecord; readonly transport: ComputeTransport; readonly consoleHost: string };
   /** User and password may go over plain HTTP to any address. */
   readonly clearCredentials: boolean;
-  readonly makeTransport: (record: ComputeRecord) => Transport;
+  readonly makeTransport: (record: ComputeRecord) => ComputeTransport;
   /** `compute.created`, `compute.updated`, `compute.deleted` for listeners of the controller. */
   readonly announce: (action: string, compute: RegisteredCompute) => void;
   readonly onEvent: (compute: RegisteredCompute, event: ComputeEvent) => void;

@@ -1,5 +1,5 @@
 /**
- * Sends images that this server has to computes that miss them. An image goes to a compute once at a time, however many nodes wait for
+ * Sends images that this server has to computes that lack them. An image goes to a compute once at a time, however many nodes wait for
  * it. It is read from the local compute and summed on the way; what has arrived must have the same sum.
  */
 import { createHash } from 'node:crypto';
@@ -19,13 +19,9 @@ export interface WantedImage {
 }
 
 /** For listeners: `log.info` before and after, `image.progress` in between. */
-export type TellProgress = (action: string, event: object) => void;
+export type NotifyProgress = (action: string, event: object) => void;
 
-interface ListedImage {
-  readonly filename: string;
-  readonly md5sum: string | null;
-  readonly filesize: number;
-}
+type ImagesPath = `/v2/compute/${NodeType}/images`;
 
 const progressMs = 500;
 /** The sum of a large image is worked out by the compute in its own time; it is waited for at most so long. */
@@ -42,22 +38,22 @@ export class ImageTransfers {
   }
 
   /** False when this server has no such image, or another one of that name. @throws `image_damaged`, and why it could not be sent */
-  async send(wanted: WantedImage, tell: TellProgress): Promise<boolean> {
+  async send(wanted: WantedImage, notify: NotifyProgress): Promise<boolean> {
     const name = baseName(wanted.image);
     if (name === undefined) return false;
     const key = `${wanted.compute.id}/${wanted.nodeType}/${name}`;
-    const going = this.#going.get(key) ?? this.#send(wanted, name, tell).finally(() => this.#going.delete(key));
+    const going = this.#going.get(key) ?? this.#send(wanted, name, notify).finally(() => this.#going.delete(key));
     this.#going.set(key, going);
     return going;
   }
 
-  async #send({ compute, nodeType, md5sum }: WantedImage, name: string, tell: TellProgress): Promise<boolean> {
-    const images = `/v2/compute/${nodeType}/images` as const;
+  async #send({ compute, nodeType, md5sum }: WantedImage, name: string, notify: NotifyProgress): Promise<boolean> {
+    const images: ImagesPath = `/v2/compute/${nodeType}/images`;
     const local = this.#local().transport;
-    const listed = (await local.call<ListedImage[]>(`GET ${images}`)).body.find(({ filename }) => filename === name);
+    const listed = (await local.call(`GET ${images}`)).find(({ filename }) => filename === name);
     if (md5sum !== undefined && listed?.md5sum && listed.md5sum !== md5sum) {
-      tell('log.error', {
-        message: `The image ${name} on this server is not the one that the project means: its MD5 sum is another`,
+      notify('log.error', {
+        message: `The image ${name} on this server is not the one of the project: its MD5 sum differs. Upload the right one to the compute`,
       });
       return false;
     }
@@ -67,20 +63,20 @@ export class ImageTransfers {
     });
     if (!source) return false;
     const where = compute.record.name;
-    tell('log.info', { message: `Sending the missing image ${name} to the compute ${where}` });
+    notify('log.info', { message: `Sending the missing image ${name} to the compute ${where}` });
     const hash = createHash('md5');
     const subject = { compute_id: compute.id, image: name };
     const bytes = source.body instanceof Readable ? source.body : Readable.from([source.body]);
-    const told = progressOf(subject, listed?.filesize ?? null, tell);
-    const sent = Readable.from(summed(bytes, hash, told), { objectMode: false });
-    // Nobody reads on when the compute refuses.
+    const onBytes = progressOf(subject, listed?.filesize ?? null, notify);
+    const sent = Readable.from(summed(bytes, hash, onBytes), { objectMode: false });
+    // A compute that refuses does not read the rest.
     await compute.transport.raw('POST', `${images}/${name}`, sent).finally(() => bytes.destroy());
     await this.#check({ compute, images, name, sum: hash.digest('hex') });
-    tell('log.info', { message: `The image ${name} is on the compute ${where} now` });
+    notify('log.info', { message: `The image ${name} is on the compute ${where} now` });
     return true;
   }
 
-  /** A compute that cannot tell the sum in time is taken at its word. */
+  /** A compute that does not list the sum in time is trusted. */
   async #check({
     compute,
     images,
@@ -88,13 +84,13 @@ export class ImageTransfers {
     sum,
   }: {
     compute: RegisteredCompute;
-    images: `/${string}`;
+    images: ImagesPath;
     name: string;
     sum: string;
   }): Promise<void> {
     for (const end = performance.now() + sumLimitMs; performance.now() < end; await wait(sumEveryMs)) {
-      const { body } = await compute.transport.call<ListedImage[]>(`GET ${images}`, { timeoutMs: sumLimitMs });
-      const arrived = body.find(({ filename }) => filename === name);
+      const listed = await compute.transport.call(`GET ${images}`, { timeoutMs: sumLimitMs });
+      const arrived = listed.find(({ filename }) => filename === name);
       // Files of other kinds than it would list are not listed.
       if (!arrived || arrived.md5sum === sum) return;
       if (arrived.md5sum !== null) throw fault('image_damaged', { image: name, name: compute.record.name });
@@ -108,15 +104,15 @@ function baseName(image: string): string | undefined {
   return name === '' || name.startsWith('.') || name.includes('\0') ? undefined : name;
 }
 
-async function* summed(source: AsyncIterable<Buffer>, hash: ReturnType<typeof createHash>, told: (bytes: number) => void) {
+async function* summed(source: AsyncIterable<Buffer>, hash: ReturnType<typeof createHash>, onBytes: (bytes: number) => void) {
   for await (const chunk of source) {
     hash.update(chunk);
-    told(chunk.length);
+    onBytes(chunk.length);
     yield chunk;
   }
 }
 
-function progressOf(subject: { compute_id: string; image: string }, total_bytes: number | null, tell: TellProgress) {
+function progressOf(subject: { compute_id: string; image: string }, total_bytes: number | null, notify: NotifyProgress) {
   let done_bytes = 0;
   let next = 0;
   return (bytes: number): void => {
@@ -124,6 +120,6 @@ function progressOf(subject: { compute_id: string; image: string }, total_bytes:
     const now = performance.now();
     if (now < next && done_bytes !== total_bytes) return;
     next = now + progressMs;
-    tell('image.progress', { ...subject, done_bytes, total_bytes });
+    notify('image.progress', { ...subject, done_bytes, total_bytes });
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The connections to one compute elsewhere, for requests and WebSockets. All of them can be cut: a cable that was pulled out tells
- * nobody, and what waits for an answer would wait for as long as the kernel sends again, a quarter of an hour.
+ * The connections to one remote compute, for requests and WebSockets. All of them can be cut: a pulled cable closes no connection, and
+ * a request would wait for as long as the kernel retransmits, a quarter of an hour.
  *
  * Slow is not gone: the kernel of a compute that is busy or stopped still answers TCP keepalive probes, that of a host which cannot be
  * reached does not. One connection that ends for that reason ends them all.

@@ -1,4 +1,4 @@
-/** A WebSocket of a compute elsewhere, joined to a client's: text stays text, bytes stay bytes, and neither end outlives the other. */
+/** A WebSocket of a remote compute, joined to a client's: text stays text, bytes stay bytes, and neither end outlives the other. */
 import type { WebSocket } from 'undici';
 import type { Join } from '../../api/transport.ts';
 

@@ -1,20 +1,25 @@
 /**
- * A compute elsewhere: its API over HTTP, its events over a WebSocket.
+ * A remote compute: its API over HTTP, its events over a WebSocket.
  *
  * Theory of operation. Disconnected → (capabilities asked, version compared, WebSocket open) → connected → (WebSocket ends)
- * → disconnected, and again after a second; after a failed attempt, after five. Any call on a disconnected compute first connects.
+ * → disconnected, and retried with exponential backoff (1 s to 5 s). Any call on a disconnected compute first connects.
  * A compute that answers but cannot be used (version, credentials) is not asked again in the background.
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher, WebSocket } from 'undici';
+import type { CallArguments, KeyOf, ReplyOfKey } from '../../api/client.ts';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { fill, requestOf } from '../../api/local-transport.ts';
 import type { Method, RouteKey } from '../../api/route.ts';
-import type { ComputeAnswer, ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
+import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from '../../api/transport.ts';
+import type { ComputeApi } from '../../compute/api.ts';
 import { EventStream } from '../../lib/event-stream.ts';
+import { Retry } from '../../lib/retry.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
+import type { TSchema } from '../../schema/type.ts';
+import { capabilitiesOf, checkReply, faultOfAnswer } from './remote-answers.ts';
 import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
-import { faultOfAnswer } from './remote-faults.ts';
+import { makeEventReader } from './remote-events.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
 import { watchSilence } from './silence.ts';
 
@@ -22,33 +27,40 @@ const defaultTimeoutMs = 120_000;
 const events = 'GET /notifications/ws';
 /** A compute whose host answers has this long to say its capabilities, and again for its WebSocket: it may be slow. */
 const attemptMs = 20_000;
-/** The next attempt begins so much later. */
-const retryMs = 5_000;
-/** A compute that answers but cannot be used is a matter for people: it is looked at again, but not often. */
+const retryTimes = { firstMs: 1_000, longestMs: 5_000 };
+/** A compute that answers but cannot be used needs its administrator: it is tried again at this interval. */
 const refusedRetryMs = 30_000;
-const reconnectMs = 1_000;
 /** Computes say something every second. One that is silent this long hangs, though its host answers (`remote-connections.ts`). */
 const silenceMs = 60_000;
-/** An attempt that took longer failed for want of an answer: another one at once would keep whoever asks waiting as long. */
+/** An attempt that took longer failed for want of an answer: another one at once would keep the requester waiting as long. */
 const promptMs = 1_000;
 
-export class RemoteTransport implements Transport {
+export interface RemoteTransportOptions {
+  /** Of the GNS3 API that is spoken; the compute must have the same. */
+  readonly version: string;
+  /** Schemas of the replies, by the routes' keys without regular expressions. */
+  readonly replies: ReadonlyMap<string, TSchema>;
+}
+
+export class RemoteTransport implements Transport<ComputeApi> {
   #state: TransportState = Object.freeze({ connected: false, capabilities: { version: null, node_types: [] }, lastError: null });
   readonly #address: RemoteAddress;
   readonly #version: string;
+  readonly #replies: RemoteTransportOptions['replies'];
   readonly #connections: RemoteConnections;
   readonly #events = new EventStream<ComputeEvent>();
   readonly #states = new EventStream<TransportState>();
   #connecting: Promise<void> | undefined;
   #socket: WebSocket | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #retry = new Retry(retryTimes, () => this.#connectNow().catch(() => undefined));
   /** Why the last attempt failed, until the next one, when it is no use to ask again in between. */
   #hopeless: Error | undefined;
   #closed = false;
 
-  constructor(address: RemoteAddress, version: string) {
+  constructor(address: RemoteAddress, { version, replies }: RemoteTransportOptions) {
     this.#address = address;
     this.#version = version;
+    this.#replies = replies;
     this.#connections = new RemoteConnections(address);
   }
 
@@ -69,19 +81,29 @@ export class RemoteTransport implements Transport {
     return this.#connecting;
   }
 
-  async call<T>(key: RouteKey, { path = {}, body, timeoutMs = defaultTimeoutMs }: ComputeCall = {}): Promise<ComputeAnswer<T>> {
+  async call<K extends KeyOf<ComputeApi>>(key: K, ...[call]: CallArguments<ComputeApi, K>): Promise<ReplyOfKey<ComputeApi, K>> {
+    const schema = this.#replies.get(key);
+    const answer = await this.#call(key, call);
+    const text = await answer.body.text();
+    // Of a route without a reply nothing is read.
+    const reply =
+      schema && (await checkReply(schema, { name: this.#address.name, request: requestOf(key, call?.path ?? {}), text }));
+    return reply as ReplyOfKey<ComputeApi, K>;
+  }
+
+  async send<K extends KeyOf<ComputeApi>>(key: K, ...[call]: CallArguments<ComputeApi, K>): Promise<void> {
+    await (await this.#call(key, call)).body.dump();
+  }
+
+  async #call(
+    key: RouteKey,
+    { path = {}, body, timeoutMs = defaultTimeoutMs }: ComputeCall = {},
+  ): Promise<Dispatcher.ResponseData> {
     await this.connect();
     const [method] = key.split(' ') as [Method];
     const isEmpty = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
     const text = isEmpty ? null : JSON.stringify(body);
-    const answer = await this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
-    const content = await answer.body.text();
-    if (content === '') return { status: answer.statusCode, body: undefined as T };
-    try {
-      return { status: answer.statusCode, body: JSON.parse(content) as T };
-    } catch {
-      throw fault('compute_refused', { name: this.#address.name, reason: `its answer to ${requestOf(key, path)} is not JSON` });
-    }
+    return this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
@@ -116,13 +138,13 @@ export class RemoteTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#retry.stop();
     this.#socket?.close();
     await this.#connections.close();
   }
 
   async #connect(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#retry.stop();
     this.#hopeless = undefined;
     const begun = performance.now();
     try {
@@ -133,18 +155,19 @@ export class RemoteTransport implements Transport {
       });
       const capabilities = this.#check(await answer.body.text());
       await this.#listen();
+      this.#retry.succeeded();
       this.#set({ connected: true, capabilities, lastError: null });
     } catch (error) {
       const isAway = isFault(error, 'compute_unreachable') || isFault(error, 'compute_timeout');
       const reason = isAway || !isFault(error) ? error : this.#refused(error);
       if (isAway && performance.now() - begun > promptMs) this.#hopeless = reason as Error;
-      this.#later(isAway ? retryMs : refusedRetryMs);
+      if (!this.#closed) this.#retry.failed(isAway ? 0 : refusedRetryMs);
       this.#set({ ...this.#state, connected: false, lastError: (reason as Error).message });
       throw reason;
     }
   }
 
-  /** The compute answered, and not with what was asked for. */
+  /** The compute answered, but not as a compute does. */
   #refused(error: Fault): Fault {
     if (error.code === 'compute_refused') return error;
     const reason = error.code === 'compute_route_missing' ? 'it is not a server of this API' : error.message;
@@ -153,23 +176,20 @@ export class RemoteTransport implements Transport {
 
   #check(text: string): ComputeObject['capabilities'] {
     const refuse = (reason: string) => fault('compute_refused', { name: this.#address.name, reason });
-    let given: Partial<ComputeObject['capabilities']>;
-    try {
-      given = JSON.parse(text) ?? {};
-    } catch {
-      throw refuse('it is not a server of this API');
-    }
-    if (typeof given.version !== 'string') throw refuse('it does not say its version');
+    const given = capabilitiesOf(text);
+    if (!given) throw refuse('it is not a server of this API');
+    if (given.version === null) throw refuse('it does not say its version');
     if (stable(given.version) !== stable(this.#version))
       throw refuse(`its version is ${given.version}, this server has ${this.#version}`);
-    return Object.freeze({ ...given, version: given.version, node_types: given.node_types ?? [] });
+    return Object.freeze(given);
   }
 
   async #listen(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const read = await makeEventReader();
     const socket = await this.#connections.openSocket('/v2/compute/notifications/ws');
-    // Whatever waits for an answer of it waits in vain.
-    const cut = () => this.#connections.cut(`nothing was heard of it for ${silenceMs / 1000} s`);
+    // Requests that wait for it would wait in vain.
+    const cut = () => this.#connections.cut(`it sent nothing for ${silenceMs / 1000} s`);
     const silence = watchSilence(silenceMs, cut);
     const opening = setTimeout(
       () => reject(this.#unreachable(events, `no answer within ${attemptMs / 1000} s`)),
@@ -177,8 +197,9 @@ export class RemoteTransport implements Transport {
     ).unref();
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
-      silence.heard();
-      if (typeof data === 'string') this.#receive(data);
+      silence.restart();
+      const event = typeof data === 'string' ? read(data) : undefined;
+      if (event) this.#events.emit(event);
     });
     socket.addEventListener('error', () => reject(this.#unreachable(events, 'the connection failed')));
     socket.addEventListener('close', () => {
@@ -188,7 +209,7 @@ export class RemoteTransport implements Transport {
       this.#socket = undefined;
       // A failed attempt says so itself.
       if (!this.#state.connected) return;
-      this.#later(reconnectMs);
+      if (!this.#closed) this.#retry.failed();
       this.#set({ ...this.#state, connected: false, lastError: 'The connection was lost' });
     });
     this.#socket = socket;
@@ -201,21 +222,6 @@ export class RemoteTransport implements Transport {
     } finally {
       clearTimeout(opening);
     }
-  }
-
-  #receive(text: string): void {
-    try {
-      const { action, event, project_id } = JSON.parse(text) as ComputeEvent;
-      if (typeof action === 'string') this.#events.emit({ action, event, project_id });
-    } catch {
-      // What is not JSON is no event.
-    }
-  }
-
-  #later(delayMs: number): void {
-    if (this.#closed) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#connectNow().catch(() => undefined), delayMs).unref();
   }
 
   #set(state: TransportState): void {

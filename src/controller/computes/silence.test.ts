@@ -15,12 +15,12 @@ describe('silence', () => {
     assert.equal(noticed.mock.callCount(), 1);
   });
 
-  it('begins again with everything that is heard, and ends', () => {
+  it('starts over with each message, and ends', () => {
     const noticed = mock.fn();
     const silence = watchSilence(1000, noticed);
     for (let times = 0; times < 5; times++) {
       mock.timers.tick(900);
-      silence.heard();
+      silence.restart();
     }
     silence.end();
     mock.timers.tick(5000);

@@ -1,15 +1,15 @@
-/** Notices that nothing is heard any more, in time that this process was able to listen. */
+/** Detects that nothing arrives any more. Time in which this process itself could not read does not count. */
 
 /** The limit is counted in so many steps. */
 const steps = 20;
 
 export interface Silence {
-  heard(): void;
+  restart(): void;
   end(): void;
 }
 
 /**
- * Calls `onSilent` once, when `heard` was not called for `limitMs`. A process that stood still itself (stopped, asleep, busy) reads what
+ * Calls `onSilent` once, when `restart` was not called for `limitMs`. A process that stood still itself (stopped, asleep, busy) reads what
  * arrived meanwhile before the next step: that time counts as one step, however long it was.
  */
 export function watchSilence(limitMs: number, onSilent: () => void): Silence {
@@ -21,7 +21,7 @@ export function watchSilence(limitMs: number, onSilent: () => void): Silence {
     onSilent();
   }, limitMs / steps).unref();
   return {
-    heard: () => {
+    restart: () => {
       quiet = 0;
     },
     end: () => clearInterval(timer),

@@ -50,7 +50,7 @@ export class ComputeAnnouncements {
     const path = { project_id: entry().project_id };
     const registered = [...this.#announced.keys()].filter((compute) => computes.find(compute.id) === compute);
     await forEachBounded(registered, concurrency, (compute) =>
-      compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path }),
+      compute.transport.send('POST /v2/compute/projects/{project_id}/close', { path }),
     );
   }
 
@@ -59,7 +59,7 @@ export class ComputeAnnouncements {
     const { name, project_id, variables } = entry();
     const body = { name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }) };
     try {
-      await transport.call('POST /v2/compute/projects', { body });
+      await transport.send('POST /v2/compute/projects', { body });
     } catch (error) {
       if (!isFault(error)) log.error({ err: error }, 'a compute failed');
       throw error;

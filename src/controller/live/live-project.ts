@@ -221,7 +221,7 @@ export class LiveProject {
       const { variables } = entry;
       if (isDeepStrictEqual(variables, was.variables)) return;
       await forEachBounded(this.usedComputes(), concurrency, (compute) =>
-        compute.transport.call('PUT /v2/compute/projects/{project_id}', {
+        compute.transport.send('PUT /v2/compute/projects/{project_id}', {
           path: { project_id: this.projectId },
           body: { variables },
         }),

@@ -62,8 +62,8 @@ export class ComputeWatch {
   /** Projects that were closed while it was away run on there. */
   async #closeThere(compute: RegisteredCompute): Promise<void> {
     const { projects, registry } = this.#options;
-    const { body } = await compute.transport.call<{ project_id: string }[]>('GET /v2/compute/projects');
-    for (const { project_id } of body) {
+    const known = await compute.transport.call('GET /v2/compute/projects');
+    for (const { project_id } of known) {
       const project = projects.find(project_id);
       // One that should be open cannot be read.
       if (!project || project.isOpen || registry.get(project_id)?.opened) continue;

@@ -39,19 +39,19 @@ export async function copyOnCompute({ source, compute, isOpen, to, leaveOut }: C
   const { transport, isLocal } = compute;
   const path = { project_id: source.id };
   const copy = (destination: object) =>
-    transport.call('POST /v2/compute/projects/{project_id}/copy', {
+    transport.send('POST /v2/compute/projects/{project_id}/copy', {
       path,
       body: { destination_project_id: to.projectId, ...destination, nodes: to.ids, ...(leaveOut && { leave_out: leaveOut }) },
       timeoutMs: 0,
     });
-  await transport.call('POST /v2/compute/projects', {
+  await transport.send('POST /v2/compute/projects', {
     body: { ...path, name: source.name, ...(isLocal && { path: source.path }) },
   });
   try {
     if (isLocal) await copy({ destination_path: to.folder });
     else await asNewProject(compute, to.projectId, source.name, () => copy({}));
   } finally {
-    if (!isOpen) await transport.call('POST /v2/compute/projects/{project_id}/close', { path });
+    if (!isOpen) await transport.send('POST /v2/compute/projects/{project_id}/close', { path });
   }
 }
 
@@ -61,15 +61,15 @@ async function asNewProject(
   name: string,
   fill: () => Promise<unknown>,
 ): Promise<void> {
-  await transport.call('POST /v2/compute/projects', { body: { project_id, name } });
+  await transport.send('POST /v2/compute/projects', { body: { project_id, name } });
   try {
     await fill();
-    await transport.call('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
+    await transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
   } catch (error) {
     // Refused as there are files already: they are not of this copy.
     const isOthers = isFault(error, 'compute_forbidden');
     if (!isOthers)
-      await transport.call('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }).catch(() => undefined);
+      await transport.send('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }).catch(() => undefined);
     throw error;
   }
 }

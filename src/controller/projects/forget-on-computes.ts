@@ -26,7 +26,7 @@ export async function forgetOn(
 ): Promise<void> {
   if (isLocal || !transport.state.connected) return;
   await transport
-    .call('POST /v2/compute/projects', { body: { name, project_id } })
-    .then(() => transport.call('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }))
+    .send('POST /v2/compute/projects', { body: { name, project_id } })
+    .then(() => transport.send('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }))
     .catch(() => undefined);
 }

@@ -47,7 +47,7 @@ export async function resetAllConsoles(nodes: ProjectNodes): Promise<void> {
   await forAll(
     nodes,
     withConsole.map(({ node_id }) => node_id),
-    (nodeId) => nodes.relay(nodeId, 'console/reset'),
+    (nodeId) => nodes.resetConsole(nodeId),
   );
 }
 

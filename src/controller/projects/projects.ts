@@ -263,7 +263,7 @@ export class KnownProjects {
   /** It could not be opened, so its nodes may run since an earlier start. */
   async #closeOnLocal(project_id: string): Promise<void> {
     const { transport } = this.#options.computes.local;
-    await transport.call('POST /v2/compute/projects/{project_id}/close', { path: { project_id } }).catch(() => undefined);
+    await transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } }).catch(() => undefined);
   }
 
   /**

@@ -1,11 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { fault } from '../../api/faults.ts';
 import { type Call, type Method, type Route, route, Stream } from '../../api/route.ts';
+import type { RawAnswer } from '../../api/transport.ts';
 import { Name, named, strict } from '../../schema/common.ts';
 import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
 import { Image, TakenPorts } from '../../schema/host.ts';
-import { Type } from '../../schema/type.ts';
+import { type Static, Type } from '../../schema/type.ts';
+import { checkReply, parseReply } from '../computes/remote-answers.ts';
 import type { Controller } from '../controller.ts';
 
 const AutoIdlePc = Type.Object({ platform: Name(), image: Name(), ram: Type.Integer() }, strict);
@@ -34,13 +36,13 @@ export function computeRoutes(controller: Controller): Route[] {
       controller.forgetCompute(path.compute_id),
     ),
     route('GET /v2/computes/{compute_id}/ports', { summary: 'Ports in use on a compute', reply: TakenPorts }, async ({ path }) => {
-      const { body } = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
+      const body = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
       return body;
     }),
     route(
       'GET /v2/computes/{compute_id}/doctor',
-      { summary: 'What a compute can use and what it lacks, as its doctor says', reply: Type.Array(Finding), own: true },
-      async ({ path }) => (await computes.get(path.compute_id).transport.call('GET /v2/compute/doctor')).body,
+      { summary: 'What a compute can use and what it lacks, as found by its doctor', reply: Type.Array(Finding), own: true },
+      ({ path }) => computes.get(path.compute_id).transport.call('GET /v2/compute/doctor'),
     ),
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',
@@ -56,7 +58,7 @@ export function computeRoutes(controller: Controller): Route[] {
 
 type ProxyCall = Call<'{compute_id}{emulator}{action:.+}'>;
 
-/** Requests that a compute answers as they are; the answer is always 200. */
+/** Requests that are forwarded to a compute; a success is always 200. */
 function proxyRoutes({ computes }: Controller): Route[] {
   const forward = async (method: Method, { path, stream }: ProxyCall) => {
     const { transport } = computes.get(path.compute_id);
@@ -67,8 +69,10 @@ function proxyRoutes({ computes }: Controller): Route[] {
     const type = answer.headers['content-type'] ?? '';
     const isEmpty = answer.status === 204 || answer.headers['content-length'] === '0';
     if (type !== '' && type !== 'application/json' && !isEmpty) return new Stream(type, answer.body);
-    const text = (answer.body instanceof Uint8Array ? Buffer.from(answer.body) : await buffer(answer.body)).toString('utf8');
-    return text === '' ? {} : JSON.parse(text);
+    const text = await textOf(answer);
+    return text === ''
+      ? {}
+      : parseReply(computes.get(path.compute_id).record.name, `${method} /${path.emulator}/${path.action}`, text);
   };
   return [
     route(
@@ -84,36 +88,40 @@ function proxyRoutes({ computes }: Controller): Route[] {
       'GET /v2/computes/{compute_id}/{emulator}/images',
       { summary: 'List the images of a compute, sorted', reply: Type.Array(Image) },
       async ({ path }) => {
-        const { transport } = computes.get(path.compute_id);
-        const { body } = await transport.raw('GET', computePath(path.emulator, 'images'));
-        const text = (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
-        return (JSON.parse(text) as Listed[]).sort((one, other) => compare(nameOf(one), nameOf(other)));
+        const { transport, record } = computes.get(path.compute_id);
+        const text = await textOf(await transport.raw('GET', computePath(path.emulator, 'images')));
+        const request = `GET /${path.emulator}/images`;
+        const images = await checkReply(ListedImages, { name: record.name, request, text });
+        return (images as Static<typeof ListedImages>).sort((one, other) => compare(nameOf(one), nameOf(other)));
       },
     ),
     route(
       'GET /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Ask a compute; a body is passed on', raw: true },
+      { summary: 'Request to a compute; the body is forwarded', raw: true },
       (call) => forward('GET', call),
     ),
     route(
       'POST /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Send to a compute; the body is passed on as it is', raw: true },
+      { summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
       (call) => forward('POST', call),
     ),
     route(
       'PUT /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Change on a compute; the body is passed on as it is', raw: true },
+      { summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
       (call) => forward('PUT', call),
     ),
   ];
 }
 
-interface Listed {
-  readonly filename?: string;
-  readonly image?: string;
+async function textOf({ body }: RawAnswer): Promise<string> {
+  return (body instanceof Uint8Array ? Buffer.from(body) : await buffer(body)).toString('utf8');
 }
 
-function nameOf(image: Listed): string {
+/** Files have a name; images of a Docker engine another one. */
+const ListedImage = Type.Object({ filename: Type.Optional(Type.String()), image: Type.Optional(Type.String()) });
+const ListedImages = Type.Array(ListedImage);
+
+function nameOf(image: Static<typeof ListedImage>): string {
   return image.filename ?? image.image ?? '';
 }
 
@@ -121,7 +129,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** @throws `compute_route_missing` for a path that leads elsewhere */
+/** @throws `compute_route_missing` for a path outside the compute API */
 function computePath(emulator: string, action: string): string {
   const path = `${emulator}/${action}`;
   if (path.split('/').some((part) => part === '.' || part === '..' || part === ''))

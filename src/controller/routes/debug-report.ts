@@ -1,8 +1,7 @@
-/** What people send along with a report of trouble: texts in `<data>/debug/`, without the passwords of the server and its computes. */
+/** Attachments of a bug report: texts in `<data>/debug/`, without the passwords of the server and its computes. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { freemem, loadavg, networkInterfaces, release, totalmem, uptime, version } from 'node:os';
 import { join } from 'node:path';
-import type { RouteKey } from '../../api/route.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Controller } from '../controller.ts';
 import { storageFailed } from '../log/project-log.ts';
@@ -53,20 +52,17 @@ async function controllerText({ version: own, computes, projects }: Controller):
   ].join('\n');
 }
 
-const questions: readonly RouteKey[] = [
+const questions = [
   'GET /v2/compute/capabilities',
   'GET /v2/compute/statistics',
   'GET /v2/compute/network/ports',
   'GET /v2/compute/projects',
-];
+] as const;
 
-/** What a compute answers, or why it does not. */
+/** The replies of a compute, or why it has none. */
 async function computeText({ transport }: RegisteredCompute): Promise<string> {
   const answers = questions.map(async (key) => {
-    const answer = await transport.call(key, { timeoutMs: 10_000 }).then(
-      ({ body }) => body,
-      (error: Error) => error.message,
-    );
+    const answer = await transport.call(key, { timeoutMs: 10_000 }).catch((error: Error) => error.message);
     return section(key, answer);
   });
   return (await Promise.all(answers)).join('\n');

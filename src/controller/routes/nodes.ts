@@ -81,7 +81,7 @@ function otherRoutes({ projects }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset',
       { summary: 'Disconnect the clients of a console', status: 204 },
-      ({ path }) => project(path).change((live) => live.nodes.relay(path.node_id, 'console/reset')),
+      ({ path }) => project(path).change((live) => live.nodes.resetConsole(path.node_id)),
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/console/reset',
@@ -102,17 +102,17 @@ function otherRoutes({ projects }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
       { summary: 'Make a disk of a stopped node larger', empty: true, status: 201 },
-      ({ path, body }) => project(path).change((live) => live.nodes.relay(path.node_id, 'resize_disk', body)),
+      ({ path, body }) => project(path).change((live) => live.nodes.resizeDisk(path.node_id, body)),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
       { summary: 'The idle-PC value that suits a router best' },
-      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('GET', 'auto_idlepc'),
+      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('auto_idlepc'),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
       { summary: 'Idle-PC values that may suit a router' },
-      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('GET', 'idlepc_proposals'),
+      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('idlepc_proposals'),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws',

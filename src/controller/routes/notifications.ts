@@ -1,25 +1,26 @@
 import { fault } from '../../api/faults.ts';
+import type { FeedSource } from '../../api/notification-feeds.ts';
 import { type Call, type Route, route, socketRoute } from '../../api/route.ts';
 import { linkStats, linkStatsChanged, Notification, since } from '../../schema/notification.ts';
 import type { Controller } from '../controller.ts';
-import type { Source } from '../feed.ts';
+import type { Notice } from '../live/host/project-context.ts';
 import { changedOnly } from '../live/links/link-stats-feed.ts';
 import { resume } from '../live/resume.ts';
 
 const reply = Notification;
-/** Existing clients are not sent what they do not know. */
+/** GNS3's clients are sent only what they know. */
 const parameters = { since, link_stats: linkStats, link_stats_changed: linkStatsChanged };
 
 export function notificationRoutes({ feeds, notices, projects, log }: Controller): Route[] {
-  const ofServer: Source = { listen: (listener) => notices.subscribe(listener) };
-  const ofProject = (projectId: string, query: Call['query']): Source => {
+  const ofServer: FeedSource<Notice> = { listen: (listener) => notices.subscribe(listener) };
+  const ofProject = (projectId: string, query: Call['query']): FeedSource<Notice> => {
     const project = projects.get(projectId);
     const token = tokenOf(query.since);
     const changes = token === undefined ? project.listen.bind(project) : resume(project, token, log);
     const seq = () => project.liveNow?.seq;
     const isAll = isOn(query, 'link_stats');
     if (!isOn(query, 'link_stats_changed') && !isAll) return { listen: changes, seq };
-    const listen: Source['listen'] = (listener) => {
+    const listen: FeedSource<Notice>['listen'] = (listener) => {
       const leave = changes(listener);
       const stop = project.linkStats.listen(isAll ? listener : changedOnly(listener));
       return () => {
@@ -30,8 +31,10 @@ export function notificationRoutes({ feeds, notices, projects, log }: Controller
     return { listen, seq };
   };
   return [
-    route('GET /v2/notifications', { summary: 'Events of computes and projects, one JSON document a line', reply }, ({ signal }) =>
-      feeds.stream(ofServer, signal),
+    route(
+      'GET /v2/notifications',
+      { summary: 'Events of computes and projects, one JSON document per line', reply },
+      ({ signal }) => feeds.stream(ofServer, signal),
     ),
     socketRoute(
       'GET /v2/notifications/ws',
@@ -41,7 +44,7 @@ export function notificationRoutes({ feeds, notices, projects, log }: Controller
     ),
     route(
       'GET /v2/projects/{project_id}/notifications',
-      { summary: 'Events of a project, one JSON document a line', query: parameters, reply },
+      { summary: 'Events of a project, one JSON document per line', query: parameters, reply },
       ({ path, query, signal }) => feeds.stream(ofProject(path.project_id, query), signal),
     ),
     socketRoute(

@@ -4,7 +4,7 @@ import { type Route, route } from '../../api/route.ts';
 import { Project } from '../../schema/project.ts';
 import type { Controller } from '../controller.ts';
 
-/** Two more methods are offered by the established API; what they are for any program reads as `zip`. */
+/** GNS3's API offers two more methods; every program that reads them reads `zip` too. */
 const compressions = ['zip', 'none', 'bzip2', 'lzma'];
 
 export function portableRoutes(controller: Controller): Route[] {

@@ -36,7 +36,7 @@ export function serverRoutes(controller: Controller): Route[] {
     ),
     route(
       'GET /v1/version',
-      { summary: 'Version of the API, where clients of its first edition look for it', reply: Version },
+      { summary: 'Version of the API, at the address of API version 1', reply: Version },
       ({ userAgent }) => ({
         version: versionFor(userAgent),
       }),
@@ -45,16 +45,12 @@ export function serverRoutes(controller: Controller): Route[] {
       if (!settings.Server.local) throw fault('not_local', { what: 'to end it through the API' });
       return new Answer(201, undefined, end);
     }),
-    route(
-      'POST /v2/reload',
-      { summary: 'Look again which projects there are, and open those that open by themselves', empty: true },
-      () => {
-        void projects.reload().catch((error: unknown) => log.error({ err: error }, 'projects could not be looked for'));
-      },
-    ),
+    route('POST /v2/reload', { summary: 'Look for projects again, and open those with auto_open', empty: true }, () => {
+      void projects.reload().catch((error: unknown) => log.error({ err: error }, 'the search for projects failed'));
+    }),
     route(
       'POST /v2/debug',
-      { summary: 'Write what helps with trouble to the data directory; local servers only', empty: true, status: 201 },
+      { summary: 'Write debug information to the data directory; local servers only', empty: true, status: 201 },
       () => {
         if (!settings.Server.local) throw fault('not_local', { what: 'to have debug information written' });
         return writeDebugReport(controller);
@@ -68,7 +64,7 @@ export function serverRoutes(controller: Controller): Route[] {
           computes.all().map(async (compute) => ({
             compute_id: compute.id,
             compute_name: compute.record.name,
-            statistics: (await compute.transport.call('GET /v2/compute/statistics')).body,
+            statistics: await compute.transport.call('GET /v2/compute/statistics'),
           })),
         );
         for (const answer of answers)

@@ -12,13 +12,13 @@ export function switchRoutes({ projects }: Controller): Route[] {
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/mac_table',
       { summary: 'MAC addresses that an Ethernet switch has learned, the latest first', reply: Type.Array(MacEntry), own: true },
-      async ({ path }) => (await nodeOf(path)).ask('GET', 'mac_table'),
+      async ({ path }) => (await nodeOf(path)).ask('mac_table'),
     ),
     route(
       'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table',
       { summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true },
       async ({ path }) => {
-        await (await nodeOf(path)).ask('DELETE', 'mac_table');
+        await (await nodeOf(path)).clearMacTable();
       },
     ),
     route(
@@ -28,7 +28,7 @@ export function switchRoutes({ projects }: Controller): Route[] {
         reply: Type.Array(SwitchPortStats),
         own: true,
       },
-      async ({ path }) => (await nodeOf(path)).ask('GET', 'port_stats'),
+      async ({ path }) => (await nodeOf(path)).ask('port_stats'),
     ),
   ];
 }

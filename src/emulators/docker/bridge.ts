@@ -4,8 +4,6 @@ import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-export type Listening = { readonly path: string } | { readonly port: number; readonly host: string };
-
 export class Bridge {
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
@@ -15,10 +13,10 @@ export class Bridge {
   }
 
   /** `open` is called for each client; one whose stream cannot be opened is hung up on. */
-  static async listen(at: Listening, open: () => Promise<Duplex>): Promise<Bridge> {
+  static async listen({ path }: { readonly path: string }, open: () => Promise<Duplex>): Promise<Bridge> {
     const bridge = new Bridge(createServer((client) => bridge.#serve(client, open)));
-    if ('path' in at) await rm(at.path, { force: true });
-    bridge.#server.listen(at);
+    await rm(path, { force: true });
+    bridge.#server.listen(path);
     await once(bridge.#server, 'listening');
     return bridge;
   }
@@ -39,7 +37,8 @@ export class Bridge {
     open().then(
       (stream) => {
         stream.on('error', () => undefined);
-        stream.on('close', () => client.destroy());
+        // What it sent last may still wait for the client.
+        stream.on('close', () => client.destroySoon());
         client.on('close', () => stream.destroy());
         stream.pipe(client);
         client.pipe(stream);

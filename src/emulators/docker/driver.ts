@@ -29,6 +29,7 @@ interface DockerRecord {
   readonly startTime: number;
   readonly aux?: number;
   readonly screen?: ChildRecord;
+  readonly hasScreenSocket?: boolean;
   readonly ports: Record<string, KeptPort<AdapterFacts>>;
 }
 
@@ -141,7 +142,7 @@ async function startContainer(
     for (let adapter = 0; adapter < asDocker(node.properties).adapters; adapter++) await adapters.attach(adapter);
     if (!(await isPrepared(pid))) throw await endedAtOnce(engine, containerId);
     return await DockerEmulator.of(
-      { engine, node, containerId, pid, adapters, screen, aux, giveBack: () => void giveBack() },
+      { engine, node, containerId, pid, adapters, screen, hasScreenSocket: true, aux, giveBack: () => void giveBack() },
       state,
     );
   } catch (error) {
@@ -161,7 +162,7 @@ async function adoptContainer(
   node: NodeView,
   record: DockerRecord,
 ): Promise<DockerEmulator | undefined> {
-  const { container_id: containerId, pid, startTime, aux, ports } = record;
+  const { container_id: containerId, pid, startTime, hasScreenSocket = false, aux, ports } = record;
   const adapters = containerAdapters(host, node, () => pid);
   await adapters.adopt(ports);
   const screen = record.screen && (await adoptChild({ ...record.screen, runDirectory: host.settings.runtimeDirectory }));
@@ -178,7 +179,7 @@ async function adoptContainer(
   await openMissing(adapters, asDocker(node.properties), node);
   if (aux !== undefined) host.tcpPorts.reserve(aux);
   const giveBack = () => void (aux !== undefined && host.tcpPorts.release(aux));
-  return DockerEmulator.of({ engine, node, containerId, pid, adapters, screen, aux, giveBack }, state);
+  return DockerEmulator.of({ engine, node, containerId, pid, adapters, screen, hasScreenSocket, aux, giveBack }, state);
 }
 
 /** Those whose process ended while the server was away. */

@@ -4,18 +4,17 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
-import type { ConsoleSource, Emulator, Ending, NodeView } from '../driver.ts';
+import type { ConsoleSource, Emulator, Ending, NodeView, ScreenSource } from '../driver.ts';
 import type { PortProcesses } from '../port-processes/port-processes.ts';
 import type { AdapterFacts } from './adapters.ts';
 import { Bridge } from './bridge.ts';
 import type { ContainerState, DockerEngine } from './engine.ts';
 import { openPort, openShell } from './exec.ts';
 import { asDocker } from './properties.ts';
-import { screenLog } from './screen.ts';
+import { pictureSocket, screenLog } from './screen.ts';
 
 /** Seconds between the stop signal and the end by force. */
 const stopGraceSeconds = 5;
@@ -31,6 +30,8 @@ export interface DockerParts {
   readonly adapters: PortProcesses<AdapterFacts>;
   /** The X server of a node whose console is a screen. */
   readonly screen: Child | undefined;
+  /** False for one that version 0.1 started: it serves the picture at the console's TCP port. */
+  readonly hasScreenSocket: boolean;
   /** Port of the auxiliary console. */
   readonly aux: number | undefined;
   /** Gives back what the start took. */
@@ -67,7 +68,7 @@ export class DockerEmulator implements Emulator {
   }
 
   get record(): Readonly<Record<string, unknown>> {
-    const { containerId, pid, adapters, aux, screen, node } = this.#parts;
+    const { containerId, pid, adapters, aux, screen, hasScreenSocket, node } = this.#parts;
     const startTime = this.#startTime;
     return {
       container_id: containerId,
@@ -75,6 +76,7 @@ export class DockerEmulator implements Emulator {
       startTime,
       ...(aux !== undefined && { aux }),
       ...(screen && { screen: { pid: screen.pid, startTime: screen.startTime, logFile: join(node.directory, screenLog) } }),
+      ...(hasScreenSocket && { hasScreenSocket }),
       ports: adapters.kept(),
     };
   }
@@ -117,8 +119,11 @@ export class DockerEmulator implements Emulator {
 
   async setCarrier(): Promise<void> {}
 
-  console(): ConsoleSource | undefined {
-    return { type: 'unix', path: this.#place('console.sock') };
+  console(): ConsoleSource | ScreenSource | undefined {
+    const { node, hasScreenSocket } = this.#parts;
+    const { type } = node.console;
+    if (type === 'vnc') return hasScreenSocket ? { type: 'screen', path: pictureSocket(node) } : undefined;
+    return isPage(type) ? { type: 'screen', path: this.#place('page.sock') } : { type: 'unix', path: this.#place('console.sock') };
   }
 
   auxiliary(): { source: ConsoleSource; port: number } | undefined {
@@ -150,13 +155,9 @@ export class DockerEmulator implements Emulator {
     const terminal = () => engine.attach(`/containers/${containerId}/attach?${streams}`);
     this.#bridges.push(await Bridge.listen({ path: this.#place('console.sock') }, terminal));
     this.#bridges.push(await Bridge.listen({ path: this.#place('aux.sock') }, () => openShell(engine, containerId)));
-    const { type, port, host } = node.console;
-    if (!/^https?$/.test(type) || port === null) return;
+    if (!isPage(node.console.type)) return;
     const inside = asDocker(node.properties).console_http_port;
-    const page = Bridge.listen({ port, host }, () => openPort(engine, containerId, inside)).catch((cause: Error) => {
-      throw fault('console_unavailable', { host, port, reason: cause.message }, { cause });
-    });
-    this.#bridges.push(await page);
+    this.#bridges.push(await Bridge.listen({ path: this.#place('page.sock') }, () => openPort(engine, containerId, inside)));
   }
 
   async #watch(): Promise<Ending> {
@@ -197,6 +198,8 @@ export class DockerEmulator implements Emulator {
     giveBack();
   }
 }
+
+const isPage = (type: string) => /^https?$/.test(type);
 
 export function screenHasEnded(name: string, words = ''): string {
   return `The screen of ${name} has ended: stop and start the node to have it again${words && `. It said: ${words}`}`;

@@ -76,12 +76,12 @@ test('what the engine is told: entry before command, volumes once, no lacking ca
   );
 });
 
-test('an X server listens at the console port, and otherwise only at a socket', () => {
-  const line = screenArguments({ name: 'R 1', resolution: '800x600', host: '127.0.0.1', port: 5901 });
+test('an X server listens on Unix sockets only', () => {
+  const line = screenArguments({ name: 'R 1', resolution: '800x600' });
   assert.equal(line[0], ':0');
   const [said, name] = [line.join(' '), line[line.indexOf('-desktop') + 1]];
   assert.equal(name, 'R 1');
-  for (const part of ['-geometry 800x600', '-interface 127.0.0.1 -rfbport 5901', '-nolisten tcp -nolisten local'])
+  for (const part of ['-geometry 800x600', '-rfbport -1 -rfbunixpath /tmp/rfb -rfbunixmode 0600', '-nolisten tcp -nolisten local'])
     assert.ok(said.includes(part));
 });
 

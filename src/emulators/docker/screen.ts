@@ -1,9 +1,10 @@
 /**
- * The screen of a container: an X server of its own (Xtigervnc) on this host, whose picture is served at the console's port.
+ * The screen of a container: an X server of its own (Xtigervnc) on this host, which serves its picture on a Unix socket.
  *
  * Theory of operation. In a mount namespace of its own the X server sees a folder of the node in place of `/tmp`, where it makes its
  * socket. The container is shown the folder of that socket, and no other process can reach it: so it needs no access control, is in nobody's
- * way, and its display has the same number in every container, which need not be made anew for another one.
+ * way, and its display has the same number in every container, which need not be made anew for another one. The socket of the picture is
+ * in the same folder, beside the one that the container is shown.
  */
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,6 +23,9 @@ export const socketsInside = '/tmp/.X11-unix';
 
 /** The second is its name where no other Xvnc is packaged. */
 const candidates = ['Xtigervnc', 'Xvnc'];
+const pictureName = 'rfb';
+/** As the X server sees it. */
+const pictureInside = `/tmp/${pictureName}`;
 const inPlaceOfTmp = 'mount --bind "$0" /tmp && exec "$@"';
 
 /** Folder of the X server's socket on this host; undefined for a node without a screen. */
@@ -33,18 +37,22 @@ function screenFolder(runtimeDirectory: string): string {
   return join(runtimeDirectory, 'screen');
 }
 
-/** Serves when it resolves; undefined for a node without a screen. @throws tool_missing, console_unavailable, docker_failed, run_as_failed */
+/** Where the picture is served, on this host. */
+export function pictureSocket({ runtimeDirectory }: Pick<NodeView, 'runtimeDirectory'>): string {
+  return join(screenFolder(runtimeDirectory), pictureName);
+}
+
+/** Serves when it resolves; undefined for a node without a screen. @throws tool_missing, docker_failed, run_as_failed */
 export async function startScreen({ settings }: Host, node: NodeView): Promise<Child | undefined> {
   const sockets = screenSockets(node);
-  const { host, port } = node.console;
-  if (sockets === undefined || port === null) return undefined;
+  if (sockets === undefined) return undefined;
   const program = await findServer();
   const runAs = await findRunAs(settings);
   await mkdir(sockets, { recursive: true });
   await chmod(sockets, 0o1777);
   if (runAs) await own(runAs, [screenFolder(node.runtimeDirectory)]);
   const { console_resolution } = asDocker(node.properties);
-  const server = commandAs(runAs, program, screenArguments({ name: node.name, resolution: console_resolution, host, port }));
+  const server = commandAs(runAs, program, screenArguments({ name: node.name, resolution: console_resolution }));
   // Who is not root may mount something only in a namespace of users in which he is.
   const asRoot = process.geteuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const inside = ['sh', '-c', inPlaceOfTmp, screenFolder(node.runtimeDirectory), server.program, ...server.args];
@@ -55,10 +63,9 @@ export async function startScreen({ settings }: Host, node: NodeView): Promise<C
     logFile: join(node.directory, screenLog),
     runDirectory: settings.runtimeDirectory,
   });
-  const found = await whenListening(child, port);
+  const found = await whenListening(child, pictureInside);
   if (found === 'listening') return child;
   const { tail } = found === 'timeout' ? await child.stop({ graceMs: 0 }) : found;
-  if (/address already in use/i.test(tail)) throw fault('console_unavailable', { host, port, reason: 'another program uses it' });
   throw fault('docker_failed', {
     reason: `The screen of ${node.name} (${console_resolution}) did not start: ${causeIn(tail) || 'its X server said nothing'}`,
   });
@@ -79,16 +86,14 @@ export interface ScreenFacts {
   readonly name: string;
   /** Pixels, `WIDTHxHEIGHT`. */
   readonly resolution: string;
-  readonly host: string;
-  readonly port: number;
 }
 
 /** Sources: README.md beside this file. */
-export function screenArguments({ name, resolution, host, port }: ScreenFacts): string[] {
+export function screenArguments({ name, resolution }: ScreenFacts): string[] {
   return [
     display,
     ...['-geometry', resolution, '-depth', '24'],
-    ...['-interface', host, '-rfbport', String(port)],
+    ...['-rfbport', '-1', '-rfbunixpath', pictureInside, '-rfbunixmode', '0600'],
     ...['-SecurityTypes', 'None', '-AlwaysShared', '-UseBlacklist=0', '-desktop', name],
     // Nothing but the socket, which only the container can reach; what is drawn stays when the last program has gone.
     ...['-nolisten', 'tcp', '-nolisten', 'local', '-ac', '-noreset'],

@@ -1,6 +1,6 @@
 /** The verbs of the kind "ethernet_switch", and the routes of its table of MAC addresses. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Route, route } from '../../api/route.ts';
+import { route } from '../../api/route.ts';
 import type { EthernetSettings } from '../../fabric/protocol.ts';
 import { MacEntry } from '../../schema/switch.ts';
 import { Type } from '../../schema/type.ts';
@@ -33,7 +33,7 @@ export function settingsOf(properties: Properties, port: number): EthernetSettin
   return { medium: 'ethernet', mode: type, vlan, tagType: ethertype ? Number(ethertype) : standardTagType };
 }
 
-function tableRoutes({ switches }: Host, nodes: NodeAccess): Route[] {
+export function tableRoutes({ switches }: Host, nodes: NodeAccess) {
   const place = `/v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table` as const;
   return [
     route(

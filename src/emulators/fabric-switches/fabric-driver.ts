@@ -6,7 +6,7 @@ import { route } from '../../api/route.ts';
 import type { SwitchPortSettings } from '../../fabric/protocol.ts';
 import { SwitchPortStats } from '../../schema/switch.ts';
 import { Type } from '../../schema/type.ts';
-import type { Driver, Emulator, Ending, NodeView, Properties } from '../driver.ts';
+import type { Driver, Emulator, Ending, NodeAccess, NodeView, Properties } from '../driver.ts';
 import type { FabricSwitches, Host } from '../host/host.ts';
 import type { Kind } from '../kind.ts';
 
@@ -31,19 +31,16 @@ export function fabricDriver(host: Host, { kind, create, update, settings, route
     present: (properties) => properties,
     start,
     adopt: start,
-    routes: (nodes) => [
-      route(
-        `GET /v2/compute/projects/{project_id}/${kind.type}/nodes/{node_id}/port_stats`,
-        {
-          summary: `What the joined ports of a ${kind.title} have received, sent and lost`,
-          reply: Type.Array(SwitchPortStats),
-          own: true,
-        },
-        ({ path }) => portStats(host.switches, nodes.get(path).nodeId),
-      ),
-      ...(routes?.(nodes) ?? []),
-    ],
+    routes: (nodes) => [portStatsRoute(host, kind, nodes), ...(routes?.(nodes) ?? [])],
   };
+}
+
+export function portStatsRoute({ switches }: Host, { type, title }: Kind, nodes: NodeAccess) {
+  return route(
+    `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/port_stats`,
+    { summary: `What the joined ports of a ${title} have received, sent and lost`, reply: Type.Array(SwitchPortStats), own: true },
+    ({ path }) => portStats(switches, nodes.get(path).nodeId),
+  );
 }
 
 function fabricEmulator({ nodeId, properties: first }: NodeView, settings: FabricKind['settings']): Emulator {

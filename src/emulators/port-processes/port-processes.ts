@@ -7,6 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
+import { Retry } from '../../lib/retry.ts';
 import { adoptChild, type Child, type Outcome, spawnChild } from '../../process/child.ts';
 
 export interface PortService<Facts> {
@@ -55,8 +56,7 @@ export interface PortHost {
 
 /** Between SIGTERM and SIGKILL. */
 const stopGraceMs = 1000;
-const firstRestartMs = 250;
-const lastRestartMs = 30_000;
+const restartTimes = { firstMs: 250, longestMs: 30_000 };
 
 export class PortProcesses<Facts> {
   readonly #service: PortService<Facts>;
@@ -160,8 +160,9 @@ export class PortProcesses<Facts> {
   async #startAgain(port: number, served: Served<Facts>, outcome: Outcome): Promise<void> {
     const { signal } = served.ending;
     this.#host.warn(`The process of port ${port} ended and is started again: ${outcome.tail || outcome.signal || outcome.how}`);
-    for (let delayMs = firstRestartMs; ; delayMs = Math.min(delayMs * 2, lastRestartMs)) {
-      await sleep(delayMs, undefined, { signal, ref: false }).catch(() => undefined);
+    const retry = new Retry(restartTimes);
+    for (;;) {
+      await retry.pause(signal);
       if (signal.aborted) return;
       const error = await this.#launch(served).catch((cause: Error) => cause);
       if (signal.aborted) await served.child?.stop({ graceMs: 0 });

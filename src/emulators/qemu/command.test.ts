@@ -37,8 +37,8 @@ function plan(properties: Partial<QemuProperties> = {}, more: Partial<Plan> = {}
     initrd: undefined,
     uefi: undefined,
     tpmSocket: undefined,
-    console: { type: 'telnet', port: 5000, host: '127.0.0.1' },
-    sockets: { qmp: '/run/qmp', serial: '/run/ser0' },
+    console: { type: 'telnet', port: 5000 },
+    sockets: { qmp: '/run/qmp', serial: '/run/ser0', screen: '/run/scr,een' },
     pidFile: '/run/pid',
     consoleLog: '/node/console.log',
     savedState: undefined,
@@ -91,13 +91,12 @@ test('a machine with everything', () => {
 });
 
 test('consoles: what is listened on, and that no window opens', () => {
-  const console = (type: Plan['console']['type'], host = '127.0.0.1') => ({ console: { type, port: 5905, host } });
-  assert.match(line({}, console('vnc')), / -vnc 127\.0\.0\.1:5 .* -machine usb=on -device usb-tablet$/);
-  assert.match(line({}, console('vnc', '::')), / -vnc \[::\]:5 /);
-  assert.match(line({}, console('spice')), / -spice addr=127\.0\.0\.1,port=5905,disable-ticketing=on -vga qxl -display none /);
+  const console = (type: Plan['console']['type']) => ({ console: { type, port: 5905 } });
+  assert.match(line({}, console('vnc')), / -vnc unix:\/run\/scr,,een .* -machine usb=on -device usb-tablet$/);
+  assert.match(line({}, console('spice')), / -spice unix=on,addr=\/run\/scr,,een,disable-ticketing=on -vga qxl -display none /);
   assert.match(line({}, console('spice+agent')), /spicevmc,id=vdagent.*com\.redhat\.spice\.0/);
   assert.match(line({}, console('none')), / -display none /);
-  assert.match(line({}, { console: { type: 'vnc', port: null, host: '::' } }), / -display none /);
+  assert.match(line({}, { console: { type: 'vnc', port: null } }), / -display none /);
   assert.doesNotMatch(line({}, { options: ['-nographic'] }), /-display/);
   assert.match(line({}, { version: [2, 12] }), / -nographic /);
   for (const type of ['telnet', 'vnc', 'spice', 'none'] as const) assert.match(line({}, console(type)), /-serial chardev:ser0/);

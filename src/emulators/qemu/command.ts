@@ -27,8 +27,8 @@ export interface Plan {
   readonly uefi: { readonly code: string; readonly variables: string } | undefined;
   /** Socket of the TPM emulator. */
   readonly tpmSocket: string | undefined;
-  readonly console: { readonly type: ConsoleType; readonly port: number | null; readonly host: string };
-  readonly sockets: { readonly qmp: string; readonly serial: string };
+  readonly console: { readonly type: ConsoleType; readonly port: number | null };
+  readonly sockets: { readonly qmp: string; readonly serial: string; readonly screen: string };
   readonly pidFile: string;
   /** Receives everything the first serial port writes, also while no client is connected. */
   readonly consoleLog: string;
@@ -108,23 +108,21 @@ function control({ sockets, consoleLog, pidFile, version }: Plan): string[] {
   ];
 }
 
-/** What is seen: nothing, unless the console or the options say otherwise. QEMU's own default may open a window. */
-function display({ console: { type, port, host }, options, version }: Plan): string[] {
-  if (type === 'vnc' && port !== null) return ['-vnc', `${bracketed(host)}:${port - firstVncPort}`];
+/**
+ * What is seen: nothing, unless the console or the options say otherwise. QEMU's own default may open a window. Screens are on a Unix socket,
+ * as QEMU's TCP ports would let in every user of the host.
+ */
+function display({ console: { type, port }, options, version, sockets: { screen } }: Plan): string[] {
+  if (type === 'vnc' && port !== null) return ['-vnc', `unix:${escapeCommas(screen)}`];
   const hidden = hasOption(options, 'display', 'nographic', 'curses', 'vnc', 'sdl', 'gtk')
     ? []
     : atLeast(version, 3, 0)
       ? ['-display', 'none']
       : ['-nographic'];
   if ((type !== 'spice' && type !== 'spice+agent') || port === null) return hidden;
-  const spice = ['-spice', `addr=${host},port=${port},disable-ticketing=on`, '-vga', 'qxl', ...hidden];
+  const spice = ['-spice', `unix=on,addr=${escapeCommas(screen)},disable-ticketing=on`, '-vga', 'qxl', ...hidden];
   return type === 'spice' ? spice : [...spice, ...spiceChannels];
 }
-
-/** Display 0 of VNC (RFC 6143 section 7 leaves the port to the server; 5900 is the custom QEMU follows). */
-const firstVncPort = 5900;
-
-const bracketed = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
 /** Clipboard and shared folder of the guest tools. */
 const spiceChannels = [

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child, Outcome } from '../../process/child.ts';
-import type { ConsoleSource, Emulator, Ending, NodeView, Properties } from '../driver.ts';
+import type { ConsoleSource, Emulator, Ending, NodeView, Properties, ScreenSource } from '../driver.ts';
 import { netdevId } from './adapters.ts';
 import { savedStateName } from './disks.ts';
 import { isRunningState, type Monitor, type MonitorListener } from './monitor.ts';
@@ -33,7 +33,7 @@ export interface QemuEmulatorParts {
   readonly throttle: Throttle;
   readonly tpm: Child | undefined;
   readonly limits: Limits;
-  readonly places: { readonly serial: string; readonly consoleLog: string };
+  readonly places: { readonly serial: string; readonly screen: string; readonly consoleLog: string };
   /** The absolute path of a CD-ROM image. */
   resolveImage(reference: string): Promise<string>;
   /** Takes what the guest wrote to its config disk; called once, when it has ended. Never rejects. */
@@ -138,8 +138,9 @@ export class QemuEmulator implements Emulator, MonitorListener {
     await this.#monitor?.execute('set_link', { name: netdevId(adapter), up });
   }
 
-  console(): ConsoleSource | undefined {
+  console(): ConsoleSource | ScreenSource | undefined {
     const { places, record } = this.#parts;
+    if (record.hasScreenSocket) return { type: 'screen', path: places.screen };
     return record.hasSerialConsole ? { type: 'unix', path: places.serial, log: places.consoleLog } : undefined;
   }
 

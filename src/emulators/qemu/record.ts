@@ -15,6 +15,8 @@ export interface QemuRecord extends ProcessRecord {
   /** There is a disk that can hold a saved state. */
   readonly canSaveState: boolean;
   readonly hasSerialConsole: boolean;
+  /** Absent in records of version 0.1, whose machines serve their screen at the console's TCP port. */
+  readonly hasScreenSocket?: boolean | undefined;
   readonly tpm?: ProcessRecord | undefined;
   readonly throttle?: ProcessRecord | undefined;
 }

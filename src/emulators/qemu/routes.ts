@@ -53,7 +53,7 @@ function toolRoutes({ binaries, capabilities, imageMaker }: QemuTools): Route[] 
   ];
 }
 
-function resizeRoute(driver: QemuTools, nodes: NodeAccess): Route {
+export function resizeRoute(driver: QemuTools, nodes: NodeAccess) {
   const spec = { summary: 'Make a disk of a stopped node larger', empty: true as const, body: ResizeDisk, status: 201 };
   return route('POST /v2/compute/projects/{project_id}/qemu/nodes/{node_id}/resize_disk', spec, ({ path, body }) => {
     const { drive_name, extend } = body as Static<typeof ResizeDisk>;

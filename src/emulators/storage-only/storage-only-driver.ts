@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { type Route, type RouteKey, route } from '../../api/route.ts';
+import type { TSchema } from '../../schema/type.ts';
 import type { Driver, NodeAccess, NodeNumbers, Properties } from '../driver.ts';
 import { renameInConfigs, writeConfig } from '../facts/config-files.ts';
 import type { Host } from '../host/host.ts';
@@ -52,6 +53,7 @@ export interface RefusedRoute {
   /** What cannot be done, as in "cannot {what}". */
   readonly what: string;
   readonly status?: number;
+  readonly reply?: TSchema;
 }
 
 export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {

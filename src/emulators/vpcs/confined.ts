@@ -78,7 +78,7 @@ export function launchScript(
   const vpcsIdentity = runAs ? [`--setgid=${runAs.gid}`, `--setuid=${runAs.uid}`] : process.geteuid?.() === 0 ? [] : nestedUser();
   const { console: tcp, local, fabric } = innerPorts;
   const frames = ['setpriv', '--pdeathsig', 'KILL', socat, '-b', String(maxDatagramBytes), 'FD:3'];
-  const frameLoop = `while :; do ${quoteWords([...frames, `UDP4-DATAGRAM:127.0.0.1:${local},bind=127.0.0.1:${fabric}`])}; sleep 0.05; done`;
+  const frameLoop = `while :; do ${quoteWords([...frames, `UDP4-DATAGRAM:127.0.0.1:${local},bind=127.0.0.1:${fabric}`])}; sleep 0.05 || exit; done`;
   const consoleRelay = [...relayed, socat, 'UNIX-LISTEN:io/console,fork,mode=600', `TCP4:127.0.0.1:${tcp}`];
   const vpcs = [
     'prlimit',

@@ -8,11 +8,11 @@
  * connection up, long before TCP would.
  */
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { Retry } from '../../lib/retry.ts';
 import { headerBytes } from '../frames.ts';
 import type { PortSpec, StreamSpec } from '../protocol.ts';
 import { FramedSocket } from './framed-socket.ts';
-import type { PortOwner } from './port.ts';
-import { Retry } from './retry.ts';
+import { type PortOwner, portRetry } from './port.ts';
 import { shakeHands } from './stream-hello.ts';
 
 export type PeerSpec = Extract<PortSpec, { type: 'udp' }> & { stream: StreamSpec };
@@ -36,7 +36,7 @@ const emptyFrame = Buffer.alloc(headerBytes);
 export class PeerStream {
   connected = false;
   readonly #frames: FramedSocket;
-  readonly #retry = new Retry(() => this.#begin());
+  readonly #retry = new Retry(portRetry, () => this.#begin());
   readonly #strangers = new Set<Socket>();
   #spec: PeerSpec;
   #server: Server | undefined;
@@ -44,7 +44,8 @@ export class PeerStream {
   #since = 0;
   #heard = false;
   #unheardBeats = 0;
-  #restMs = firstRestMs;
+  /** After a connection that fell silent. */
+  readonly #rest = new Retry({ firstMs: firstRestMs, longestMs: longestRestMs }, () => this.#begin());
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -75,6 +76,7 @@ export class PeerStream {
   close(): void {
     this.#closed = true;
     this.#retry.stop();
+    this.#rest.stop();
     this.#server?.close();
     for (const stranger of this.#strangers) stranger.destroy();
     this.#giveUp();
@@ -170,13 +172,9 @@ export class PeerStream {
     if (socket !== this.#socket) return;
     this.#forget();
     if (this.#closed || this.#spec.stream.role === 'accept') return;
-    if (performance.now() - this.#since > soundMs) this.#restMs = firstRestMs;
-    if (!isSilent) {
-      this.#retry.failed();
-      return;
-    }
-    this.#timer = setTimeout(() => this.#begin(), this.#restMs);
-    this.#restMs = Math.min(longestRestMs, this.#restMs * 2);
+    if (performance.now() - this.#since > soundMs) this.#rest.succeeded();
+    if (isSilent) this.#rest.failed();
+    else this.#retry.failed();
   }
 
   #forget(): void {

@@ -1,8 +1,8 @@
 /** A port on a Unix stream socket on which another process listens. */
 import { connect, type Socket } from 'node:net';
+import { Retry } from '../../lib/retry.ts';
 import { FramedSocket } from './framed-socket.ts';
-import type { FabricPort, PortOwner } from './port.ts';
-import { Retry } from './retry.ts';
+import { type FabricPort, type PortOwner, portRetry } from './port.ts';
 
 export function openStream(spec: { path: string }, owner: PortOwner): FabricPort {
   return new StreamPort(spec.path, owner);
@@ -15,7 +15,7 @@ class StreamPort implements FabricPort {
   oversized = 0;
   readonly #path: string;
   readonly #frames: FramedSocket;
-  readonly #retry = new Retry(() => this.#connect());
+  readonly #retry = new Retry(portRetry, () => this.#connect());
   #socket: Socket | undefined;
   #closed = false;
 

@@ -5,10 +5,10 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { Retry } from '../../lib/retry.ts';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
-import type { FabricPort, PortOwner } from './port.ts';
-import { Retry } from './retry.ts';
+import { type FabricPort, type PortOwner, portRetry } from './port.ts';
 
 type UdpSpec = Extract<PortSpec, { type: 'udp' }>;
 
@@ -33,7 +33,7 @@ class UdpPort implements FabricPort {
   problem: string | undefined;
   readonly #spec: UdpSpec;
   readonly #owner: PortOwner;
-  readonly #retry = new Retry(() => {
+  readonly #retry = new Retry(portRetry, () => {
     this.opened = this.#open();
   });
   readonly #onSent = () => this.#sent();

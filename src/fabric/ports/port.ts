@@ -1,5 +1,12 @@
 /** What a port is to a link. */
+import type { RetryTimes } from '../../lib/retry.ts';
 import type { PeerCarrier, PortSpec } from '../protocol.ts';
+
+/**
+ * When a port tries again to connect. Each wait is a tenth of the time since the first failure: short while a guest boots, and a second
+ * later on, as a thousand idle ports must cost next to nothing.
+ */
+export const portRetry: RetryTimes = { firstMs: 20, longestMs: 1000, growth: 1.1 };
 
 /** Who gets what a port reads. */
 export interface PortOwner {

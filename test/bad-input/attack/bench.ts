@@ -1,6 +1,6 @@
 /** A server under attack: not local, with and without credentials, with bait beside it, and watched from outside. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from '../../../src/emulators/host/find-program.ts';
@@ -40,6 +40,7 @@ export class AttackBench implements AsyncDisposable {
   #document: OpenApi | undefined;
   #before: Footprint | undefined;
   #longestMs = 0;
+  #stack = new AsyncDisposableStack();
 
   private constructor(
     started: { server: RunningServer; bait: BaitFolder; folder: string; loop: WatchedLoop },
@@ -55,10 +56,15 @@ export class AttackBench implements AsyncDisposable {
   }
 
   static async start(options: BenchOptions): Promise<AttackBench> {
+    await using started = new AsyncDisposableStack();
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'pb-attack-')));
+    started.defer(() => rm(folder, { recursive: true, force: true }));
+    // Emulators are another user.
+    await chmod(folder, 0o755);
     const paths = { temporary: join(folder, 'tmp'), programs: join(folder, 'programs') };
     for (const path of Object.values(paths)) await mkdir(path);
     for (const name of options.programs ?? []) await symlink((await findProgram(name)) ?? '', join(paths.programs, name));
+    const bait = started.adopt(await BaitFolder.make(), (made) => made.remove());
     const loop = watchedLoop();
     const login = options.auth ? { auth: true, user: 'teacher', password: 'right' } : {};
     const server = await startServer({
@@ -69,8 +75,11 @@ export class AttackBench implements AsyncDisposable {
         Qemu: { acceleration: 'off' },
       },
     });
-    const bench = new AttackBench({ server, bait: await BaitFolder.make(), folder, loop }, options);
+    started.defer(() => server.stop());
+    const bench = new AttackBench({ server, bait, folder, loop }, options);
+    started.defer(() => bench.#close());
     await bench.#warmUp();
+    bench.#stack = started.move();
     return bench;
   }
 
@@ -112,11 +121,12 @@ export class AttackBench implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  #close(): void {
     this.#children.stop();
     this.client.close();
-    await this.server.stop();
-    await this.bait.remove();
-    await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** Code that runs for the first time is compiled, which is not what a client did; what stays open from then on is not a leak. */

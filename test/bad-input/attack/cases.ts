@@ -19,6 +19,8 @@ export interface Case {
   readonly bench: AttackBench;
   readonly chance: Chance;
   readonly tally: Tally;
+  /** Requests one by one, so that the one that did it is known. */
+  readonly isAlone: boolean;
 }
 export interface Tally {
   requests: number;
@@ -29,7 +31,7 @@ export interface Tally {
 export type CaseKind = keyof typeof cases;
 
 /** Requests of one case. */
-export const requestsPerCase = 250;
+export const requestsPerCase = 500;
 const requestsAtOnce = 12;
 const limitMs = 60_000;
 const tiny = { ram: 16, adapters: 1, boot_priority: 'n', qemu_path: 'qemu-system-x86_64', console_type: 'telnet' };
@@ -44,7 +46,7 @@ export const cases = {
   project: playProjectFile,
 } as const;
 
-async function playRequests({ bench, chance, tally }: Case): Promise<string[]> {
+async function playRequests({ bench, chance, tally, isAlone }: Case): Promise<string[]> {
   const world = new World(chance, bench.document.components.schemas, bench.server.dataDir);
   const ground = { world, operations: operationsOf(bench.document), bait: bench.bait };
   await setUp(bench, world);
@@ -58,9 +60,10 @@ async function playRequests({ bench, chance, tally }: Case): Promise<string[]> {
         tally.requests += 1;
         const problem = await playHttpAttack({ ...bench.target, from }, attack);
         if (problem !== undefined) problems.push(problem);
+        if (isAlone) problems.push(...(await bench.problems()).map((each) => `${each}: ${JSON.stringify(attack).slice(0, 2_000)}`));
       }
     };
-    await Promise.all(Array.from({ length: requestsAtOnce }, next));
+    await Promise.all(Array.from({ length: isAlone ? 1 : requestsAtOnce }, next));
     problems.push(...(await bench.problems()));
   }
   await tearDown(bench).catch((error: Error) => problems.push(`left: ${error.message}`));

@@ -7,10 +7,10 @@ const harmlessFiles = /^(?:\/dev\/(?:null|zero|u?random|kvm)$|anon_inode:|pipe:|
 /** Of the QEMU whose command line has this word; what is wrong with it, in words. */
 export async function machineProblems(word: string, folders: readonly string[]): Promise<string[]> {
   const problems: string[] = [];
-  const processes = await allProcesses();
-  for (const { pid, command } of processes) {
+  for (const pid of (await readdir('/proc')).map(Number).filter((each) => each > 0)) {
+    const command = await commandOf(pid);
     if (!command.includes(word) || !/^\S*qemu-system/.test(command)) continue;
-    for (const child of processes.filter(({ parent }) => parent === pid)) problems.push(`it started ${child.command}`);
+    for (const child of await childrenOf(pid)) problems.push(`it started ${await commandOf(child)}`);
     const open = await openFiles(pid);
     const foreign = open.filter((file) => !harmlessFiles.test(file) && !folders.some((folder) => file.startsWith(`${folder}/`)));
     problems.push(...foreign.map((file) => `it has ${file} open`));
@@ -20,16 +20,16 @@ export async function machineProblems(word: string, folders: readonly string[]):
   return problems;
 }
 
-async function allProcesses(): Promise<{ pid: number; parent: number; command: string }[]> {
-  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-      const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
-      return { pid, parent: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1] ?? 0), command };
-    }),
+async function commandOf(pid: number): Promise<string> {
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const lists = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
   );
-  return found.filter(({ command }) => command !== '');
+  return lists.join(' ').split(' ').filter(Boolean).map(Number);
 }
 
 async function openFiles(pid: number): Promise<string[]> {

@@ -1,5 +1,6 @@
 /** One round of attacks on four servers at a time: requests and files, with credentials and without. */
 import { type Chance, makeChance } from '../../durability/random.ts';
+import { harmlessPrograms } from '../fuzz/lab.ts';
 import { AttackBench } from './bench.ts';
 import { type CaseKind, cases, requestsPerCase, type Tally } from './cases.ts';
 
@@ -20,11 +21,18 @@ interface Planned {
   readonly seed: number;
 }
 
-/** Of these programs a server that is asked at random finds no others: nothing takes the memory, the disk or the network of this host. */
-const harmlessPrograms = ['vpcs', 'cp'];
+/** What is played on one server. */
+interface Site {
+  readonly auth: boolean;
+  readonly isRequests: boolean;
+  readonly isAlone?: boolean;
+  readonly planned: readonly Planned[];
+}
+
 const fileKinds: readonly CaseKind[] = ['image', 'image', 'clone', 'archive', 'archive', 'project', 'project'];
 
-export async function playRound(chance: Chance, plan: Plan): Promise<Outcome> {
+/** `onProblem` is called at once, for a round takes minutes. */
+export async function playRound(chance: Chance, plan: Plan, onProblem: (problem: string) => void): Promise<Outcome> {
   const started = performance.now();
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };
   const plans = [true, false].flatMap((auth) => [
@@ -35,7 +43,7 @@ export async function playRound(chance: Chance, plan: Plan): Promise<Outcome> {
       planned: [...planOf(chance, fileKinds, plan.files / 2), ...planOf(chance, ['options'], plan.options / 2)],
     },
   ]);
-  const results = await Promise.all(plans.map((each) => playOn(each, tally)));
+  const results = await Promise.all(plans.map((each) => playOn(each, tally, onProblem)));
   return {
     ...tally,
     seconds: Math.round((performance.now() - started) / 1_000),
@@ -50,7 +58,7 @@ export async function playOne(name: string): Promise<readonly string[]> {
   if (!(kind in cases)) throw new Error(`no kind of attack: ${kind}`);
   const planned = [{ kind: kind as CaseKind, seed: Number(seed) }];
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };
-  return (await playOn({ auth: access === 'auth', isRequests: kind === 'requests', planned }, tally)).problems;
+  return (await playOn({ auth: access === 'auth', isRequests: kind === 'requests', isAlone: true, planned }, tally)).problems;
 }
 
 function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Planned[] {
@@ -61,18 +69,26 @@ function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Plan
 }
 
 async function playOn(
-  { auth, isRequests, planned }: { auth: boolean; isRequests: boolean; planned: readonly Planned[] },
+  { auth, isRequests, isAlone = false, planned }: Site,
   tally: Tally,
+  onProblem: (problem: string) => void = () => undefined,
 ): Promise<{ problems: string[]; longestMs: number }> {
   await using bench = await AttackBench.start({ auth, ...(isRequests && { programs: harmlessPrograms }) });
   const problems: string[] = [];
+  const note = (where: string, found: readonly string[]) => {
+    for (const problem of found.map((each) => `${where}: ${each}`)) {
+      problems.push(problem);
+      onProblem(problem);
+    }
+  };
   for (const { kind, seed } of planned) {
     const name = `${kind}:${seed}:${auth ? 'auth' : 'open'}`;
-    const found = await cases[kind]({ bench, chance: makeChance(seed), tally }).catch((error: Error) => [`ended: ${error.stack}`]);
-    problems.push(...[...found, ...(await bench.problems())].map((problem) => `${name}: ${problem}`));
+    const found = await cases[kind]({ bench, chance: makeChance(seed), tally, isAlone }).catch((error: Error) => [
+      `ended: ${error.stack}`,
+    ]);
+    note(name, [...found, ...(await bench.problems())]);
     if (!bench.server.running) break;
   }
-  const leaks = await bench.leaks();
-  problems.push(...leaks.map((leak) => `all of ${isRequests ? 'requests' : 'files'}, ${auth ? 'auth' : 'open'}: ${leak}`));
+  note(`all of ${isRequests ? 'requests' : 'files'}, ${auth ? 'auth' : 'open'}`, await bench.leaks());
   return { problems, longestMs: bench.longestMs };
 }

@@ -6,6 +6,25 @@ import { type Bench, createNode, createProject, end } from '../../support/with-s
 import { machinesOf } from './state.ts';
 import type { World } from './world.ts';
 
+/**
+ * What VPCS needs, and what copies folders: of these programs a server that is asked at random finds no others, so that nothing takes the
+ * memory, the disk or the network of this host.
+ */
+export const harmlessPrograms = [
+  'vpcs',
+  'cp',
+  'chown',
+  'ip',
+  'ldd',
+  'mount',
+  'prlimit',
+  'setpriv',
+  'sh',
+  'sleep',
+  'socat',
+  'unshare',
+];
+
 /** A project in which something runs, and one of which only the compute knows. */
 export async function setUp({ client }: Bench, world: World): Promise<void> {
   const project = await createProject(client);

@@ -10,17 +10,17 @@ export async function startOnCompute({ entry, nodes }: OpenLink, plan: CapturePl
   const { id, end, body } = plan;
   const port = endOf(entry, end);
   if (id !== gns3CaptureId) {
-    return captureOf(await nodes[end].portCall<CaptureEntry>('POST', 'captures', port, { ...body, capture_id: id }), end);
+    return captureOf(await nodes[end].addCapture(port, { ...body, capture_id: id }), end);
   }
-  await nodes[end].portCall('POST', 'start_capture', port, body);
+  await nodes[end].startCapture(port, body);
   return captureOfPlan(plan);
 }
 
 /** No error when there is no such capture. @throws what the compute answers */
 export async function stopOnCompute({ entry, nodes }: OpenLink, end: 0 | 1, id: string): Promise<void> {
   const port = endOf(entry, end);
-  if (id === gns3CaptureId) await nodes[end].portCall('POST', 'stop_capture', port);
-  else await nodes[end].portCall('DELETE', 'captures/{capture_id}', { ...port, capture_id: id });
+  if (id === gns3CaptureId) await nodes[end].stopCapture(port);
+  else await nodes[end].removeCapture(port, id);
 }
 
 /** The file as it is written, to the capture's end. @throws what the compute answers */
@@ -32,7 +32,5 @@ export async function streamFromCompute({ entry, nodes }: OpenLink, end: 0 | 1, 
 
 /** A stock GNS3 compute has no such route. @throws what the compute answers */
 export async function capturesOnCompute(compute: RegisteredCompute, projectId: string): Promise<CaptureEntry[]> {
-  const path = { project_id: projectId };
-  const { body } = await compute.transport.call<CaptureEntry[]>('GET /v2/compute/projects/{project_id}/captures', { path });
-  return body;
+  return compute.transport.call('GET /v2/compute/projects/{project_id}/captures', { path: { project_id: projectId } });
 }

@@ -10,7 +10,13 @@ import { fault } from '../../../api/faults.ts';
 import type { Stream } from '../../../api/route.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { EventStream } from '../../../lib/event-stream.ts';
-import { type CaptureEntry, gns3CaptureId, type LinkCapture, type LinkCaptureStart } from '../../../schema/capture.ts';
+import {
+  type CaptureEntry,
+  type CaptureStopped,
+  gns3CaptureId,
+  type LinkCapture,
+  type LinkCaptureStart,
+} from '../../../schema/capture.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import { endOf, type LinkObject, type OpenLink, type ShownCapture } from '../links/link.ts';
@@ -140,7 +146,7 @@ export class ProjectCaptures {
   }
 
   /** A compute says that a capture has ended by itself. */
-  async ended(event: Partial<CaptureEntry>): Promise<void> {
+  async ended(event: CaptureStopped): Promise<void> {
     const place = this.#locate(event);
     const linkId = place?.link.entry.link_id ?? '';
     const capture = find(this.#lists, linkId, event.capture_id ?? gns3CaptureId);

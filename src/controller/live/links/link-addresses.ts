@@ -53,8 +53,8 @@ async function commonNetwork(one: RegisteredCompute, other: RegisteredCompute): 
 
 /** The compute's own address first. */
 async function interfacesOf(compute: RegisteredCompute): Promise<NetworkInterface[]> {
-  const { body } = await compute.transport.call<NetworkInterface[]>('GET /v2/compute/network/interfaces');
-  const usable = body.filter(
+  const interfaces = await compute.transport.call('GET /v2/compute/network/interfaces');
+  const usable = interfaces.filter(
     ({ ip_address, netmask }) => ip_address !== '' && netmask !== '' && !ip_address.startsWith('169.254.'),
   );
   const isOwn = ({ ip_address }: NetworkInterface) => Number(ip_address !== compute.record.host);

@@ -47,12 +47,12 @@ export class LinkStatsReader {
     await forEachBounded([...computes], concurrency, async (compute) => {
       const node_ids = nodes.flatMap((node) => (node.compute === compute ? node.id : []));
       try {
-        const { body } = await compute.transport.call<PortStats[]>('GET /v2/compute/projects/{project_id}/link_stats', {
+        const ports = await compute.transport.call('GET /v2/compute/projects/{project_id}/link_stats', {
           path: { project_id: this.#context.projectId },
           body: all ? {} : { node_ids },
           timeoutMs,
         });
-        for (const port of body) answers.ports.set(keyOf(port.node_id, port.adapter_number, port.port_number), port);
+        for (const port of ports) answers.ports.set(keyOf(port.node_id, port.adapter_number, port.port_number), port);
       } catch (error) {
         answers.failures.set(compute, (error as Error).message);
       }

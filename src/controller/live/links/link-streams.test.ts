@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LocalTransport } from '../../../api/local-transport.ts';
+import type { ComputeApi } from '../../../compute/api.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
 import { RegisteredCompute } from '../../computes/compute.ts';
 import { LinkStreams } from './link-streams.ts';
@@ -8,7 +9,7 @@ import { LinkStreams } from './link-streams.ts';
 function compute(compute_id: string, link_streams?: boolean, link_encryption?: 'preferred' | 'required'): RegisteredCompute {
   const streams = { ...(link_streams !== undefined && { link_streams }), ...(link_encryption && { link_encryption }) };
   const capabilities = { version: '2.2.60', node_types: [], ...streams };
-  const transport = new LocalTransport({ routes: [], events: new EventStream(), capabilities });
+  const transport = new LocalTransport<ComputeApi>({ routes: [], events: new EventStream(), capabilities });
   const record = {
     compute_id,
     name: compute_id,

@@ -25,13 +25,13 @@ export class LinkWiring {
     const computes = computesOf(nodes);
     const ports = await this.#ports.takePair(computes);
     const nios = niosOf(entry, nodes, { ...reach, ports });
-    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('POST', 'nio', endOf(entry, end), nios[end])));
+    const results = await Promise.allSettled(ends.map((end) => nodes[end].bindNio(endOf(entry, end), nios[end])));
     const refused = results.find((result) => result.status === 'rejected');
     if (!refused) return ports;
     for (const end of ends) {
       // A NIO that goes takes its UDP port along; one that never was leaves it to us.
       if (results[end]?.status === 'rejected') this.#ports.keep(computes[end], ports[end]);
-      else await nodes[end].portCall('DELETE', 'nio', endOf(entry, end)).catch(() => undefined);
+      else await nodes[end].unbindNio(endOf(entry, end)).catch(() => undefined);
     }
     throw refused.reason;
   }
@@ -41,9 +41,9 @@ export class LinkWiring {
     try {
       const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
       for (const end of ends) {
-        await nodes[end].portCall('PUT', 'nio', endOf(entry, end), nios[end]).catch(async (error: unknown) => {
+        await nodes[end].changeNio(endOf(entry, end), nios[end]).catch(async (error: unknown) => {
           if (!isFault(error)) throw error;
-          await nodes[end].portCall('POST', 'nio', endOf(entry, end), nios[end]);
+          await nodes[end].bindNio(endOf(entry, end), nios[end]);
         });
       }
       return ports;
@@ -58,7 +58,7 @@ export class LinkWiring {
     const route = { ...(await this.#reach(after, nodes)), ports };
     const done: (0 | 1)[] = [];
     const send = async (entry: LinkEntry, end: 0 | 1) => {
-      const call = nodes[end].portCall('PUT', 'nio', endOf(entry, end), niosOf(entry, nodes, route)[end]);
+      const call = nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
       await call.catch((error: unknown) => {
         if (!isSwitch(nodes[end]) || !isNoRoute(error)) throw error;
       });
@@ -77,7 +77,7 @@ export class LinkWiring {
 
   /** Takes both NIOs away; one that is not there is no error. */
   async disconnect(entry: LinkEntry, nodes: Two<OpenNode>): Promise<void> {
-    const results = await Promise.allSettled(ends.map((end) => nodes[end].portCall('DELETE', 'nio', endOf(entry, end))));
+    const results = await Promise.allSettled(ends.map((end) => nodes[end].unbindNio(endOf(entry, end))));
     for (const result of results) {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
     }

@@ -37,9 +37,6 @@ export class UdpPortsOfProject {
     const spare = this.#spare.get(compute.id)?.pop();
     if (spare !== undefined) return spare;
     const path = { project_id: this.#projectId };
-    const { body } = await compute.transport.call<{ udp_port: number }>('POST /v2/compute/projects/{project_id}/ports/udp', {
-      path,
-    });
-    return body.udp_port;
+    return (await compute.transport.call('POST /v2/compute/projects/{project_id}/ports/udp', { path })).udp_port;
   }
 }

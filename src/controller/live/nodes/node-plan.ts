@@ -33,8 +33,10 @@ export async function planNode(
 export function planCopy(source: OpenNode, place: NodeDuplicate, name: string): NodePlan {
   const node = new OpenNode(source.projectId, source.compute, copiedEntry(source.entry, name, place));
   const create = async () => {
-    const made = await node.createOnCompute(createBody(node.entry));
-    return (await source.act('duplicate', { destination_node_id: node.id })) ?? made;
+    await node.createOnCompute(createBody(node.entry));
+    await source.copyFilesTo(node);
+    // Its files may have changed how the compute shows it.
+    return node.read();
   };
   return { node, create };
 }

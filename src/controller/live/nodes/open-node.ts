@@ -1,10 +1,11 @@
 /** A node of an open project. Its object is frozen and replaced on change. */
 import { isDeepStrictEqual } from 'node:util';
 import { fault, isFault } from '../../../api/faults.ts';
-import type { RouteKey } from '../../../api/route.ts';
 import type { Join, RawAnswer } from '../../../api/transport.ts';
+import type { CaptureEntry, CaptureStart, CaptureStartWithId } from '../../../schema/capture.ts';
+import type { Nio } from '../../../schema/nio.ts';
 import type { Port } from '../../../schema/node.ts';
-import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { ComputeTransport, RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
 import {
   type ComputeNodeObject,
@@ -24,6 +25,11 @@ const createTimeoutMs = 1_200_000;
 
 /** What the ports of a node follow from. */
 const portFields = ['properties', 'custom_adapters', 'first_port_name', 'port_name_format', 'port_segment_size'] as const;
+
+export interface NodePort {
+  readonly adapter: number;
+  readonly port: number;
+}
 
 export class OpenNode {
   readonly projectId: string;
@@ -122,81 +128,133 @@ export class OpenNode {
 
   /** Makes it on its compute; a compute that has it already answers as it is. */
   async createOnCompute(body: Record<string, unknown>): Promise<ComputeNodeObject> {
-    const key: RouteKey = `POST /v2/compute/projects/{project_id}/${this.#entry.node_type}/nodes`;
     const path = { project_id: this.projectId };
-    const answer = await this.#transport().call<ComputeNodeObject>(key, { path, body, timeoutMs: createTimeoutMs });
+    const made = await this.#transport().call(`POST ${this.#nodes()}`, { path, body, timeoutMs: createTimeoutMs });
     this.isPresent = true;
-    return answer.body;
+    return made;
   }
 
   read(): Promise<ComputeNodeObject> {
-    return this.#call('GET', '');
+    return this.#transport().call(`GET ${this.#node()}`, this.#request());
   }
 
   update(body: Record<string, unknown>): Promise<ComputeNodeObject> {
-    return this.#call('PUT', '', body);
+    return this.#transport().call(`PUT ${this.#node()}`, { ...this.#request(), body });
   }
 
-  /** One that is not there is no error. `keepFiles`: for a while, if the compute can, so that the node may come back with them. */
+  /** A node that does not exist there is no error. `keepFiles`: for a limited time, so that the node can be restored with its files. */
   async deleteOnCompute({ keepFiles = false } = {}): Promise<void> {
-    await this.#call('DELETE', '', keepFiles ? { keep_files: true } : {}).catch(unlessMissing);
+    const body = keepFiles ? { keep_files: true } : {};
+    await this.#transport()
+      .send(`DELETE ${this.#node()}`, { ...this.#request(), body })
+      .catch(unlessMissing);
   }
 
   /** Has the compute put the files in place that it kept; nothing happens when it has none. */
   async restoreFiles(): Promise<void> {
-    await this.#call('POST', '/restore_files').catch(unlessMissing);
+    await this.#transport().send(`POST ${this.#node()}/restore_files`, this.#request()).catch(unlessMissing);
   }
 
-  /** `start`, `stop`, `console/reset` and the like; some answer with the node. */
-  act(verb: string, body: unknown = {}): Promise<ComputeNodeObject | undefined> {
-    return this.#call('POST', `/${verb}`, body);
+  /** Starts, stops, suspends, … it; some computes answer with the node. @throws `compute_route_missing` for kinds that cannot */
+  act(verb: 'start' | 'stop' | 'suspend' | 'reload', body: unknown): Promise<ComputeNodeObject | undefined> {
+    return this.#transport().call(`POST ${this.#node()}/${verb}`, { ...this.#request(), body });
   }
 
-  /** What only nodes of its kind have. @throws `compute_route_missing` for other kinds */
-  ask<T>(method: 'GET' | 'DELETE', what: string): Promise<T> {
-    return this.#call(method, `/${what}`);
+  /** Gives a node that was made for it a copy of its files. */
+  async copyFilesTo(copy: OpenNode): Promise<void> {
+    await this.#transport().send(`POST ${this.#node()}/duplicate`, { ...this.#request(), body: { destination_node_id: copy.id } });
+  }
+
+  async resetConsole(): Promise<void> {
+    await this.#transport().send(`POST ${this.#node()}/console/reset`, this.#request());
+  }
+
+  /** @throws `compute_route_missing` for kinds without disks */
+  async resizeDisk(body: unknown): Promise<void> {
+    await this.#transport().send(`POST ${this.#node()}/resize_disk`, { ...this.#request(), body });
+  }
+
+  /** A fact of its kind alone. @throws `compute_route_missing` for other kinds */
+  ask(question: 'mac_table' | 'port_stats' | 'auto_idlepc' | 'idlepc_proposals') {
+    return this.#transport().call(`GET ${this.#node()}/${question}`, this.#request());
+  }
+
+  /** @throws `compute_route_missing` for other kinds than Ethernet switches */
+  async clearMacTable(): Promise<void> {
+    await this.#transport().send(`DELETE ${this.#node()}/mac_table`, this.#request());
   }
 
   /** Its console, as the compute offers it. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
   console(signal: AbortSignal): Promise<Join> {
-    const way = `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}/console/ws`;
-    return this.#transport().socket(way, signal);
+    return this.#transport().socket(`${this.#address()}/console/ws`, signal);
   }
 
-  /** A request about one of its ports. */
-  async portCall<T>(
-    method: 'POST' | 'PUT' | 'DELETE',
-    verb: string,
-    end: { adapter: number; port: number; capture_id?: string },
-    body: unknown = {},
-  ): Promise<T> {
-    const way = `/adapters/{adapter_number}/ports/{port_number}/${verb}`;
-    const { adapter: adapter_number, port: port_number, ...more } = end;
-    const path = { ...this.#path(), adapter_number, port_number, ...more };
-    return (await this.#transport().call<T>(`${method} ${this.#base()}${way}`, { path, body })).body;
+  async bindNio(end: NodePort, nio: Nio): Promise<void> {
+    await this.#transport().send(`POST ${this.#port()}/nio`, { path: this.#portPath(end), body: nio });
+  }
+
+  async changeNio(end: NodePort, nio: Nio): Promise<void> {
+    await this.#transport().send(`PUT ${this.#port()}/nio`, { path: this.#portPath(end), body: nio });
+  }
+
+  async unbindNio(end: NodePort): Promise<void> {
+    await this.#transport().send(`DELETE ${this.#port()}/nio`, { path: this.#portPath(end) });
+  }
+
+  /** GNS3's capture of a port: one at a time. */
+  async startCapture(end: NodePort, body: CaptureStart): Promise<void> {
+    await this.#transport().send(`POST ${this.#port()}/start_capture`, { path: this.#portPath(end), body });
+  }
+
+  async stopCapture(end: NodePort): Promise<void> {
+    await this.#transport().send(`POST ${this.#port()}/stop_capture`, { path: this.#portPath(end) });
+  }
+
+  /** Another capture of a port; a stock GNS3 compute has no such route. */
+  addCapture(end: NodePort, body: CaptureStartWithId): Promise<CaptureEntry> {
+    return this.#transport().call(`POST ${this.#port()}/captures`, { path: this.#portPath(end), body });
+  }
+
+  async removeCapture(end: NodePort, capture_id: string): Promise<void> {
+    await this.#transport().send(`DELETE ${this.#port()}/captures/{capture_id}`, {
+      path: { ...this.#portPath(end), capture_id },
+    });
   }
 
   /** What one of its ports sends without end. */
-  portStream(verb: string, end: { adapter: number; port: number }): Promise<RawAnswer> {
-    const node = `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}`;
-    return this.#transport().raw('GET', `${node}/adapters/${end.adapter}/ports/${end.port}/${verb}`);
+  portStream(verb: string, end: NodePort): Promise<RawAnswer> {
+    return this.#transport().raw('GET', `${this.#address()}/adapters/${end.adapter}/ports/${end.port}/${verb}`);
   }
 
-  async #call<T>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', way: string, body: unknown = {}): Promise<T> {
-    const timeoutMs = actionTimeoutMs;
-    const answer = await this.#transport().call<T>(`${method} ${this.#base()}${way}`, { path: this.#path(), body, timeoutMs });
-    return answer.body;
+  #nodes() {
+    return `/v2/compute/projects/{project_id}/${this.#entry.node_type}/nodes` as const;
   }
 
-  #base(): `/${string}` {
-    return `/v2/compute/projects/{project_id}/${this.#entry.node_type}/nodes/{node_id}`;
+  #node() {
+    return `${this.#nodes()}/{node_id}` as const;
+  }
+
+  #port() {
+    return `${this.#node()}/adapters/{adapter_number}/ports/{port_number}` as const;
+  }
+
+  #address(): string {
+    return `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}`;
+  }
+
+  #request() {
+    return { path: this.#path(), timeoutMs: actionTimeoutMs };
+  }
+
+  #portPath({ adapter, port }: NodePort) {
+    return { ...this.#path(), adapter_number: adapter, port_number: port };
   }
 
   #path(): { project_id: string; node_id: string } {
     return { project_id: this.projectId, node_id: this.id };
   }
 
-  #transport(): RegisteredCompute['transport'] {
+  #transport(): ComputeTransport {
     return this.requireCompute().transport;
   }
 }

@@ -169,9 +169,13 @@ export class ProjectNodes extends NodeSet {
     });
   }
 
-  /** Has the compute do what changes nothing that the project holds. @throws `compute_route_missing` for kinds that cannot */
-  async relay(nodeId: string, verb: 'console/reset' | 'resize_disk', body: unknown = {}): Promise<void> {
-    await this.#withNode(nodeId, (node) => node.act(verb, body));
+  async resetConsole(nodeId: string): Promise<void> {
+    await this.#withNode(nodeId, (node) => node.resetConsole());
+  }
+
+  /** @throws `compute_route_missing` for kinds that have no disks */
+  async resizeDisk(nodeId: string, body: unknown): Promise<void> {
+    await this.#withNode(nodeId, (node) => node.resizeDisk(body));
   }
 
   /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are sent the reason. */

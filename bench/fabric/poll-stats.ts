@@ -1,4 +1,4 @@
-/** A server that asks the fabric for the counters of all links, in a thread of its own: what it does with them is not the fabric's. */
+/** A server that polls the fabric for the counters of all links, in a thread of its own: its own CPU time does not count. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FabricClient } from '../../src/fabric/client.ts';

@@ -1,0 +1,132 @@
+/** A remote compute whose replies and events have another form than ours: GNS3 of another version, or another program altogether. */
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { type Route, route, type Socket, socketRoute } from '../../src/api/route.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import type { ComputeObject } from '../../src/schema/compute.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createProject, withServer } from '../support/with-server.ts';
+
+const { client } = await withServer();
+const { version } = await client.get<{ version: string }>('/v2/version');
+
+/** What the compute replies, by method and path below `/v2/compute`, with ids left out. */
+const replies = new Map<string, unknown>();
+const events = new Set<Socket>();
+const project = '/v2/compute/projects/{project_id}';
+const node = { name: 'PC1', status: 'stopped', console: 5000, console_type: 'telnet', command_line: '', gns3_only: true };
+
+const reply = (name: string, standard: unknown) => () => (replies.has(name) ? replies.get(name) : standard);
+const routes: Route[] = [
+  route('GET /v2/compute/capabilities', { summary: '' }, () => ({
+    version,
+    node_types: ['vpcs', 'hologram', 7],
+    link_streams: 'of course',
+    link_encryption: 'rot13',
+    platform: 5,
+    cpus: 4,
+  })),
+  socketRoute(
+    'GET /v2/compute/notifications/ws',
+    { summary: '' },
+    () => undefined,
+    (socket) => {
+      events.add(socket);
+      socket.onClose(() => events.delete(socket));
+    },
+  ),
+  route('GET /v2/compute/projects', { summary: '' }, reply('GET /projects', [])),
+  route('POST /v2/compute/projects', { summary: '' }, () => 'made'),
+  route(`POST ${project}/close`, { summary: '' }, () => undefined),
+  route(`DELETE ${project}`, { summary: '' }, () => undefined),
+  route('GET /v2/compute/statistics', { summary: '' }, reply('GET /statistics', {})),
+  route('GET /v2/compute/network/ports', { summary: '' }, reply('GET /network/ports', {})),
+  route('GET /v2/compute/vpcs/images', { summary: '' }, reply('GET /vpcs/images', [])),
+  route(`POST ${project}/vpcs/nodes`, { summary: '', status: 201 }, ({ path, body }) =>
+    replies.has('POST /nodes') ? replies.get('POST /nodes') : { ...node, ...path, ...(body as object) },
+  ),
+  route(`GET ${project}/vpcs/nodes/{node_id}`, { summary: '' }, ({ path }) => ({ ...node, ...path })),
+  route(`DELETE ${project}/vpcs/nodes/{node_id}`, { summary: '' }, () => undefined),
+];
+
+describe('a compute that replies in another form', () => {
+  let app: FastifyInstance;
+  let port: number;
+  before(async () => {
+    app = await createHttpServer({ routes, log: pino({ level: 'silent' }), serverHeader: 'odd', allowedOrigins: [] });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    port = (app.server.address() as AddressInfo).port;
+    const body = { compute_id: 'odd', name: 'odd', protocol: 'http', host: '127.0.0.1', port };
+    expectStatus(await client.send('POST /v2/computes', { body }), 201);
+  });
+  after(async () => {
+    await client.send('DELETE /v2/computes/odd');
+    await app.close();
+  });
+
+  const compute = () => client.get<ComputeObject>('/v2/computes/odd');
+  const emit = (event: unknown) => {
+    for (const socket of events) socket.send(JSON.stringify(event));
+  };
+
+  it('is used with those of its capabilities that are known', async () => {
+    const { capabilities, connected } = await compute();
+    assert.equal(connected, true);
+    assert.deepEqual(capabilities.node_types, ['vpcs']);
+    assert.deepEqual(capabilities, { version, node_types: ['vpcs'], cpus: 4 });
+  });
+
+  it('causes a fault that names the request, never an internal error', async () => {
+    const odd: readonly [path: string, name: string, value: unknown][] = [
+      ['/v2/computes/odd/ports', 'GET /network/ports', 'none'],
+      ['/v2/computes/odd/ports', 'GET /network/ports', null],
+      ['/v2/computes/odd/ports', 'GET /network/ports', { console_ports: 'all' }],
+      ['/v2/computes/odd/vpcs/images', 'GET /vpcs/images', null],
+      ['/v2/computes/odd/vpcs/images', 'GET /vpcs/images', { images: [] }],
+      ['/v2/computes/odd/vpcs/images', 'GET /vpcs/images', [null]],
+    ];
+    for (const [path, name, value] of odd) {
+      replies.set(name, value);
+      expectFault(await client.send(`GET ${path}`), 409, /'odd'.*GET \/(network\/ports|vpcs\/images).*cannot be used/);
+    }
+    replies.clear();
+  });
+
+  it('is left out of the statistics', async () => {
+    replies.set('GET /statistics', 'busy');
+    const listed = await client.get<{ compute_id: string }[]>('/v2/statistics');
+    assert.deepEqual(
+      listed.map(({ compute_id }) => compute_id),
+      ['local'],
+    );
+    replies.clear();
+  });
+
+  it('makes no node when its reply is not a node, and one when the reply has more keys than ours', async () => {
+    const { path } = await createProject(client);
+    const body = { name: 'PC', node_type: 'vpcs', compute_id: 'odd' };
+    for (const value of [null, [], 'node', { ...node, status: 'asleep' }, { name: 'PC' }]) {
+      replies.set('POST /nodes', value);
+      expectFault(await client.send(`POST ${path}/nodes`, { body }), 409, /'odd'.*POST \/projects.*cannot be used/);
+      assert.deepEqual(await client.get(`${path}/nodes`), []);
+    }
+    replies.clear();
+    const made = await client.post<{ node_id: string; status: string }>(`${path}/nodes`, body);
+    assert.equal(made.status, 'stopped');
+    // Events of another form change nothing; the one after them shows that they were read.
+    const id = { node_id: made.node_id, project_id: path.split('/').at(-1) };
+    const updated = (event: object | null) => emit({ action: 'node.updated', event });
+    for (const event of [null, { ...id, ...node, status: 'asleep' }, { ...node, node_id: made.node_id }]) updated(event);
+    emit(null);
+    emit({ action: 'ping', event: { cpu_usage_percent: 'much', memory_usage_percent: null } });
+    emit({ action: 'capture.stopped', event: id });
+    updated({ ...id, ...node, status: 'started' });
+    const status = async () => (await client.get<{ status: string }>(`${path}/nodes/${made.node_id}`)).status;
+    await waitFor(async () => (await status()) === 'started', { what: 'the status of the last event' });
+    assert.equal((await compute()).cpu_usage_percent, null);
+  });
+});
