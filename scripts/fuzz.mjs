@@ -1,6 +1,7 @@
 /**
  * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
- * requests to one (`test/bad-input/fuzz.test.ts`), then kills one 110 times and during restores of snapshots (`test/durability/`).
+ * requests to one (`test/bad-input/fuzz.test.ts`), damages each file of a data directory, then
+ * kills one 110 times and during restores of snapshots (`test/durability/`).
  * `npm test` does a shorter form, always with one seed.
  */
 import { randomInt } from 'node:crypto';
@@ -21,6 +22,9 @@ const hunts = {
     for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed)
       await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
   },
+  async faults() {
+    await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
+  },
   async kill() {
     for (const file of ['kill', 'restore-kill']) {
       if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
@@ -32,7 +36,7 @@ const [given = '20', ...chosen] = process.argv.slice(2);
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [ask] [kill]]\n20 rounds of all three unless given. A round of attacks takes a minute or two, one that asks a few seconds, the kills minutes.',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [ask] [faults] [kill]]\n20 rounds of all unless given. A round of attacks takes a minute or two, one that asks a few seconds, faults and kills take minutes.',
   );
   process.exit(given === '--help' ? 0 : 2);
 }

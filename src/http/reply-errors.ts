@@ -63,9 +63,21 @@ function sendJson(reply: FastifyReply, status: number, body: unknown, texts: Jso
   return reply.code(status).header('Content-Type', 'application/json').send(texts.encode(body));
 }
 
+/** Characters, of which each value takes one at least. */
+const mostShown = 4096;
+
 /** 400 answers show what was understood of the request, without what must not be shown, and not at any length. */
 function redact(body: unknown): unknown {
   if (body === undefined || body instanceof Readable) return {};
-  const text = JSON.stringify(body, (key, value) => (key === 'password' || key === 'secret' ? '***' : value));
-  return text.length > 4096 ? {} : JSON.parse(text);
+  let left = mostShown;
+  try {
+    const text = JSON.stringify(body, (key, value) => {
+      left -= 1;
+      if (left < 0) throw new RangeError('it holds more than is shown');
+      return key === 'password' || key === 'secret' ? '***' : value;
+    });
+    return text.length > mostShown ? {} : JSON.parse(text);
+  } catch {
+    return {};
+  }
 }

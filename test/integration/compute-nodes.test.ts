@@ -40,7 +40,7 @@ async function started(name: string, more: Record<string, unknown> = {}): Promis
   assert.equal(node.status, 'stopped');
   return await client.post<NodeObject>(`${pathOf(node)}/start`, {}, 200);
 }
-/** A console at its prompt; one that was adopted shows it only when asked. */
+/** A console at its prompt; after an adoption the console shows it only on request. */
 async function atPrompt(node: NodeObject): Promise<TelnetClient> {
   const console = await openTelnet(node.console);
   const prompt = new RegExp(`${node.name}> $`);
@@ -156,7 +156,7 @@ test('a missing program is a refusal that says what to do', { timeout: 60_000 },
   }
 });
 
-test('after kill -9 and a restart nodes, link and consoles are as they were', { timeout: 60_000 }, async () => {
+test('kill -9 and a restart leave nodes, link and consoles unchanged', { timeout: 60_000 }, async () => {
   const one = await started('PC5', { startup_script: 'set pcname %h\nip 10.0.5.1/24\n' });
   const two = await started('PC6', { startup_script: 'set pcname %h\nip 10.0.5.2/24\n' });
   await join(one, two);

@@ -14,7 +14,8 @@ import type { Computes } from '../computes/computes.ts';
 import { upgradeFiles } from '../live/upgrade-files.ts';
 import { canonical } from '../model/canonical.ts';
 import { FreshIds, renewTopology } from '../model/fresh-ids.ts';
-import { readTopology, type Topology } from '../model/topology.ts';
+import { readTopology } from '../model/read-topology.ts';
+import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { isProjectFile, renameNodeFolders } from '../projects/copy-files.ts';
 import type { KnownProject } from '../projects/project.ts';
@@ -139,7 +140,7 @@ export async function readUpgraded(content: string): Promise<Topology> {
 async function renew(topology: Topology, { content, projectId, name }: Extracted & { name: string }): Promise<Topology> {
   if (topology.project.project_id.toLowerCase() === projectId) return topology;
   const identity = { projectId, name, ids: new FreshIds(), resetMacAddresses: false };
-  const renewed = renewTopology(topology, identity);
+  const renewed = await renewTopology(topology, identity);
   await renameNodeFolders(join(content, 'project-files'), identity.ids);
   await renewSnapshots(join(content, 'snapshots'), identity).catch((error: unknown) => {
     if (isFault(error)) throw error;

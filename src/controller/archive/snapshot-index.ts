@@ -3,11 +3,12 @@
  * folder (ours) or an archive (of GNS3, or of an import).
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { problemsOf } from '../../api/validate.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
 import { Snapshot } from '../../schema/snapshot.ts';
 import { Type } from '../../schema/type.ts';
 
@@ -15,6 +16,8 @@ const indexName = 'snapshots.conf';
 export const snapshotSuffix = '.gns3snapshot';
 /** `<name>_<DDMMYY>_<HHMMSS>.gns3project`: snapshots of 2.0 and before; the time is taken for UTC. */
 const legacyName = /^(.+)_(\d\d)(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)\.gns3project$/;
+/** Of the list, in bytes: some thousand snapshots. */
+const largestIndex = 1024 ** 2;
 const Index = Type.Array(Type.Object(Snapshot.properties));
 
 export function snapshotsFolder(projectFolder: string): string {
@@ -60,7 +63,7 @@ async function readIndex(path: string): Promise<Snapshot[]> {
   const damaged = (reason: string, cause?: unknown) => fault('snapshots_damaged', { reason }, { cause });
   let entries: unknown;
   try {
-    entries = JSON.parse(await readFile(path, 'utf8'));
+    entries = JSON.parse(String(await readRegularFile(path, largestIndex)));
   } catch (error) {
     throw damaged((error as Error).message, error);
   }

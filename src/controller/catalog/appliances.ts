@@ -1,10 +1,14 @@
 /** Appliances: descriptions, made by others, of how a template is made. They are files in a folder and are handed out as they are. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
 import type { Log } from '../../lib/log.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
 import { defaultSymbols } from './symbol-set.ts';
+
+/** Of one appliance; those of GNS3 have a tenth of it. */
+const largestBytes = 512 * 1024;
 
 export type Appliance = Readonly<Record<string, unknown>>;
 
@@ -39,7 +43,7 @@ export class Appliances {
   async #read(name: string): Promise<Appliance | undefined> {
     const file = join(this.#folder, name);
     try {
-      const content: unknown = JSON.parse(await readFile(file, 'utf8'));
+      const content: unknown = JSON.parse(String(await readRegularFile(file, largestBytes)));
       if (typeof content !== 'object' || content === null || Array.isArray(content)) throw new Error('it is no JSON object');
       return content as Appliance;
     } catch (error) {

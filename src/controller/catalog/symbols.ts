@@ -2,13 +2,14 @@
  * Symbols: those that are built in and the files that users put into the symbols folder. Files are read on request,
  * so that one that is changed is seen at once.
  */
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, extname, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
 import { Stream } from '../../api/route.ts';
 import { imageHeadBytes, imageSize } from '../../lib/image-size.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
+import { openRegular } from '../../lib/regular-file.ts';
 import { writeStream } from '../../lib/stream-file.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { defaultSymbol, type Size } from '../model/symbol.ts';
@@ -65,7 +66,7 @@ export class Symbols {
     const found = await this.#find(symbolId);
     if (typeof found !== 'string') return new Stream('image/svg+xml', Buffer.from(found.draw()));
     const type = contentTypes[extname(found).toLowerCase()] ?? 'application/octet-stream';
-    const file = await open(found, 'r').catch((cause: Error) => {
+    const { file } = await openRegular(found).catch((cause: Error) => {
       throw unreadable(symbolId, cause);
     });
     return new Stream(type, file.createReadStream(), asPicture);
@@ -114,13 +115,9 @@ export class Symbols {
     if (symbolId.startsWith(':') || symbolId.startsWith('/') || symbolId.includes('\0')) return undefined;
     const path = normalize(join(this.#folder, symbolId));
     if (!(await isReallyBelow(this.#folder, path))) return undefined;
-    const file = await open(path, 'r').catch(() => undefined);
-    if (!file) return undefined;
-    try {
-      return (await file.stat()).isFile() ? path : undefined;
-    } finally {
-      await file.close();
-    }
+    const opened = await openRegular(path).catch(() => undefined);
+    await opened?.file.close();
+    return opened && path;
   }
 }
 
@@ -140,7 +137,7 @@ function unreadable(symbolId: string, cause: Error): Error {
 }
 
 async function readHead(path: string): Promise<Buffer> {
-  const file = await open(path, 'r');
+  const { file } = await openRegular(path);
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(imageHeadBytes), 0, imageHeadBytes, 0);
     return buffer.subarray(0, bytesRead);

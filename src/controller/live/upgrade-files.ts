@@ -3,14 +3,14 @@
  * Source: the history of GNS3's format.
  */
 import { createWriteStream } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
+import { readPictures } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
 import { baseName } from '../model/upgrades/drawings-1x.ts';
-import { object, objects, textOr } from '../model/upgrades/raw.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
 import { archiveFolder } from '../zip/write-archive.ts';
 
@@ -66,10 +66,8 @@ async function moveReadme(folder: string): Promise<void> {
 
 /** Pictures were named by their paths; only what is in the project is taken over. */
 async function copyPictures(folder: string, file: string): Promise<void> {
-  const topology = object(object(JSON.parse(await readFile(file, 'utf8'))).topology);
   const pictures = join(folder, 'project-files', 'images');
-  for (const image of objects(topology.images)) {
-    const path = textOr(image.path, '');
+  for (const path of await readPictures(file)) {
     const name = baseName(path);
     if (name === '' || name === '.' || name === '..' || path.includes('\0') || (await isThere(join(pictures, name)))) continue;
     const source = join(folder, path.startsWith(folder) ? path.slice(folder.length) : path);

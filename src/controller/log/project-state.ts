@@ -2,7 +2,8 @@
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Journal, JournalDamaged } from '../../lib/journal.ts';
-import { type ProjectEntry, readProjectEntry, readTopology, type Topology } from '../model/topology.ts';
+import { readProjectEntry, readTopology } from '../model/read-topology.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
 import type { StoredState } from './actions/action-rules.ts';
 import { applyChange } from './actions/actions.ts';
 import { toProjectEntry } from './actions/project-rules.ts';

@@ -1,5 +1,6 @@
 /** New ids for the parts of a project file that becomes another project's. */
 import { randomUUID } from 'node:crypto';
+import { mapInTurns } from '../../lib/turns.ts';
 import { canonical } from './canonical.ts';
 import type { Topology } from './topology.ts';
 
@@ -7,7 +8,19 @@ type FileObject = Record<string, unknown>;
 
 /** Old id to new id; an id that is asked for twice gets the same answer, so that project and snapshots stay consistent. */
 export class FreshIds {
-  readonly #ids = new Map<string, string>();
+  readonly #ids: Map<string, string>;
+
+  constructor(ids: Iterable<readonly [string, string]> = []) {
+    this.#ids = new Map(ids);
+  }
+
+  entries(): Iterable<[string, string]> {
+    return this.#ids.entries();
+  }
+
+  add(ids: Iterable<readonly [string, string]>): void {
+    for (const [old, id] of ids) this.#ids.set(old, id);
+  }
 
   get(old: string): string {
     const known = this.#ids.get(old);
@@ -43,21 +56,27 @@ export function withNewIdentity(file: FileObject, identity: NewIdentity): FileOb
     topology: {
       ...topology,
       nodes: items(topology.nodes).map((node) => withNewNodeId(node, identity)),
-      links: items(topology.links).map((link) => ({
-        ...link,
-        ...renamed(link, 'link_id', identity.ids),
-        nodes: items(link.nodes).map((end) => ({ ...end, ...renamed(end, 'node_id', identity.ids) })),
-      })),
+      links: items(topology.links).map((link) => withNewLinkId(link, identity)),
       drawings: items(topology.drawings).map((drawing) => ({ ...drawing, ...renamed(drawing, 'drawing_id', identity.ids) })),
     },
   };
 }
 
 /** The content of a project under new ids; its own fields stay. */
-export function renewTopology(topology: Topology, identity: NewIdentity): Topology {
-  const { nodes, links, drawings } = topology;
-  const renewed = withNewIdentity({ topology: { nodes, links, drawings } }, identity) as unknown as { topology: Topology };
-  return canonical({ ...topology, ...renewed.topology });
+export async function renewTopology(topology: Topology, identity: NewIdentity): Promise<Topology> {
+  const renew = <T>(list: readonly T[], fn: (entry: FileObject) => FileObject) =>
+    mapInTurns(list, (entry) => canonical(fn(entry as unknown as FileObject)) as unknown as T);
+  return {
+    ...topology,
+    nodes: await renew(topology.nodes, (node) => withNewNodeId(node, identity)),
+    links: await renew(topology.links, (link) => withNewLinkId(link, identity)),
+    drawings: await renew(topology.drawings, (drawing) => ({ ...drawing, ...renamed(drawing, 'drawing_id', identity.ids) })),
+  };
+}
+
+function withNewLinkId(link: FileObject, { ids }: NewIdentity): FileObject {
+  const nodes = items(link.nodes).map((end) => ({ ...end, ...renamed(end, 'node_id', ids) }));
+  return { ...link, ...renamed(link, 'link_id', ids), nodes };
 }
 
 function withNewNodeId(node: FileObject, { ids, resetMacAddresses }: NewIdentity): FileObject {

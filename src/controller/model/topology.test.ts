@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { parseTopology, toNodeEntry } from './topology.ts';
+import { parseTopology } from './read-topology.ts';
+import { toNodeEntry } from './topology.ts';
 import { topologyText } from './topology-text.ts';
 
 const projectId = 'c6992992-ac72-47dc-833b-54aa334bcd05';
@@ -25,7 +26,7 @@ function fileWith(changes: Record<string, unknown>): string {
     ...changes,
   });
 }
-const read = (changes: Record<string, unknown>) => parseTopology(fileWith(changes), 'x.gns3');
+const read = (changes: Record<string, unknown>) => parseTopology(Buffer.from(fileWith(changes)), 'x.gns3');
 
 describe('project files', () => {
   it('fills in what is missing', async () => {
@@ -63,7 +64,7 @@ describe('project files', () => {
   }
 
   it('refuses what is no JSON, newer files, and revisions that are none', async () => {
-    await assert.rejects(parseTopology('{', 'x'), damaged);
+    await assert.rejects(parseTopology(Buffer.from('{'), 'x'), damaged);
     await assert.rejects(read({ revision: 10 }), (error) => isFault(error, 'project_newer'));
     for (const revision of [-1, 1.5, '9']) await assert.rejects(read({ revision }), damaged);
   });
@@ -99,7 +100,7 @@ describe('project files', () => {
     const many = { ...topology, nodes: Array.from({ length: 2000 }, (_, x) => toNodeEntry({ ...topology.nodes[0], x } as never)) };
     const text = (await topologyText(many, '2.2.60')).toString('utf8');
     assert.equal(text, `${JSON.stringify(sorted(JSON.parse(text)), null, 4)}\n`);
-    assert.deepEqual((await parseTopology(text, 'x')).topology, many);
+    assert.deepEqual((await parseTopology(Buffer.from(text), 'x')).topology, many);
   });
 
   it('keeps from other programs the filters that they do not know', async () => {
@@ -110,7 +111,7 @@ describe('project files', () => {
     const text = (await topologyText(topology, '2.2.60')).toString('utf8');
     const [written] = JSON.parse(text).topology.links;
     assert.deepEqual(written.filters, { delay: [5, 1], packet_loss: [0.1] });
-    const back = (await parseTopology(text, 'x')).topology;
+    const back = (await parseTopology(Buffer.from(text), 'x')).topology;
     assert.deepEqual(back, topology);
     assert.deepEqual([back.links[0]?.filters, back.links[0]?.link_style], [filters, link.link_style]);
   });

@@ -100,7 +100,7 @@ async function placeOf(source: KnownProject, wanted: ProjectDuplicate, projectId
 async function fill(wanted: Copying, { topology, live }: FrozenProject, options: DuplicateOptions): Promise<ProjectEntry> {
   const { source, identity, stagingPath, filename } = wanted;
   // The project file's ids come first: computes and snapshots use the same ones.
-  const copy = renewed(topology, wanted);
+  const copy = await renewed(topology, wanted);
   const byCompute = [...nodesByCompute(topology)].map(([id, nodes]) => ({ compute: options.computes.get(id), nodes }));
   const copying = byCompute.map(({ compute, nodes }) => {
     const ids = Object.fromEntries(nodes.map((node) => [node, identity.ids.get(node)]));
@@ -122,7 +122,7 @@ async function fill(wanted: Copying, { topology, live }: FrozenProject, options:
 }
 
 /** What the copy holds: the source's content under new ids, with the settings that were asked for. */
-function renewed(topology: Topology, { wanted, identity }: Copying): Topology {
+async function renewed(topology: Topology, { wanted, identity }: Copying): Promise<Topology> {
   const { name: _name, path: _path, project_id: _id, reset_mac_addresses: _reset, ...settings } = wanted;
   const closed = { auto_start: false, auto_open: false, auto_close: false };
   const project = {
@@ -132,5 +132,5 @@ function renewed(topology: Topology, { wanted, identity }: Copying): Topology {
     name: identity.name,
     project_id: identity.projectId,
   } as ProjectEntry;
-  return canonical({ ...renewTopology(topology, identity), project });
+  return { ...(await renewTopology(topology, identity)), project: canonical(project) };
 }

@@ -4,19 +4,21 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { lstat, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
 import { openPromise, type ZipFile as Reader } from 'yauzl';
 import { ZipFile } from 'yazl';
-import { type FreshIds, type NewIdentity, withNewIdentity } from '../model/fresh-ids.ts';
-import { type ArchiveEntry, listEntries, projectEntry } from '../zip/archive-entries.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import type { FreshIds, NewIdentity } from '../model/fresh-ids.ts';
+import { renewProjectFile } from '../model/renew-file.ts';
+import { type ArchiveEntry, largestProjectFile, listEntries, projectEntry } from '../zip/archive-entries.ts';
 import { openUnpacked } from '../zip/unpack.ts';
 import { renameNodeFolders } from './copy-files.ts';
 
-/** A project file larger than this is not one. */
-const largestProjectFile = 64 * 1024 * 1024;
+/** Of `snapshots.conf`: some thousand snapshots. */
+const largestIndex = 1024 ** 2;
 
 /** Gives everything in the folder `snapshots/` of a copy its new identity; does nothing when there is none. */
 export async function renewSnapshots(folder: string, identity: NewIdentity): Promise<void> {
@@ -32,15 +34,14 @@ export async function renewSnapshots(folder: string, identity: NewIdentity): Pro
 }
 
 async function renewIndex(path: string, projectId: string): Promise<void> {
-  const index = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>[];
+  const index = JSON.parse(String(await readRegularFile(path, largestIndex))) as Record<string, unknown>[];
   const renewed = index.map((snapshot) => ({ ...snapshot, project_id: projectId, snapshot_id: randomUUID() }));
   await writeFile(path, JSON.stringify(renewed, null, 4));
 }
 
 async function renewFolder(path: string, identity: NewIdentity): Promise<void> {
   const file = join(path, projectEntry);
-  const renewed = withNewIdentity(JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>, identity);
-  await writeFile(file, JSON.stringify(renewed, null, 4));
+  await writeFile(file, await renewProjectFile(await readRegularFile(file, largestProjectFile), identity));
   await renameNodeFolders(join(path, 'project-files'), identity.ids);
 }
 
@@ -83,9 +84,7 @@ async function renewedProjectFile(zip: Reader, entries: readonly ArchiveEntry[],
   const found = entries.find(({ path }) => path === projectEntry);
   if (!found) throw new Error(`it holds no ${projectEntry}`);
   if (found.entry.uncompressedSize > largestProjectFile) throw new Error(`its ${projectEntry} is too large`);
-  const content = await text(await openUnpacked(zip, found.entry));
-  const renewed = withNewIdentity(JSON.parse(content) as Record<string, unknown>, identity);
-  return Buffer.from(JSON.stringify(renewed, null, 4));
+  return renewProjectFile(await buffer(await openUnpacked(zip, found.entry)), identity);
 }
 
 function renewedPath(name: string, ids: FreshIds): string {

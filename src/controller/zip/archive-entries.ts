@@ -6,6 +6,7 @@
  */
 import type { Entry, ZipFile } from 'yauzl';
 import { fault } from '../../api/faults.ts';
+import { Turns } from '../../lib/turns.ts';
 
 export type EntryKind = 'file' | 'folder' | 'link';
 export interface ArchiveEntry {
@@ -34,8 +35,10 @@ export async function listEntries(zip: ZipFile, archiveBytes: number): Promise<A
   if (zip.entryCount > mostEntries) refuseArchive(`it has ${zip.entryCount} entries, more than ${mostEntries}`);
   const entries = new Map<string, ArchiveEntry>();
   const folders = new Set<string>();
+  const turns = new Turns();
   let totalBytes = 0;
   for await (const entry of zip.eachEntry()) {
+    if (turns.isOver) await turns.next();
     const checked = checkEntry(entry);
     totalBytes += entry.uncompressedSize;
     if (totalBytes > Math.max(smallTotalBytes, archiveBytes * largestRatio))
@@ -53,6 +56,9 @@ export async function listEntries(zip: ZipFile, archiveBytes: number): Promise<A
   return [...entries.values()];
 }
 
+/** A project file larger than this is not one; those of 10,000 nodes have a tenth of it. */
+export const largestProjectFile = 64 * 1024 ** 2;
+
 /** Stands in every archive: the project file. */
 export const projectEntry = 'project.gns3';
 
@@ -67,8 +73,16 @@ function checkEntry(entry: Entry): ArchiveEntry {
     refuseArchive(`the name "${shown}" is not usable`);
   if (entry.isEncrypted()) refuseArchive(`"${shown}" is encrypted`);
   const { kind, mode } = kindOf(entry, fileName, shown);
+  if (kind !== 'folder' && isFolderOfProject(path)) refuseArchive(`"${shown}" is the name of a folder of projects`);
+  if (path === projectEntry && entry.uncompressedSize > largestProjectFile)
+    refuseArchive(`its project file has more than ${largestProjectFile} bytes`);
   if (kind === 'link' && entry.uncompressedSize > longestLink) refuseArchive(`the link "${shown}" is too long`);
   return { entry, path, kind, mode };
+}
+
+/** A file or a link of such a name would be in the way of what the server keeps there. */
+function isFolderOfProject(path: string): boolean {
+  return /^(?:snapshots|images|tmp|project-files(?:\/[^/]+)?|\.deleted-nodes|\.patchbay-[^/]*)$/.test(path);
 }
 
 /** The upper half of the attributes is the Unix mode; programs that know none leave it 0. */

@@ -9,8 +9,8 @@ import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import { refuseArchive } from './archive-entries.ts';
 
-const stored = 0;
-const deflated = 8;
+export const stored = 0;
+export const deflated = 8;
 const bzip2 = 12;
 const lzma = 14;
 /** Version of the program (2 bytes), length of what follows (2), properties (5). */

@@ -3,8 +3,9 @@
  * memory with the file's size and modification time, and beside the image in `<image>.md5sum` (32 hex digits, GNS3's
  * form); that file counts only while it is at least as new as the image.
  */
-import { stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 
 interface Sum {
@@ -40,7 +41,7 @@ export class Checksums {
       if (md5 === null) return null;
       this.#known.set(path, { size, mtimeMs, md5 });
       // A folder that cannot be written only costs the work again after the next start.
-      void writeFile(`${path}.md5sum`, md5).catch(() => {});
+      void writeFileAtomic(`${path}.md5sum`, md5).catch(() => {});
       return md5;
     });
     return size <= waitBytes ? computed : null;

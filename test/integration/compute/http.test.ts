@@ -51,7 +51,7 @@ describe('routes of the compute', () => {
     return { status: reply.status, body: isJson ? reply.json<unknown>() : reply.text(), headers: reply.headers };
   }
 
-  it('tell about the server', async () => {
+  it('describe the server', async () => {
     assert.deepEqual((await call('GET', '/version')).body, { version: '2.2.60', local: false });
     const capabilities = (await call('GET', '/capabilities')).body as { node_types: string[] };
     assert.deepEqual(capabilities.node_types, implementedTypes);

@@ -1,5 +1,5 @@
 /** What a listener that was away is sent: the changes since, as they were announced then, and states that are announced without being changes. */
-import type { NoticeSource } from '../../log/actions/action-rules.ts';
+import type { NoticeView } from '../../log/actions/action-rules.ts';
 import { noticeOf } from '../../log/actions/actions.ts';
 import type { LogRecord } from '../../log/records.ts';
 import { type NodeObject, unknownLive } from '../../model/node.ts';
@@ -17,7 +17,7 @@ export interface AnnouncedProject {
 
 /** The notice of each of these changes that had one, in order. */
 export async function noticesOf(records: readonly LogRecord[], project: AnnouncedProject): Promise<Notice[]> {
-  const source: NoticeSource = {
+  const source: NoticeView = {
     nodeObject: (stored) => nodeObject(stored, project),
     picture: (stored) => project.drawings.picture(stored),
   };

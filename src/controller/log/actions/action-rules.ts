@@ -61,7 +61,7 @@ export interface Outlook {
 }
 
 /** Where objects of the API are made of what is stored. */
-export interface NoticeSource {
+export interface NoticeView {
   nodeObject(stored: NodeEntry): NodeObject;
   /** The drawing that a stored `svg` stands for. */
   picture(stored: string): Promise<string>;
@@ -76,7 +76,7 @@ export interface ActionRules<A extends Action> {
   /** Follows it by its opposite. */
   readonly invert: (project: RevertTarget, change: Changed<A>) => Promise<unknown>;
   /** The event for a listener that missed it; undefined when listeners are not sent any. */
-  readonly notice: (source: NoticeSource, change: Changed<A>) => object | undefined | Promise<object>;
+  readonly notice: (source: NoticeView, change: Changed<A>) => object | undefined | Promise<object>;
 }
 
 /** What of `before` is different in `after`, as far as `after` has it. */

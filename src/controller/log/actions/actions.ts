@@ -1,6 +1,6 @@
 /** The rules of every action side by side: how it is checked, applied, reverted and announced. A missing one does not compile. */
 import type { Action, Changed, MarkerAction } from '../records.ts';
-import type { ActionRules, NoticeSource, Outlook, RevertTarget, StoredState } from './action-rules.ts';
+import type { ActionRules, NoticeView, Outlook, RevertTarget, StoredState } from './action-rules.ts';
 import { drawingRules } from './drawing-rules.ts';
 import { linkRules } from './link-rules.ts';
 import { markerRules } from './marker-rules.ts';
@@ -35,6 +35,6 @@ export async function invertChange<A extends Action>(project: RevertTarget, chan
   await actionRules[change.action].invert(project, change);
 }
 
-export async function noticeOf<A extends Action>(source: NoticeSource, change: Changed<A>): Promise<object | undefined> {
+export async function noticeOf<A extends Action>(source: NoticeView, change: Changed<A>): Promise<object | undefined> {
   return actionRules[change.action].notice(source, change);
 }

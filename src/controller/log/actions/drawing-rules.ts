@@ -3,7 +3,7 @@ import { Type } from '../../../schema/type.ts';
 import { StoredDrawing } from '../../model/stored.ts';
 import { toDrawingEntry } from '../../model/topology.ts';
 import type { Payloads } from '../records.ts';
-import { type ActionRules, differing, isAsLeft, type NoticeSource, type StoredState } from './action-rules.ts';
+import { type ActionRules, differing, isAsLeft, type NoticeView, type StoredState } from './action-rules.ts';
 
 type DrawingAction = 'drawing.created' | 'drawing.updated' | 'drawing.deleted';
 interface DrawingChange {
@@ -14,7 +14,7 @@ function put({ drawings }: StoredState, { event }: DrawingChange): void {
   drawings.set(event.drawing_id, toDrawingEntry({ ...drawings.get(event.drawing_id), ...event }));
 }
 
-async function notice(source: NoticeSource, { event }: DrawingChange): Promise<object> {
+async function notice(source: NoticeView, { event }: DrawingChange): Promise<object> {
   return withPicture(source, event);
 }
 

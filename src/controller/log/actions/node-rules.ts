@@ -2,14 +2,14 @@
 import { Type } from '../../../schema/type.ts';
 import { StoredNode } from '../../model/stored.ts';
 import { type NodeEntry, toNodeEntry } from '../../model/topology.ts';
-import { type ActionRules, differing, isAsLeft, type NoticeSource, type StoredState } from './action-rules.ts';
+import { type ActionRules, differing, isAsLeft, type NoticeView, type StoredState } from './action-rules.ts';
 
 type NodeRecordAction = 'node.created' | 'node.updated' | 'node.deleted';
 
 const put = ({ nodes }: StoredState, { event }: { event: NodeEntry }): void => {
   nodes.set(event.node_id, toNodeEntry(event));
 };
-const notice = (source: NoticeSource, { event }: { event: NodeEntry }) => source.nodeObject(event);
+const notice = (source: NoticeView, { event }: { event: NodeEntry }) => source.nodeObject(event);
 const missing = ({ name }: NodeEntry) => `node ${name} does not exist any more`;
 
 export const nodeRules: { [A in NodeRecordAction]: ActionRules<A> } = {

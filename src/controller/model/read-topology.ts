@@ -1,0 +1,129 @@
+/** Reads project files: small ones at once, others in a thread, and what they hold is taken over in short turns. */
+import { basename } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { mapInTurns } from '../../lib/turns.ts';
+import { canonical } from './canonical.ts';
+import { linkFromFile } from './link-file.ts';
+import {
+  type ProjectEntry,
+  projectDefaults,
+  type Topology,
+  toDrawingEntry,
+  toLinkEntry,
+  toNodeEntry,
+  topologyRevision,
+} from './topology.ts';
+import { checkFile, listedEntry, picturesIn, type TopologyFile } from './topology-file.ts';
+import { readInThread, type Task } from './topology-reader.ts';
+
+export interface ReadTopology {
+  readonly topology: Topology;
+  /** Revision of the file when it was an older one; 0 when it had none. */
+  readonly upgradedFrom?: number;
+}
+
+/** Parsing and checking so much takes some 10 ms, and no more than 50 whatever it is; a thread takes 100 ms to start. */
+export const smallBytes = 256 * 1024;
+/** Of a file that is a project of this server already. What comes from elsewhere is bounded where it comes in. */
+const largestBytes = 400 * 1024 ** 2;
+
+/** @throws `project_damaged`, `project_newer` */
+export async function readTopology(path: string): Promise<ReadTopology> {
+  const name = basename(path);
+  const bytes = await readSmall(path);
+  if (bytes) return parseTopology(bytes, name);
+  return collect(taskOf(path, 'topology'));
+}
+
+/** What is listed of a project; see `listedEntry`. @throws as `readTopology` */
+export async function readProjectEntry(path: string): Promise<ProjectEntry> {
+  const bytes = await readSmall(path);
+  if (bytes) return listedEntry(bytes, basename(path));
+  return canonical(await readValue<ProjectEntry>(taskOf(path, 'entry')));
+}
+
+/** Paths of the pictures that a file of 1.x names. @throws as `readTopology` */
+export async function readPictures(path: string): Promise<string[]> {
+  const bytes = await readSmall(path);
+  return bytes ? picturesIn(bytes) : readValue<string[]>(taskOf(path, 'pictures'));
+}
+
+/** As `readTopology`, of a small file that was read. */
+export async function parseTopology(bytes: Buffer, name: string): Promise<ReadTopology> {
+  try {
+    const { file, revision } = await checkFile(bytes, name);
+    const building = new Building(file);
+    for (const list of ['computes', 'nodes', 'links', 'drawings'] as const) await building.add(list, file.topology[list]);
+    return building.end(revision);
+  } catch (error) {
+    if (isFault(error)) throw error;
+    throw fault('project_damaged', { name, reason: (error as Error).message }, { cause: error });
+  }
+}
+
+function taskOf(path: string, want: 'topology' | 'entry' | 'pictures'): Task {
+  return { source: path, maxBytes: largestBytes, name: basename(path), want };
+}
+
+/** Undefined for a file that is too large to be read at once. */
+async function readSmall(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readRegularFile(path, smallBytes);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw fault('project_damaged', { name: basename(path), reason: (error as Error).message }, { cause: error });
+  }
+}
+
+async function collect(task: Task): Promise<ReadTopology> {
+  let building: Building | undefined;
+  let fileRevision = topologyRevision;
+  for await (const piece of readInThread(task)) {
+    if (piece.what === 'head') {
+      building = new Building(JSON.parse(piece.text) as TopologyFile);
+      fileRevision = piece.revision;
+    } else if (piece.what === 'entries') await building?.add(piece.list, JSON.parse(piece.text) as unknown[]);
+  }
+  if (!building) throw fault('project_damaged', { name: task.name, reason: 'it could not be read' });
+  return building.end(fileRevision);
+}
+
+async function readValue<T>(task: Task): Promise<T> {
+  for await (const piece of readInThread(task)) if (piece.what === 'value') return JSON.parse(piece.text) as T;
+  throw fault('project_damaged', { name: task.name, reason: 'it could not be read' });
+}
+
+type FileLists = TopologyFile['topology'];
+
+/** What a file holds, in the form in which it is kept. */
+class Building {
+  readonly #project: ProjectEntry;
+  readonly #lists: Partial<Record<keyof FileLists, unknown[]>> = {};
+
+  constructor({ topology: _topology, revision: _revision, type: _type, version: _version, ...project }: TopologyFile) {
+    this.#project = canonical({ ...projectDefaults, ...project }) as ProjectEntry;
+  }
+
+  async add(list: keyof FileLists, entries: readonly unknown[]): Promise<void> {
+    const make = toEntry[list] as (entry: never) => unknown;
+    const made = await mapInTurns(entries as readonly never[], make);
+    const kept = this.#lists[list] ?? [];
+    // No spread: arguments are put onto the stack.
+    for (const entry of made) if (entry !== undefined) kept.push(entry);
+    this.#lists[list] = kept;
+  }
+
+  end(revision: number): ReadTopology {
+    const { nodes = [], links = [], drawings = [], computes = [] } = this.#lists;
+    const topology = { project: this.#project, nodes, links, drawings, computes: Object.freeze(computes) } as unknown as Topology;
+    return { topology, ...(revision < topologyRevision && { upgradedFrom: revision }) };
+  }
+}
+
+const toEntry = {
+  computes: ({ user: _user, ...compute }: FileLists['computes'][number]) => canonical(compute),
+  nodes: toNodeEntry,
+  links: (link: FileLists['links'][number]) => toLinkEntry(linkFromFile(link)),
+  drawings: toDrawingEntry,
+} as const;

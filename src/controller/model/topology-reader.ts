@@ -1,0 +1,54 @@
+/** Runs tasks of the thread that reads project files, and gives out what it sends, piece by piece. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Fault, type FaultCode, fault } from '../../api/faults.ts';
+
+export interface Renewal {
+  readonly projectId: string;
+  readonly name: string;
+  readonly resetMacAddresses: boolean;
+  readonly ids: readonly (readonly [string, string])[];
+}
+export interface Task {
+  /** A path, or the bytes themselves. */
+  readonly source: string | Uint8Array;
+  readonly maxBytes: number;
+  /** What people know the file by. */
+  readonly name: string;
+  readonly want: 'topology' | 'entry' | 'pictures' | Renewal;
+}
+export type FilePiece =
+  | { readonly what: 'head'; readonly text: string; readonly revision: number }
+  | { readonly what: 'entries'; readonly list: 'computes' | 'nodes' | 'links' | 'drawings'; readonly text: string }
+  | { readonly what: 'value'; readonly text: string }
+  | { readonly what: 'renewed'; readonly bytes: Uint8Array; readonly ids: [string, string][] }
+  | { readonly what: 'fault'; readonly code: FaultCode; readonly message: string }
+  | { readonly what: 'end' };
+
+/** A file of 64 MB of the smallest values takes about so much, MiB. */
+const threadMemoryMiB = 2048;
+
+/** Each thread may take much memory: one at a time for each limit. */
+export async function* readInThread(task: Task): AsyncGenerator<FilePiece> {
+  const worker = new Worker(new URL('./topology-thread.ts', import.meta.url), {
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: threadMemoryMiB },
+    // What the server was started with is not the thread's.
+    execArgv: [],
+  });
+  try {
+    for (;;) {
+      const [piece] = (await once(worker, 'message')) as [FilePiece];
+      if (piece.what === 'end') return;
+      if (piece.what === 'fault') throw new Fault(piece.code, piece.message, {});
+      yield piece;
+      worker.postMessage('next');
+    }
+  } catch (error) {
+    if (error instanceof Fault) throw error;
+    // It has no memory left.
+    throw fault('project_damaged', { name: task.name, reason: (error as Error).message }, { cause: error });
+  } finally {
+    await worker.terminate();
+  }
+}
