@@ -21,6 +21,7 @@ import type { CollectMetrics } from '../lib/metric.ts';
 import { addCors, addHostCheck } from './access.ts';
 import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
+import { compressJson } from './compression.ts';
 import { addBasicAuth, type Credentials } from './credentials.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { knownHosts } from './known-hosts.ts';
@@ -91,6 +92,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   requireHost(app);
   refuseOddRequests(app.server, serverHeader);
   requests.watch(app);
+  compressJson(app);
   endRefusedUpgrades(app);
   lingerAfterEarlyAnswers(app);
   limitClients(app, limits.clients, serverHeader);

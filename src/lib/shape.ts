@@ -30,7 +30,7 @@ export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
   return { problem: (value, name) => (isObject(value) ? problemOfFields(value, fields, name) : `${name} must be an object`) };
 }
 
-/** Objects that are told apart by the text at the key `tag`. */
+/** Objects that the text at the key `tag` distinguishes. */
 export function variants<Tag extends string, V extends Readonly<Record<string, Fields>>>(
   tag: Tag,
   of: V,

@@ -16,6 +16,7 @@ export const KindFacts = Type.Object(
       description: 'Runs in an emulator or a container engine; others are part of the data plane, or are only stored',
     }),
     images: Type.Boolean({ description: 'Is made of images that computes keep' }),
+    engine_images: Type.Boolean({ description: 'Is made of images of an engine: computes list them and take no upload' }),
     templates: Type.Boolean({ description: 'Clients may create templates of this type' }),
     can: Type.Object(
       {

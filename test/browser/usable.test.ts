@@ -78,8 +78,8 @@ describe('many consoles', () => {
     await last.waitFor();
     const isInSight = (name: string) =>
       page.getByRole('tab', { name, exact: true }).evaluate((tab) => {
-        const [box, list] = [tab.getBoundingClientRect(), (tab.parentElement as Element).getBoundingClientRect()];
-        return box.left >= list.left - 1 && box.right <= list.right + 1;
+        const [box, list] = [tab.getBoundingClientRect(), tab.parentElement?.getBoundingClientRect()];
+        return list !== undefined && box.left >= list.left - 1 && box.right <= list.right + 1;
       });
     assert.equal(await isInSight('A19'), true);
     await page.getByRole('button', { name: 'All consoles of this pane' }).click();

@@ -75,7 +75,7 @@ describe('filters of a link', () => {
   });
 
   it('bpf loses what matches one of the expressions', async (context) => {
-    const bpf = await Promise.all(['ether[3] = 1', 'ether[3] & 4 != 0'].map(compileBpf));
+    const bpf = await Promise.all(['ether[3] = 1', 'ether[3] & 4 != 0'].map((expression) => compileBpf(expression)));
     const bed = await startLink(context, { filters: { bpf: ['two lines'] }, bpf });
     assert.deepEqual(await throughOf(bed, 10), [0, 2, 3, 8, 9]);
     assert.deepEqual((await bed.stats()).ab.dropped, { bpf: 5 });

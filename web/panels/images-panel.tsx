@@ -12,7 +12,7 @@ import { useImages } from './images.ts';
 
 /** Types with a list of images. */
 function imageTypes(server: ServerState): NodeType[] {
-  return [...server.kinds.value.values()].flatMap(({ node_type, images }) => (images ? [node_type] : [])).sort();
+  return [...server.kinds.value.values()].flatMap((kind) => (kind.images || kind.engine_images ? [kind.node_type] : [])).sort();
 }
 
 export function ImagesPanel() {

@@ -18,7 +18,18 @@ export function kindRoutes(): Route[] {
   ];
 }
 
-function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, can, template, programs = [] }: Kind): KindFacts {
+function factsOf({
+  type,
+  title,
+  alwaysRunning,
+  consoleTypes,
+  defaults,
+  images,
+  can,
+  template,
+  programs = [],
+  engineImages,
+}: Kind): KindFacts {
   return {
     node_type: type,
     title,
@@ -27,6 +38,7 @@ function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, c
     console_types: [...consoleTypes],
     emulator: programs.some(({ isEmulator }) => isEmulator === true),
     images: images !== undefined,
+    engine_images: engineImages === true,
     templates: template.properties !== undefined,
     can: {
       suspend: can.suspend,

@@ -25,7 +25,7 @@ interface Assembly {
 }
 
 export function assemble(node: NodeView, { facilities, limits }: Launcher, { child, record, tpm, cpulimit }: Assembly) {
-  const { host, binaries } = facilities;
+  const { host, binaries, tools } = facilities;
   const { directory, runtimeDirectory } = node;
   const runDirectory = host.settings.runtimeDirectory;
   const runAs = () => findRunAs(host.settings);
@@ -41,7 +41,7 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
     places: placesOf(node),
     resolveImage: (reference) => images.resolve(reference, node.projectDirectory),
     exportConfig: async () => {
-      if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries).export();
+      if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries, tools).export();
     },
     freed: () => freePorts(host.udpPorts, record.ports),
   });

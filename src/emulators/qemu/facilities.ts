@@ -1,4 +1,5 @@
 import type { Mutex } from '../../lib/mutex.ts';
+import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
 import type { Acceleration } from './acceleration.ts';
 import type { Binaries } from './binaries.ts';
@@ -13,6 +14,7 @@ export interface QemuFacilities {
   readonly acceleration: Acceleration;
   readonly sandboxes: Sandboxes;
   readonly rawDisks: RawDisks;
+  readonly tools: ConfinedTools;
   /** Use datagrams for adapters, as with QEMU older than 7.2, whatever the version. For tests. */
   readonly datagrams: boolean;
   /** Where Debian's package `ovmf` has its firmware. */

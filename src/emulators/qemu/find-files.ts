@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { NodeView } from '../driver.ts';
 import type { ImageFolder } from '../host/images.ts';
-import type { Binaries } from './binaries.ts';
 import type { Plan } from './command.ts';
 import { type Disk, prepareDisks, savedStateName } from './disks.ts';
 import type { QemuFacilities } from './facilities.ts';
@@ -40,16 +39,16 @@ async function disksOf(
   node: NodeView,
   properties: QemuProperties,
   images: ImageFolder,
-  { binaries, rawDisks }: QemuFacilities,
+  { binaries, rawDisks, tools }: QemuFacilities,
 ): Promise<Disk[]> {
   const { hda_disk_image, hdb_disk_image, hdc_disk_image, hdd_disk_image, create_config_disk } = properties;
   if (!create_config_disk && `${hda_disk_image}${hdb_disk_image}${hdc_disk_image}${hdd_disk_image}` === '') return [];
-  const img = await imgFor(properties.qemu_path, binaries);
-  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries, rawDisks });
+  const img = await imgFor(properties.qemu_path, { binaries, tools });
+  const disks = await prepareDisks({ ...diskNode(node), properties }, { images, img, binaries, rawDisks, tools });
   const isRestored = properties.on_close === 'save_vm_state';
   if (isRestored) return disks;
   // A state that is older than what happened since must never come back.
-  for (const disk of disks) if (disk.hasSavedState) await img.deleteSnapshot(disk.file, savedStateName);
+  for (const disk of disks) if (disk.hasSavedState) await img.deleteSnapshot(disk, savedStateName);
   return disks.map((disk) => ({ ...disk, hasSavedState: false }));
 }
 
@@ -59,9 +58,9 @@ export function diskNode(node: Pick<NodeView, 'directory' | 'projectDirectory' |
 }
 
 /** @throws qemu_binary_missing */
-export async function imgFor(emulator: string, binaries: Binaries): Promise<QemuImg> {
+export async function imgFor(emulator: string, { binaries, tools }: Pick<QemuFacilities, 'binaries' | 'tools'>): Promise<QemuImg> {
   const program = await binaries.imgFor(emulator);
-  if (program !== undefined) return new QemuImg(program);
+  if (program !== undefined) return new QemuImg(program, tools);
   throw fault('qemu_binary_missing', { path: 'qemu-img', package: 'qemu-utils', known: 'none is installed' });
 }
 
