@@ -14,6 +14,7 @@ import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
 import type { Host } from '../emulators/host/host.ts';
 import { ImageStore } from '../emulators/host/images.ts';
+import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -118,7 +119,7 @@ export class HostCompute {
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
       drivers: makeDrivers(host),
-      bpf: new BpfCompiler(),
+      bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),
       consoleHost,
       consoleAdmission: consoleAdmission(Server, (message) => log('warning', message)),
       log,

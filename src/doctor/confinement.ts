@@ -1,12 +1,19 @@
-/** How emulators are confined on this machine with the default configuration: their namespaces and their user. */
+/** How emulators are confined on this machine with the default configuration: their namespaces, user, limits and filter of system calls. */
 import { namespaceObstacle } from '../emulators/host/confinement/namespaces.ts';
-import { findRunAs } from '../emulators/host/run-as.ts';
+import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { kinds } from '../emulators/kinds.ts';
+import { qemuKind } from '../emulators/qemu/kind.ts';
+import { Sandboxes } from '../emulators/qemu/sandbox.ts';
+import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
 import { defaultSettings } from '../schema/settings.ts';
 
-export async function lookAtConfinement(): Promise<Finding[]> {
-  const [obstacle, user] = await Promise.all([namespaceObstacle(), describeUser()]);
+const limitsName = 'limits of emulators';
+const trialLimitMs = 5000;
+
+/** `emulator`: that of the host's own architecture, if there is one. */
+export async function lookAtConfinement(emulator: string | undefined): Promise<Finding[]> {
+  const [obstacle, user, filter] = await Promise.all([namespaceObstacle(), lookAtUser(), lookAtFilter(emulator)]);
   const namespaces: Finding =
     obstacle === undefined
       ? { state: 'good', what: 'namespaces', found: 'usable: VPCS is confined in network and mount namespaces' }
@@ -16,11 +23,38 @@ export async function lookAtConfinement(): Promise<Finding[]> {
           node_types: Object.values(kinds).flatMap(({ type, needsNamespaces }) => (needsNamespaces ? [type] : [])),
           found: `not usable, so VPCS starts only with confine = False in [VPCS]: ${obstacle}`,
         };
-  return [namespaces, { state: 'good', what: 'user of emulators', found: user }];
+  return [namespaces, ...user, filter];
 }
 
-async function describeUser(): Promise<string> {
+/** Its user, tried by a program that does nothing, and its limits. */
+async function lookAtUser(): Promise<Finding[]> {
+  const what = 'user of emulators';
   const runAs = await findRunAs(defaultSettings());
-  if (runAs === undefined) return `the server's own (${process.geteuid?.() ?? 'unknown'})`;
-  return `${runAs.user === runAs.uid ? `${runAs.uid}, which has no name` : runAs.user}; run_as in [Server] names another`;
+  if (runAs === undefined) {
+    const own = `the server's own (${process.geteuid?.() ?? 'unknown'})`;
+    return [
+      { state: 'good', what, found: own },
+      { state: 'good', what: limitsName, found: "the server's own" },
+    ];
+  }
+  const { program, args } = commandAs(runAs, 'true', []);
+  const { code, reason } = await runTool(program, args, { timeoutMs: trialLimitMs });
+  const name = runAs.user === runAs.uid ? `${runAs.uid}, which has no name` : runAs.user;
+  if (code !== 0) {
+    const found = `programs cannot be run as ${name}, so only with run_as = root in [Server]: ${reason}`;
+    return [{ state: 'note', what, node_types: [qemuKind.type], found }];
+  }
+  const limits = runAs.limits.map((word) => word.replace(/^--/, '')).join(', ');
+  return [
+    { state: 'good', what, found: `${name}; run_as in [Server] names another` },
+    { state: 'good', what: limitsName, found: `${limits} (prlimit)` },
+  ];
+}
+
+async function lookAtFilter(emulator: string | undefined): Promise<Finding> {
+  const what = 'system call filter';
+  if (emulator === undefined) return { state: 'note', what, found: 'cannot be tried, as no emulator of this architecture is installed' };
+  return (await new Sandboxes().isUsable(emulator))
+    ? { state: 'good', what, found: 'usable: machines run in the sandbox of QEMU (seccomp)' }
+    : { state: 'note', what, found: 'not usable: machines run without the sandbox of QEMU, or this QEMU has none' };
 }

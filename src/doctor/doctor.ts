@@ -23,7 +23,7 @@ export async function doctor(): Promise<Finding[]> {
     Promise.all(programs.map((program) => lookAt(program, binaries))),
     binaries.list(),
     lookAtKvm(binaries),
-    lookAtConfinement(),
+    binaries.inPath(`qemu-system-${hostPlatform()}`).then(lookAtConfinement),
   ]);
   const others = emulators.filter(({ path }) => !path.endsWith('/qemu-system-x86_64'));
   return [

@@ -4,7 +4,13 @@ import { fault } from '../api/faults.ts';
 import { knownFilters } from '../schema/filter.ts';
 import type { BpfInstruction } from './protocol.ts';
 
+/** The command that runs a program as another user. */
+export type AsUser = (program: string, args: readonly string[]) => Promise<{ program: string; args: string[] }>;
+const asSelf: AsUser = async (program, args) => ({ program, args: [...args] });
+
 const limitMs = 5000;
+/** Exit code of what runs a program that it does not find (prlimit(1)). */
+const notFound = 127;
 const remembered = 256;
 
 /**
@@ -12,8 +18,8 @@ const remembered = 256;
  *
  * @throws filter_invalid with tcpdump's words, tool_missing
  */
-export async function compileBpf(expression: string): Promise<BpfInstruction[]> {
-  const listing = await runTcpdump(expression);
+export async function compileBpf(expression: string, asUser: AsUser = asSelf): Promise<BpfInstruction[]> {
+  const listing = await runTcpdump(expression, asUser);
   const [count, ...lines] = listing.trim().split('\n');
   const program = lines.map((line) => line.trim().split(' ').map(Number));
   if (Number(count) !== program.length || !program.every(isInstruction))
@@ -24,10 +30,16 @@ export async function compileBpf(expression: string): Promise<BpfInstruction[]> 
 /** Remembers the programs of the expressions used last. */
 export class BpfCompiler {
   readonly #programs = new Map<string, Promise<BpfInstruction[]>>();
+  readonly #asUser: AsUser;
+
+  /** `asUser`: whom tcpdump runs as, which reads what clients wrote. */
+  constructor(asUser: AsUser = asSelf) {
+    this.#asUser = asUser;
+  }
 
   /** As `compileBpf`. The answer is shared: it must not be changed. */
   compile(expression: string): Promise<BpfInstruction[]> {
-    const program = this.#programs.get(expression) ?? compileBpf(expression);
+    const program = this.#programs.get(expression) ?? compileBpf(expression, this.#asUser);
     // The map's order is that of use: the first key is the one unused for longest.
     this.#programs.delete(expression);
     this.#programs.set(expression, program);
@@ -41,15 +53,17 @@ export class BpfCompiler {
   }
 }
 
-function runTcpdump(expression: string): Promise<string> {
+async function runTcpdump(expression: string, asUser: AsUser): Promise<string> {
   if (expression.includes('\0')) throw invalid('an expression is text');
   // Debian keeps tcpdump in /usr/bin, others in sbin, which the PATH of a service often lacks.
   const env = { ...process.env, LC_ALL: 'C', PATH: `${process.env.PATH ?? '/usr/bin'}:/usr/sbin:/sbin` };
+  const { program, args } = await asUser('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression]);
   return new Promise((settle, refuse) => {
     const options = { timeout: limitMs, killSignal: 'SIGKILL', env, maxBuffer: 1024 * 1024 } as const;
-    execFile('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression], options, (cause, stdout, stderr) => {
+    execFile(program, args, options, (cause, stdout, stderr) => {
       if (!cause) settle(stdout);
-      else if (cause.code === 'ENOENT') refuse(fault('tool_missing', { tool: 'tcpdump', package: 'tcpdump' }, { cause }));
+      else if (cause.code === 'ENOENT' || cause.code === notFound)
+        refuse(fault('tool_missing', { tool: 'tcpdump', package: 'tcpdump' }, { cause }));
       else if (cause.killed) refuse(invalid(`tcpdump did not compile it within ${limitMs / 1000} s`, cause));
       else refuse(invalid(wordsOf(stderr) || cause.message, cause));
     });

@@ -57,19 +57,19 @@ function reaches(host: string, port: number | null): Promise<boolean> {
   });
 }
 
-/** What a console says to the user `nobody`, until it hangs up, shows a prompt, or speaks the protocol of a screen. */
-async function saysToNobody(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {
+/** Output of a console for the user `nobody`, until it hangs up, shows a prompt, or speaks the protocol of a screen. */
+async function outputFor(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {
   const args = ['--reuid=65534', '--regid=65534', '--clear-groups', 'socat', '-', `TCP4:127.0.0.1:${port}`];
   const child = spawn('setpriv', args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  let said = '';
+  let output = '';
   child.stdout.setEncoding('latin1').on('data', (text: string) => {
-    said += text;
-    if (/VPCS> |^RFB 003\.008\n$|^REDQ/.test(said)) child.kill();
+    output += text;
+    if (/VPCS> |^RFB 003\.008\n$|^REDQ/.test(output)) child.kill();
   });
   // A link message of SPICE, and what makes a PC show its prompt.
   child.stdin.write(greeting);
   await once(child, 'exit');
-  return said;
+  return output;
 }
 
 async function startSpice({ client, project }: Lab): Promise<NodeBody> {
@@ -78,7 +78,7 @@ async function startSpice({ client, project }: Lab): Promise<NodeBody> {
   return node;
 }
 
-test('they listen on the loopback only, and clients are told so', {
+test('they listen on the loopback only, and the API reports this', {
   skip: outside === undefined && 'no other address',
 }, async (t) => {
   const { pc, screen } = await startLab(t);
@@ -94,7 +94,7 @@ test('a telnet console is for root, the user of the server, and those that are n
   timeout: 60_000,
 }, async (t) => {
   const { pc } = await startLab(t);
-  assert.match(await saysToNobody(pc.console), /^This server asks for credentials.*console_users/);
+  assert.match(await outputFor(pc.console), /^This server asks for credentials.*console_users/);
   const own = await openTelnet(pc.console as number);
   await own.expect(/VPCS> /);
   own.close();
@@ -102,9 +102,9 @@ test('a telnet console is for root, the user of the server, and those that are n
 
 test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const lab = await startLab(t);
-  assert.match(await saysToNobody(lab.screen.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/);
+  assert.match(await outputFor(lab.screen.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/);
   const spice = await startSpice(lab);
-  assert.equal(await saysToNobody(spice.console, linkOfSpice()), '');
+  assert.equal(await outputFor(spice.console, linkOfSpice()), '');
   const own = await overTcp(Number(lab.screen.console));
   await openScreen(own);
   own.close();
@@ -112,14 +112,14 @@ test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout
 
 test('named users have screens', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const lab = await startLab(t, { console_users: 'nobody' });
-  assert.equal(await saysToNobody(lab.screen.console), 'RFB 003.008\n');
+  assert.equal(await outputFor(lab.screen.console), 'RFB 003.008\n');
   const spice = await startSpice(lab);
-  assert.match(await saysToNobody(spice.console, linkOfSpice()), /^REDQ/);
+  assert.match(await outputFor(spice.console, linkOfSpice()), /^REDQ/);
 });
 
 test('named users have it', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const { pc } = await startLab(t, { console_users: 'no-such-user, nobody' });
-  assert.match(await saysToNobody(pc.console), /VPCS> /);
+  assert.match(await outputFor(pc.console), /VPCS> /);
 });
 
 test('a server that opens its consoles opens them on its address, for everybody', {
@@ -128,7 +128,7 @@ test('a server that opens its consoles opens them on its address, for everybody'
 }, async (t) => {
   const { pc } = await startLab(t, { console_without_credentials: true });
   assert.equal(pc.console_host, '0.0.0.0');
-  assert.match(await saysToNobody(pc.console), /VPCS> /);
+  assert.match(await outputFor(pc.console), /VPCS> /);
   if (outside !== undefined) assert.equal(await reaches(outside, pc.console), true);
 });
 

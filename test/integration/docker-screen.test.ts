@@ -56,7 +56,7 @@ const screens = ({ server: { dataDir, runtimeDirectory } }: Pick<Bench, 'server'
   processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => commandLine.includes('Xtigervnc'));
 
 describe('screens of containers', { skip }, () => {
-  test('what is drawn inside is seen at the port and as a WebSocket; the server killed; the end', {
+  test('its content is shown at the port and as a WebSocket; the server killed; the end', {
     timeout: 120_000,
   }, async () => {
     const project = await createProject(client);
@@ -85,7 +85,7 @@ describe('screens of containers', { skip }, () => {
     await assert.rejects(overTcp(Number(node.console)));
   });
 
-  test('a screen that ends is told, and is there again after a stop and start; the container goes on meanwhile', async () => {
+  test('a screen that ends is reported, and returns after a stop and start; the container keeps running meanwhile', async () => {
     const project = await createProject(client);
     const node = await started(client, project);
     const listener = await listen(`${server.url}${project.path}/notifications/ws`);

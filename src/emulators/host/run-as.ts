@@ -19,7 +19,16 @@ export interface RunAs {
   readonly gid: string;
   /** Numbers of its further groups, comma-separated; absent: those that the system's databases give the user. */
   readonly groups?: string;
+  /** What `prlimit` is told for each of its processes. */
+  readonly limits: readonly string[];
 }
+
+/**
+ * Open files of one process, and processes and threads of the user, whose emulators all count: a machine has some twenty threads, and up to
+ * 64 more while its disks are busy. Less than the 32,768 that the kernel gives all users by default (kernel.pid_max, proc(5)).
+ */
+const fileLimit = 65_536;
+const processLimit = 30_000;
 
 const toolLimitMs = 30_000;
 /** Its arguments are pairs of `-r` or `-w` and a path; prints the first path that cannot be read or written. */
@@ -37,10 +46,28 @@ const ownId = '61100';
 export async function findRunAs({ Server: { run_as } }: Pick<Settings, 'Server'>): Promise<RunAs | undefined> {
   if (run_as === 'root' || process.getuid?.() !== 0) return undefined;
   const user = run_as === '' && (await hasPackagedUser()) ? packagedUser : run_as;
-  if (user === '') return { user: ownId, uid: ownId, gid: ownId, groups: await groupOfKvm() };
+  if (user === '') {
+    return { user: ownId, uid: ownId, gid: ownId, groups: await groupOfKvm(), limits: await findLimits() };
+  }
   const [uid, gid] = await Promise.all(['-u', '-g'].map((what) => runTool('id', [what, '--', user], { timeoutMs: toolLimitMs })));
-  if (uid?.code === 0 && gid?.code === 0) return { user, uid: uid.stdout.trim(), gid: gid.stdout.trim() };
+  if (uid?.code === 0 && gid?.code === 0) {
+    return { user, uid: uid.stdout.trim(), gid: gid.stdout.trim(), limits: await findLimits() };
+  }
   throw fault('run_as_failed', { reason: `there is no user "${user}" on this compute` });
+}
+
+/** Lower than the server's own limits, which only root could raise. */
+async function findLimits(): Promise<string[]> {
+  const text = await readFile('/proc/self/limits', 'utf8').catch(() => '');
+  const atMost = (limit: number, name: string) =>
+    Math.min(limit, Number(new RegExp(`^${name} +\\S+ +(\\d+)`, 'm').exec(text)?.[1] ?? limit));
+  return ['--core=0', `--nofile=${atMost(fileLimit, 'Max open files')}`, `--nproc=${atMost(processLimit, 'Max processes')}`];
+}
+
+/** Whether the permissions of a file let the user do all that `need` says: read 4, write 2, execute or search 1. @see inode(7) */
+export function allows({ uid, gid }: RunAs, facts: { uid: number; gid: number; mode: number }, need: number): boolean {
+  const shift = String(facts.uid) === uid ? 6 : String(facts.gid) === gid ? 3 : 0;
+  return ((facts.mode >> shift) & need) === need;
 }
 
 async function hasPackagedUser(): Promise<boolean> {
@@ -53,14 +80,31 @@ async function groupOfKvm(): Promise<string> {
   return facts !== undefined && facts.gid !== 0 && (facts.mode & 0o060) === 0o060 ? String(facts.gid) : '';
 }
 
-/** The command that runs a program as this user, without a memory image when it crashes. */
-export function commandAs(runAs: RunAs | undefined, program: string, args: readonly string[]): { program: string; args: string[] } {
+/** The command that runs a program as this user, within its limits and `further` ones, without a memory image when it crashes. */
+export function commandAs(
+  runAs: RunAs | undefined,
+  program: string,
+  args: readonly string[],
+  further: readonly string[] = [],
+): { program: string; args: string[] } {
   if (runAs === undefined) return { program, args: [...args] };
-  const { uid, gid, groups } = runAs;
-  const further = groups === undefined ? '--init-groups' : groups === '' ? '--clear-groups' : `--groups=${groups}`;
+  const { uid, gid, groups, limits } = runAs;
+  const groupWord = groups === undefined ? '--init-groups' : groups === '' ? '--clear-groups' : `--groups=${groups}`;
   return {
     program: 'setpriv',
-    args: [`--reuid=${uid}`, `--regid=${gid}`, further, '--no-new-privs', '--', 'prlimit', '--core=0', '--', program, ...args],
+    args: [
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
+      groupWord,
+      '--no-new-privs',
+      '--',
+      'prlimit',
+      ...limits,
+      ...further,
+      '--',
+      program,
+      ...args,
+    ],
   };
 }
 

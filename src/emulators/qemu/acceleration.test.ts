@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { contractHost } from '../../../test/support/contract-bench.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
+import { endMarked, listMarked } from '../../process/orphans.ts';
 import { processFacts } from '../../process/proc.ts';
 import { Acceleration, probe, probeSector } from './acceleration.ts';
 import { Binaries } from './binaries.ts';
@@ -46,6 +47,36 @@ test('the probe guest ends when the process that asked is killed', async () => {
     await waitFor(() => [undefined, 'Z'].includes(processFacts(pid)?.state), { what: 'the end of the guest' });
   } finally {
     asking.kill('SIGKILL');
+  }
+});
+
+test('a guest that survives the server that asked, as its child does, is ended by the next start', async () => {
+  const program = join(folder, 'qemu-system-forking');
+  const pidFile = join(folder, 'child');
+  const runDirectory = join(folder, 'run');
+  // The wish to end with the parent is not inherited (prctl(2)), the server's marker is.
+  const script = `setsid sh -c 'echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 600' & exec sleep 600`;
+  await writeFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const module = new URL('acceleration.ts', import.meta.url).href;
+  const options = JSON.stringify({ limitMs: 600_000, runDirectory });
+  const code = `const { probe } = await import('${module}'); await probe('${program}', 'kvm', ${options});`;
+  const asking = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'inherit' });
+  try {
+    const pid = Number(await waitFor(() => readFile(pidFile, 'utf8').catch(() => undefined), { what: 'the guest' }));
+    asking.kill('SIGKILL');
+    await waitFor(async () => (await listMarked(runDirectory)).every((marked) => marked.pid === pid), {
+      what: 'the end of the parent',
+    });
+    const left = await listMarked(runDirectory);
+    assert.deepEqual(
+      left.map((marked) => marked.pid),
+      [pid],
+    );
+    await endMarked(left, 0);
+    await waitFor(() => [undefined, 'Z'].includes(processFacts(pid)?.state), { what: 'the end of the guest' });
+  } finally {
+    asking.kill('SIGKILL');
+    await endMarked(await listMarked(runDirectory), 0);
   }
 });
 

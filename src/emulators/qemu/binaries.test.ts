@@ -6,6 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { contractHost } from '../../../test/support/contract-bench.ts';
 import { isFault } from '../../api/faults.ts';
 import { runTool } from '../../process/tool.ts';
+import { ConfinedTools } from '../host/confined-tools.ts';
 import { Binaries } from './binaries.ts';
 import { ImageMaker } from './img.ts';
 import { RawDisks } from './raw-disks.ts';
@@ -64,7 +65,7 @@ test('an emulator is found by name in PATH, or by its path', async () => {
 test('images are made and grown in the image folder, by the qemu-img of PATH only', async () => {
   const host = contractHost(join(folder, 'data'), 31_900);
   const rawDisks = new RawDisks(join(folder, 'raw-disks.json'));
-  const maker = new ImageMaker(host, new Binaries(), rawDisks);
+  const maker = new ImageMaker(host, new Binaries(), rawDisks, new ConfinedTools(() => host.settings));
   const input = { qemu_img: 'qemu-img', path: 'made.qcow2', format: 'qcow2' as const, size: 8 };
   await maker.create({ ...input, cluster_size: 65536, lazy_refcounts: 'off' });
   const made = join(folder, 'data', 'images', 'QEMU', 'made.qcow2');
@@ -80,6 +81,6 @@ test('images are made and grown in the image folder, by the qemu-img of PATH onl
   await assert.rejects(maker.update({ qemu_img: 'qemu-img', path: 'gone', extend: 1 }), code('qemu_failed', /no image/));
   await assert.rejects(maker.create({ ...input, path: '..' }), code('path_forbidden', /./));
   const remote = contractHost(join(folder, 'data'), 31_900, (same) => ({ ...same, Server: { ...same.Server, local: false } }));
-  const strict = new ImageMaker(remote, new Binaries(), rawDisks);
+  const strict = new ImageMaker(remote, new Binaries(), rawDisks, new ConfinedTools(() => remote.settings));
   await assert.rejects(strict.create({ ...input, path: '/tmp/x.qcow2' }), code('path_forbidden', /local/));
 });

@@ -10,6 +10,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
+import { contractHost } from '../../../test/support/contract-bench.ts';
+import { ConfinedTools } from '../host/confined-tools.ts';
 import { Binaries } from './binaries.ts';
 import { ConfigDisk } from './config-disk.ts';
 
@@ -18,14 +20,19 @@ const run = promisify(execFile);
 const partition = 2 ** 20;
 
 let directory: string;
+/** The server's. */
+let data: string;
 let disk: ConfigDisk;
 const warnings: string[] = [];
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'pb-config-'));
   warnings.length = 0;
-  disk = new ConfigDisk({ directory, name: 'R1', warn: (message) => void warnings.push(message) }, new Binaries());
+  data = await mkdtemp(join(tmpdir(), 'pb-config-data-'));
+  const { settings } = contractHost(data, 31_945);
+  const tools = new ConfinedTools(() => settings);
+  disk = new ConfigDisk({ directory, name: 'R1', warn: (message) => void warnings.push(message) }, new Binaries(), tools);
 });
-afterEach(() => rm(directory, { recursive: true }));
+afterEach(() => Promise.all([directory, data].map((folder) => rm(folder, { recursive: true }))));
 
 async function zip(path: string, files: Record<string, string>): Promise<void> {
   const writer = new ZipFile();

@@ -9,8 +9,8 @@ import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
-import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
+import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Binaries } from './binaries.ts';
 
 const diskName = 'config.img';
@@ -31,10 +31,12 @@ export type ConfigNode = Pick<NodeView, 'directory' | 'name' | 'warn'>;
 export class ConfigDisk {
   readonly #node: ConfigNode;
   readonly #binaries: Pick<Binaries, 'inPath'>;
+  readonly #tools: ConfinedTools;
 
-  constructor(node: ConfigNode, binaries: Pick<Binaries, 'inPath'>) {
+  constructor(node: ConfigNode, binaries: Pick<Binaries, 'inPath'>, tools: ConfinedTools) {
     this.#node = node;
     this.#binaries = binaries;
+    this.#tools = tools;
   }
 
   get file(): string {
@@ -71,7 +73,7 @@ export class ConfigDisk {
     await this.#inScratch(async (folder) => {
       const files = join(folder, 'files');
       await mkdir(files);
-      const copied = await this.#tool('mcopy', ['-s', '-n', '-Q', '-i', await onPartition(this.file), '::*', files]);
+      const copied = await this.#tool('mcopy', folder, ['-s', '-n', '-Q', '-i', await onPartition(this.file), '::*', files]);
       const names = await filesBelow(files);
       if (names.length === 0) return rm(this.#zip, { force: true });
       if (copied !== '') this.#warn(`not all of its config disk could be read: ${copied}`);
@@ -99,7 +101,7 @@ export class ConfigDisk {
     await truncate(disk, diskBytes);
     const sectors = diskBytes / sectorBytes - firstSector;
     const shape = ['-T', String(sectors), '-h', '16', '-s', '63', '-H', String(firstSector)];
-    const failed = await this.#tool('mformat', ['-i', await onPartition(disk), '-v', 'CONFIG', ...shape, '::']);
+    const failed = await this.#tool('mformat', dirname(disk), ['-i', await onPartition(disk), '-v', 'CONFIG', ...shape, '::']);
     if (failed !== '') throw new Error(failed);
   }
 
@@ -107,16 +109,18 @@ export class ConfigDisk {
     await unpack(this.#zip, files);
     const names = (await readdir(files)).map((name) => join(files, name));
     if (names.length === 0) return;
-    const failed = await this.#tool('mcopy', ['-s', '-o', '-Q', '-i', await onPartition(disk), ...names, '::/']);
+    const failed = await this.#tool('mcopy', dirname(disk), ['-s', '-o', '-Q', '-i', await onPartition(disk), ...names, '::/']);
     if (failed !== '') throw new Error(failed);
   }
 
-  /** Empty when it went well, else why not. */
-  async #tool(name: string, args: readonly string[]): Promise<string> {
+  /** Reads the disk and works in `scratch`. Empty when it went well, else why not. */
+  async #tool(name: string, scratch: string, args: readonly string[]): Promise<string> {
     const program = (await this.#binaries.inPath(name)) ?? name;
     // Disks that others made need not have the number of sectors that mtools expects.
     const env = { MTOOLS_SKIP_CHECK: '1' };
-    return (await runTool(program, args, { timeoutMs: toolLimitMs, env })).reason;
+    await this.#tools.give(scratch);
+    const files = { reads: [this.file], writes: [scratch] };
+    return (await this.#tools.run(program, args, { ...files, timeoutMs: toolLimitMs, env })).reason;
   }
 
   async #hasTools(): Promise<boolean> {

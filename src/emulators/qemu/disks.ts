@@ -6,6 +6,7 @@ import { realpath, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
+import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { ImageFolder } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { ConfigDisk } from './config-disk.ts';
@@ -37,6 +38,7 @@ export interface DiskTools {
   readonly img: QemuImg;
   readonly binaries: Pick<Binaries, 'inPath'>;
   readonly rawDisks: RawDisks;
+  readonly tools: ConfinedTools;
 }
 
 /** Finds or makes every disk of the node. @throws image_missing, image_not_allowed, image_refused, qemu_failed */
@@ -114,10 +116,10 @@ async function prepareOverlay(
 }
 
 /** A small disk for start-up configurations, from the template of the image folder if it has one. */
-async function configDisk(node: DiskNode, { images, binaries }: DiskTools): Promise<Disk | undefined> {
+async function configDisk(node: DiskNode, { images, binaries, tools }: DiskTools): Promise<Disk | undefined> {
   const { hda_disk_interface, hdd_disk_interface, hdd_disk_image } = node.properties;
   const find = (reference: string) => images.resolve(reference, node.projectDirectory).catch(() => undefined);
-  const disk = new ConfigDisk(node, binaries);
+  const disk = new ConfigDisk(node, binaries, tools);
   const zip = hdd_disk_image.endsWith('.zip') ? await find(hdd_disk_image) : undefined;
   if (!(await disk.prepare(await find('config.img'), zip))) return undefined;
   const bus = hdd_disk_interface === 'none' ? hda_disk_interface : hdd_disk_interface;

@@ -3,17 +3,19 @@ import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Driver, Properties } from '../driver.ts';
+import { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
 import { Acceleration } from './acceleration.ts';
+import { adopt } from './adopt.ts';
 import { Binaries } from './binaries.ts';
 import { prepareDisk } from './disks.ts';
 import { EmptyDisks } from './empty-disks.ts';
 import { type Limits, standardLimits } from './emulator.ts';
+import { diskNode, imgFor } from './find-files.ts';
 import { ImageMaker } from './img.ts';
 import { qemuImages, qemuKind } from './kind.ts';
-import { adopt, launch } from './launch.ts';
+import { launch } from './launch.ts';
 import { checkStoredOptions } from './options-check.ts';
-import { diskNode, imgFor } from './plan.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge } from './properties.ts';
 import { RawDisks } from './raw-disks.ts';
@@ -41,6 +43,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     () => host.settings,
     () => binaries.inPath(native),
   );
+  const tools = new ConfinedTools(() => host.settings);
   const rawDisks = new RawDisks(join(host.settings.dataDirectory, 'state', 'raw-disks.json'));
   const launcher = {
     facilities: {
@@ -49,6 +52,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       acceleration,
       sandboxes: new Sandboxes(),
       rawDisks,
+      tools,
       spawning: new Mutex(),
       datagrams: options.datagrams ?? false,
       firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
@@ -56,14 +60,14 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     limits: { ...standardLimits, ...options.limits },
   };
   const images = host.images.of(qemuImages);
-  const acceptable = new EmptyDisks(images, binaries);
+  const acceptable = new EmptyDisks(images, binaries, tools);
   const where = () => ({ binaries, settings: host.settings });
 
   const driver: QemuDriver = {
     kind: qemuKind,
     binaries,
     acceleration,
-    imageMaker: new ImageMaker(host, binaries, rawDisks),
+    imageMaker: new ImageMaker(host, binaries, rawDisks, tools),
     async create(input, node) {
       const selection = await selectEmulator(input, where());
       const properties = merge({ ...defaults, ...selection }, input, node.nodeId);
@@ -95,10 +99,10 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     },
     async resizeDisk(node, slot, mebibytes) {
       const properties = asQemu(node.properties);
-      const img = await imgFor(properties.qemu_path, binaries);
-      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img, binaries, rawDisks });
+      const img = await imgFor(properties.qemu_path, { binaries, tools });
+      const disk = await prepareDisk({ ...diskNode(node), properties }, slot, { images, img, binaries, rawDisks, tools });
       if (disk === undefined) throw fault('qemu_failed', { reason: `${node.name} has no disk ${slot}` });
-      await img.grow(disk.file, mebibytes, disk.format);
+      await img.grow(disk, mebibytes, disk.format);
     },
     routes: (nodes) => qemuRoutes(driver, nodes),
   };

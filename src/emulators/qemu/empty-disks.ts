@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isFault } from '../../api/faults.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { ImageFolder } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { QemuImg } from './qemu-img.ts';
@@ -13,11 +14,13 @@ const sizes = ['8G', '10G', '20G', '30G', '40G', '50G', '100G', '150G', '200G', 
 export class EmptyDisks {
   readonly #images: ImageFolder;
   readonly #binaries: Pick<Binaries, 'inPath'>;
+  readonly #tools: ConfinedTools;
   readonly #making = new Mutex();
 
-  constructor(images: ImageFolder, binaries: Pick<Binaries, 'inPath'>) {
+  constructor(images: ImageFolder, binaries: Pick<Binaries, 'inPath'>, tools: ConfinedTools) {
     this.#images = images;
     this.#binaries = binaries;
+    this.#tools = tools;
   }
 
   /** As `images.accept`. @throws image_missing, image_not_allowed, qemu_failed */
@@ -35,6 +38,6 @@ export class EmptyDisks {
     const program = isMissing ? await this.#binaries.inPath('qemu-img') : undefined;
     if (program === undefined) return;
     await makeFolders(this.#images.directory);
-    await new QemuImg(program).create(join(this.#images.directory, name), 'qcow2', [], size);
+    await new QemuImg(program, this.#tools).create(join(this.#images.directory, name), 'qcow2', [], size);
   }
 }

@@ -6,6 +6,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
+import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
 import { refuseImageName } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
@@ -54,11 +55,13 @@ export class ImageMaker {
   readonly #host: Host;
   readonly #binaries: Binaries;
   readonly #rawDisks: RawDisks;
+  readonly #tools: ConfinedTools;
 
-  constructor(host: Host, binaries: Binaries, rawDisks: RawDisks) {
+  constructor(host: Host, binaries: Binaries, rawDisks: RawDisks, tools: ConfinedTools) {
     this.#host = host;
     this.#binaries = binaries;
     this.#rawDisks = rawDisks;
+    this.#tools = tools;
   }
 
   /** @throws qemu_failed, qemu_binary_missing, path_forbidden */
@@ -75,7 +78,7 @@ export class ImageMaker {
       .flatMap(([key, value]) => ['-o', `${key}=${value}`]);
     try {
       await makeFolders(dirname(path));
-      await new QemuImg(program).create(path, input.format, options, `${input.size}M`);
+      await new QemuImg(program, this.#tools).create(path, input.format, options, `${input.size}M`);
     } catch (cause) {
       if (isFault(cause)) throw cause;
       // A place where no file can be: a folder, a name that is too long, no rights.
@@ -90,8 +93,8 @@ export class ImageMaker {
     if (!(await isThere(path))) throw fault('qemu_failed', { reason: `There is no image "${input.path}"` });
     if (input.extend === undefined) return;
     const folders = [...this.#host.images.of(qemuImages).folders(), dirname(path)];
-    const { image } = await readChain(path, { folders, rawDisks: this.#rawDisks });
-    await new QemuImg(program).grow(path, input.extend, image.format);
+    const { image, backing } = await readChain(path, { folders, rawDisks: this.#rawDisks });
+    await new QemuImg(program, this.#tools).grow({ file: path, backing }, input.extend, image.format);
   }
 
   /** A relative path means a name in the image folder; only a local server's clients choose another place. */

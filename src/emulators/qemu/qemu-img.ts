@@ -1,8 +1,9 @@
 /** What is asked of `qemu-img`. Its own words are in every failure. */
-import { rename, rm } from 'node:fs/promises';
+import { lchown, lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { ImageFormat } from '../../lib/disk-image/image.ts';
-import { runTool } from '../../process/tool.ts';
+import type { ConfinedTools } from '../host/confined-tools.ts';
 import { escapeCommas } from './options.ts';
 
 /** What is known of an image file, as far as it matters here. */
@@ -15,19 +16,29 @@ export interface ImageInfo {
   readonly snapshots: readonly string[];
 }
 
+/** An image and what it is the difference to, which qemu-img opens, too. */
+interface DiskFiles {
+  readonly file: string;
+  readonly backing: readonly { readonly file: string }[];
+}
+
 /** Making an image with full preallocation on a slow disk is the slowest thing asked. */
 const limitMs = 120_000;
 
 export class QemuImg {
   readonly #program: string;
+  readonly #tools: ConfinedTools;
 
-  constructor(program: string) {
+  constructor(program: string, tools: ConfinedTools) {
     this.#program = program;
+    this.#tools = tools;
   }
 
   /** Works on images that a running machine has locked, too; opens no backing file. @throws qemu_failed */
   async info(path: string, format: ImageFormat): Promise<ImageInfo> {
-    const output = await this.#run(['info', '--output=json', '-U', '-f', format, path], `The image "${path}" cannot be read`);
+    const real = await realPath(path);
+    const args = ['info', '--output=json', '-U', '-f', format, real];
+    const output = await this.#run(args, { reads: [real] }, `The image "${path}" cannot be read`);
     const facts = JSON.parse(output) as Record<string, unknown>;
     const text = (key: string) => (typeof facts[key] === 'string' ? facts[key] : undefined);
     return {
@@ -41,12 +52,17 @@ export class QemuImg {
   /** Makes an image, whole or not at all. @throws qemu_failed */
   async create(path: string, format: string, options: readonly string[], size?: string): Promise<void> {
     const unfinished = `${path}.unfinished`;
+    const remove = () => rm(unfinished, { recursive: true, force: true });
     try {
-      const args = ['create', '-q', '-f', format, ...options, unfinished, ...(size === undefined ? [] : [size])];
-      await this.#run(args, `The image "${path}" cannot be made`);
-      await rename(unfinished, path);
+      await remove();
+      await mkdir(unfinished, { mode: 0o700 });
+      await this.#tools.give(unfinished);
+      const made = join(await realPath(unfinished), basename(path));
+      const args = ['create', '-q', '-f', format, ...options, made, ...(size === undefined ? [] : [size])];
+      await this.#run(args, { writes: [dirname(made)] }, `The image "${path}" cannot be made`);
+      await takeOut(unfinished, path);
     } finally {
-      await rm(unfinished, { force: true });
+      await remove();
     }
   }
 
@@ -62,27 +78,53 @@ export class QemuImg {
 
   /** Says only where the base is now; the caller knows that it is the same. @throws qemu_failed */
   async moveBase(path: string, base: string, format: string): Promise<void> {
-    await this.#run(
-      ['rebase', '-q', '-u', '-f', 'qcow2', '-F', format, '-b', base, path],
-      `The disk "${path}" cannot be joined to its image again`,
-    );
+    const real = await realPath(path);
+    const args = ['rebase', '-q', '-u', '-f', 'qcow2', '-F', format, '-b', base, real];
+    await this.#run(args, { writes: [real] }, `The disk "${path}" cannot be joined to its image again`);
   }
 
   /** @throws qemu_failed */
-  async grow(path: string, mebibytes: number, format: string): Promise<void> {
-    await this.#run(['resize', '-q', '-f', format, path, `+${mebibytes}M`], `The disk "${path}" cannot be resized`);
+  async grow(disk: DiskFiles, mebibytes: number, format: string): Promise<void> {
+    const real = await realPath(disk.file);
+    const args = ['resize', '-q', '-f', format, real, `+${mebibytes}M`];
+    await this.#run(args, { writes: [real], reads: below(disk) }, `The disk "${disk.file}" cannot be resized`);
   }
 
   /** @throws qemu_failed */
-  async deleteSnapshot(path: string, name: string): Promise<void> {
+  async deleteSnapshot(disk: DiskFiles, name: string): Promise<void> {
+    const real = await realPath(disk.file);
     // This command takes no -f; the format is one of the options of the image.
-    const source = `driver=qcow2,file.driver=file,file.filename=${escapeCommas(path)}`;
-    await this.#run(['snapshot', '-q', '--image-opts', '-d', name, source], `The saved state in "${path}" cannot be deleted`);
+    const source = `driver=qcow2,file.driver=file,file.filename=${escapeCommas(real)}`;
+    const args = ['snapshot', '-q', '--image-opts', '-d', name, source];
+    await this.#run(args, { writes: [real], reads: below(disk) }, `The saved state in "${disk.file}" cannot be deleted`);
   }
 
-  async #run(args: readonly string[], whatFailed: string): Promise<string> {
-    const { code, stdout, reason } = await runTool(this.#program, args, { timeoutMs: limitMs });
+  async #run(
+    args: readonly string[],
+    files: { readonly reads?: readonly string[]; readonly writes?: readonly string[] },
+    whatFailed: string,
+  ): Promise<string> {
+    const { code, stdout, reason } = await this.#tools.run(this.#program, args, { ...files, timeoutMs: limitMs });
     if (code !== 0) throw fault('qemu_failed', { reason: `${whatFailed}: ${reason}` });
     return stdout;
+  }
+}
+
+const below = ({ backing }: DiskFiles) => backing.map(({ file }) => file);
+
+/** Links are followed here, as only what they lead to can be opened to another user. */
+function realPath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+/** Files of a new image, the one with its name last. They are the server's from then on. */
+async function takeOut(folder: string, path: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name !== basename(path));
+  for (const name of [...names, basename(path)]) {
+    const made = join(folder, name);
+    if (!(await lstat(made)).isFile())
+      throw fault('qemu_failed', { reason: `The image "${path}" cannot be made: ${name} is no file` });
+    await lchown(made, process.geteuid?.() ?? -1, process.getegid?.() ?? -1);
+    await rename(made, join(dirname(path), name));
   }
 }

@@ -200,6 +200,21 @@ describe('compiling BPF', () => {
     await assert.rejects(compiler.compile('bogus stuff'));
   });
 
+  it('runs tcpdump as the given user, and says when that one does not find it', async () => {
+    let asked: readonly string[] = [];
+    const compiler = new BpfCompiler(async (program, args) => {
+      asked = [program, ...args];
+      return { program: 'prlimit', args: ['--core=0', '--', program, ...args] };
+    });
+    assert.deepEqual(await compiler.compile('udp'), await compileBpf('udp'));
+    assert.deepEqual(asked, ['tcpdump', '-y', 'EN10MB', '-ddd', '--', 'udp']);
+    const nowhere = new BpfCompiler(async (_, args) => ({
+      program: 'prlimit',
+      args: ['--core=0', '--', '/nowhere/tcpdump', ...args],
+    }));
+    await assert.rejects(nowhere.compile('udp'), (error) => isFault(error, 'tool_missing'));
+  });
+
   it('says that tcpdump is missing', async (context) => {
     if (existsSync('/usr/sbin/tcpdump') || existsSync('/sbin/tcpdump')) return context.skip('found there whatever PATH says');
     const path = process.env.PATH;

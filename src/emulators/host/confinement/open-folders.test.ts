@@ -9,7 +9,7 @@ import { mountTable } from './mount-table.ts';
 import { openFolders, withOpenFolders } from './open-folders.ts';
 import { quoteWord } from './shell-text.ts';
 
-const nobody = { user: 'nobody', uid: '65534', gid: '65534', groups: '' };
+const nobody = { user: 'nobody', uid: '65534', gid: '65534', groups: '', limits: ['--core=0'] };
 const needsRoot = process.getuid?.() !== 0 && 'only root may mount for another user';
 
 let folder: string;

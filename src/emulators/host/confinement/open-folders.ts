@@ -5,7 +5,7 @@
 import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isBelow } from '../../../lib/inside.ts';
-import type { RunAs } from '../run-as.ts';
+import { allows, type RunAs } from '../run-as.ts';
 import { type Mount, mountTable } from './mount-table.ts';
 
 interface WantedPath {
@@ -77,7 +77,6 @@ async function closedAbove(runAs: RunAs, path: string): Promise<string | undefin
   return undefined;
 }
 
-function maySearch({ uid, gid }: RunAs, facts: { uid: number; gid: number; mode: number }): boolean {
-  const bit = String(facts.uid) === uid ? 0o100 : String(facts.gid) === gid ? 0o010 : 0o001;
-  return (facts.mode & bit) !== 0;
+function maySearch(runAs: RunAs, facts: { uid: number; gid: number; mode: number }): boolean {
+  return allows(runAs, facts, 0o1);
 }

@@ -1,0 +1,81 @@
+/** Tools that read hostile files, on a server that is root: what they are and what they reach, asked from inside. */
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { contractHost } from '../../../test/support/contract-bench.ts';
+import type { Settings } from '../../schema/settings.ts';
+import { ConfinedTools } from './confined-tools.ts';
+
+const needsRoot = process.getuid?.() !== 0 && 'only root can choose the user of a process';
+const user = 61_100;
+let folder: string;
+let settings: Settings;
+let tools: ConfinedTools;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pb-tools-'));
+});
+beforeEach(async () => {
+  settings = contractHost(folder, 31_940).settings;
+  tools = new ConfinedTools(() => settings);
+  await mkdir(settings.runtimeDirectory, { recursive: true });
+});
+after(() => rm(folder, { recursive: true }));
+
+const sh = (script: string, files: { reads?: string[]; writes?: string[] } = {}) =>
+  tools.run('sh', ['-c', script], { ...files, timeoutMs: 20_000 });
+
+async function file(name: string, mode: number): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, name);
+  await chmod(path, mode);
+  return path;
+}
+const ownerOf = async (path: string) => (await stat(path)).uid;
+
+test('a tool is another user without privileges, and within limits', { skip: needsRoot }, async () => {
+  const { stdout } = await sh(
+    'id -u; id -G; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status; ulimit -c; ulimit -v; ulimit -n',
+  );
+  const [uid, groups, ...rest] = stdout.trim().split('\n');
+  assert.deepEqual([uid, groups], [String(user), String(user)]);
+  assert.match(rest.join('\n'), /CapEff:\s+0{16}\n.*\nNoNewPrivs:\s+1\n0\n8388608\n\d+$/);
+  assert.ok(Number(rest.at(-1)) <= 65_536);
+});
+
+test('it reads and writes the files that are named, though they and their folder are closed to it, and no other', {
+  skip: needsRoot,
+}, async () => {
+  const [read, written, other] = [await file('read', 0o600), await file('written', 0o600), await file('other', 0o600)];
+  const script = `cat ${read}; echo new > ${written}; cat ${other}; echo x > ${folder}/made; cat /etc/shadow; true`;
+  const { stdout, stderr } = await sh(script, { reads: [read], writes: [written] });
+  assert.equal(stdout, 'read');
+  assert.match(stderr, /other.*\n.*made.*\n.*shadow/);
+  assert.equal((await stat(written)).size, 4);
+  // Readable for everybody, so that only the folder keeps it out.
+  assert.equal((await sh(`cat ${await file('open', 0o644)}; true`)).stdout, '');
+  assert.deepEqual(await Promise.all([read, written].map(ownerOf)), [0, 0]);
+  assert.deepEqual(await readdir(settings.runtimeDirectory), []);
+});
+
+test('a file that several use at once is returned when the last one has ended', { skip: needsRoot }, async () => {
+  const [path, first] = [await file('shared', 0o600), join(folder, 'first')];
+  await mkdir(first, { mode: 0o777 });
+  await chmod(first, 0o777);
+  const waiting = sh(`touch ${first}/began; while [ ! -e ${first}/go ]; do sleep 0.02; done; cat ${path}`, {
+    reads: [path],
+    writes: [first],
+  });
+  while ((await readdir(first)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal((await sh(`cat ${path}`, { reads: [path] })).stdout, 'shared');
+  assert.equal(await ownerOf(path), user);
+  await writeFile(join(first, 'go'), '');
+  assert.equal((await waiting).stdout, 'shared');
+  assert.equal(await ownerOf(path), 0);
+});
+
+test('without another user it runs as the server', async () => {
+  settings = { ...settings, Server: { ...settings.Server, run_as: 'root' } };
+  assert.equal((await sh('id -u')).stdout.trim(), String(process.getuid?.()));
+});
