@@ -1,12 +1,11 @@
 /** Raw consoles of a server that asks for credentials: who reaches them, by address and by user of this machine. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
+import { saysToNobody } from '../support/other-user.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
@@ -55,21 +54,6 @@ function reaches(host: string, port: number | null): Promise<boolean> {
       resolve(true);
     });
   });
-}
-
-/** What a console says to the user `nobody`, until it hangs up, shows a prompt, or speaks the protocol of a screen. */
-async function saysToNobody(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {
-  const args = ['--reuid=65534', '--regid=65534', '--clear-groups', 'socat', '-', `TCP4:127.0.0.1:${port}`];
-  const child = spawn('setpriv', args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  let said = '';
-  child.stdout.setEncoding('latin1').on('data', (text: string) => {
-    said += text;
-    if (/VPCS> |^RFB 003\.008\n$|^REDQ/.test(said)) child.kill();
-  });
-  // A link message of SPICE, and what makes a PC show its prompt.
-  child.stdin.write(greeting);
-  await once(child, 'exit');
-  return said;
 }
 
 async function startSpice({ client, project }: Lab): Promise<NodeBody> {
