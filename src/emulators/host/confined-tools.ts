@@ -9,7 +9,8 @@ import { KeyedMutex } from '../../lib/mutex.ts';
 import { runTool, type ToolResult } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { openFolders, withOpenFolders } from './confinement/open-folders.ts';
-import { allows, commandAs, findRunAs, own, type RunAs } from './run-as.ts';
+import { allows } from './file-access.ts';
+import { commandAs, findRunAs, own, type RunAs } from './run-as.ts';
 
 export interface ConfinedToolOptions {
   /** Files that it reads, and files and folders that it writes; absolute. */
