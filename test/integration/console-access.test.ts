@@ -86,7 +86,10 @@ test('a telnet console is for root, the user of the server, and those that are n
 
 test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const lab = await startLab(t);
-  assert.match(await outputForNobody(lab.screen.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/);
+  assert.match(
+    await outputForNobody(lab.screen.console),
+    /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/,
+  );
   const spice = await startSpice(lab);
   assert.equal(await outputForNobody(spice.console, linkOfSpice()), '');
   const own = await overTcp(Number(lab.screen.console));
