@@ -65,7 +65,7 @@ export async function duplicate(session: Session): Promise<Outcome> {
   const after = await ping(consoles.vm1, addresses.vm2, { count: 5, intervalMs: 100 });
   return {
     expected: 'closed copy: 3 nodes, 2 links',
-    measured: `${copy.status}, ${nodes.length} nodes, ${links.length} links, in ${Math.round(took)} ms; ping goes on`,
+    measured: `${copy.status}, ${nodes.length} nodes, ${links.length} links, in ${Math.round(took)} ms; ping continues`,
     good: copy.status === 'closed' && nodes.length === 3 && links.length === 2 && after.lossPercent === 0,
     figures: {
       ms: round(took),

@@ -24,7 +24,7 @@ const longFirst = [
   'test/durability/kill.test.ts',
   'test/conformance/conformance.test.ts',
   'test/integration/link-streams.test.ts',
-  'test/integration/cut-cable.test.ts',
+  'test/integration/unplugged-cable.test.ts',
   'test/integration/docker.test.ts',
   'test/integration/nat*.test.ts',
   'test/contract/captures.test.ts',

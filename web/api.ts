@@ -1,5 +1,7 @@
 /** The server's HTTP API as the page uses it. Paths begin with `/v2`. */
 
+import { texts } from './texts.ts';
+
 /** A failed response, with the server's own message. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -53,9 +55,15 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
+/** Of the server, for an unknown id; in a bulk request behind the place of the item. */
+const missingItem = /(Node|Link|Drawing) ID \S+ doesn't exist$/;
+
 function messageOf(text: string, status: number): string {
   try {
     const { message } = JSON.parse(text) as { message?: string };
+    // The page shows what exists, so another client has deleted it meanwhile.
+    const [, kind] = (status === 404 && missingItem.exec(message ?? '')) || [];
+    if (kind) return texts.deletedMeanwhile(kind);
     if (message) return message;
   } catch {
     // Plain text is a message already.

@@ -65,6 +65,14 @@ const properties: Readonly<Record<string, string>> = {
   vlan: 'VLAN',
 };
 
+const filterValues = {
+  ipv4: 'an IPv4 address or network, such as 10.0.0.1 or 10.0.0.0/24',
+  ipv6: 'an IPv6 address, such as 2001:db8::1',
+  mac: 'a MAC address, such as 00:50:79:66:68:00',
+  port: 'a port number from 0 to 65535',
+  vlan: 'a VLAN number from 0 to 4095',
+};
+
 export const texts = {
   product: 'Patchbay',
   views: 'Views',
@@ -214,6 +222,8 @@ export const texts = {
   portsOf: (name: string) => `Ports of ${name}`,
   freePort: 'free',
   linkedTo: (name: string) => `to ${name}`,
+  renamed: (wanted: string, name: string) => `The server changed the name “${wanted}” to “${name}”.`,
+  deletedMeanwhile: (kind: string) => `The ${kind.toLowerCase()} was deleted by another user.`,
   noFreePort: (name: string) => `${name} has no free port. Delete one of its links, or add adapters in its settings.`,
   wireFrom: 'Click the first node of the link, or select it (N) and press L',
   wireTo: (name: string, port: string) => `${name} ${port} → click the second node, or select it (N) and press L`,
@@ -266,6 +276,7 @@ export const texts = {
 
   consoles: 'Consoles',
   consoleHeight: 'Console height',
+  allConsoles: 'All consoles of this pane',
   closeConsole: (name: string) => `Close the console of ${name}`,
   splitConsole: 'Move to a new pane',
   notStarted: (name: string) => `${name} is stopped.`,
@@ -333,6 +344,8 @@ export const texts = {
     project: 'Project',
     page: 'Page',
   },
+  letterKeys: 'Single keys run commands',
+  letterKeysHint: 'Off: only keys with Ctrl, Alt or Command, and arrow, Enter, Delete and function keys do.',
   pointer: 'Pointer',
   pointerHelp: [
     ['Zoom', 'Wheel, or pinch'],
@@ -419,6 +432,7 @@ export const texts = {
     show: 'Capture',
     start: 'Start capture',
     stop: 'Stop capture',
+    openLast: 'Open the last capture',
     linkGone: 'This link was deleted.',
     side: 'Capture point',
     sides: { after: 'After the filters', before: 'Before the filters' },
@@ -426,14 +440,24 @@ export const texts = {
     maxTime: 'Stop after, seconds',
     noLimit: 'no limit',
     file: 'File name',
-    fileByItself: 'named after the link',
+    fileByItself: 'named after the link and the time',
     packets: 'Packets',
     packet: (number: number) => `Packet ${number}`,
     packetTitle: (number: number, info: string) => `Packet ${number}: ${info}`,
     columns: ['No.', 'Time', 'Source', 'Destination', 'Protocol', 'Length', 'Info'],
     cut: 'This packet is truncated.',
     filter: 'Display filter',
-    filterHint: 'Protocols (arp, icmp, tcp, dns …), host 10.0.0.1, port 53, vlan 20, not …, or any text. All terms must match.',
+    filterHint:
+      'Protocols (arp, icmp, tcp, dns …), ip.addr == 10.0.0.1, tcp.port == 80, eth.addr, vlan.id, host 10.0.0.1, port 53, and, or, not, ( ), or “text”.',
+    filterErrors: {
+      incomplete: 'The filter is not complete.',
+      open: 'The filter lacks a closing parenthesis.',
+      unexpected: (found: string) => `“${found}” is not expected here.`,
+      field: (name: string, known: readonly string[]) => `Unknown field “${name}”. Known fields: ${known.join(', ')}.`,
+      operator: (name: string, found: string) => `“${found}” does not compare. Write: ${name} ==`,
+      value: (value: string, type: keyof typeof filterValues) => `“${value}” is not ${filterValues[type]}.`,
+    },
+    filterWords: (words: readonly string[]) => `Searched as text: ${words.join(', ')}`,
     filterExample: 'icmp host 10.0.0.1',
     download: 'Download the shown packets as pcap',
     wireshark: 'Open in Wireshark',

@@ -20,7 +20,7 @@ export interface FeedOptions<N> {
 }
 
 /** What a listener is sent beside pings. */
-export interface NoticeSource<N> {
+export interface FeedSource<N> {
   /** Registers a listener; returns the function that unregisters it. */
   readonly listen: (listener: (notice: N) => void) => () => void;
   /** Number of the last change, where changes are numbered: pings carry it. */
@@ -38,7 +38,7 @@ export class NotificationFeeds<N extends object> {
   }
 
   /** One JSON document per line, without end. */
-  stream(source: NoticeSource<N>, signal: Call['signal']): Stream {
+  stream(source: FeedSource<N>, signal: Call['signal']): Stream {
     const body = new Readable({ read: () => undefined });
     const send = (text: string) => {
       body.push(`${text}\n`);
@@ -53,7 +53,7 @@ export class NotificationFeeds<N extends object> {
   }
 
   /** One JSON document per text frame. */
-  serve(source: NoticeSource<N>, socket: Socket): void {
+  serve(source: FeedSource<N>, socket: Socket): void {
     const send = (text: string) => {
       if (socket.bufferedAmount > bufferLimitBytes) socket.close(overloadCode, 'too slow');
       else socket.send(text);
@@ -66,7 +66,7 @@ export class NotificationFeeds<N extends object> {
     for (const end of [...this.#open]) end();
   }
 
-  #enter({ listen, seq }: NoticeSource<N>, send: (text: string) => void, end: () => void): () => void {
+  #enter({ listen, seq }: FeedSource<N>, send: (text: string) => void, end: () => void): () => void {
     let hasLeft = false;
     const sendPing = (event: object) => hasLeft || send(JSON.stringify({ action: 'ping', event, seq: seq?.() }));
     const ping = () => {

@@ -114,6 +114,8 @@ export interface Kind {
   readonly isExternal?: true;
   readonly consoleTypes: readonly ConsoleType[];
   readonly images?: ImageFacts;
+  /** An engine of the host keeps its images: computes list them and take no upload. Default false. */
+  readonly engineImages?: true;
   /** Properties that name files of `images`. Default: those whose names end in `image`, and `initrd`. */
   readonly imageProperties?: readonly string[];
   /** Its emulators are confined in namespaces of their own unless the configuration says otherwise. */

@@ -1,133 +1,33 @@
 /**
- * What the server says to the fabric process, as JSON lines over a Unix socket. Every request carries an `id` and is answered by one
- * line with the same `id`, in order. Requests are declarative: saying one again changes nothing, so a server that comes back, or a
- * fabric that starts anew, is brought to what should be by saying everything once more.
+ * What the server and the fabric process send each other, as JSON lines over a Unix socket. Every request (`requests.ts`) carries an
+ * `id` and is answered by one line with the same `id`, in order. Requests are declarative: repeating one changes nothing, so a server
+ * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
-import type { Filters } from '../schema/filter.ts';
+import type { BpfKey, Request } from './requests.ts';
+
+export type {
+  AtmCircuit,
+  BpfInstruction,
+  BpfKey,
+  BpfPrograms,
+  CaptureSpec,
+  EthernetSettings,
+  FrameRelayCircuit,
+  LinkSpec,
+  PortSpec,
+  Request,
+  StreamSpec,
+  SwitchPortSettings,
+} from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
 export const protocolVersion = 6;
 
-export type PortSpec =
-  /**
-   * A Unix stream socket on which another process listens (QEMU `-netdev stream,server=on`, passt): each frame is 4 bytes of length,
-   * big-endian, then the frame. The fabric connects, and connects again for as long as the port exists. It is sent
-   * only frames that match the program `admits`, if there is one; others are dropped as `not_admitted`. `directsLeases`: answers of a
-   * DHCP server there go to their client, not to everybody.
-   */
-  | { type: 'stream'; path: string; admits?: BpfInstruction[]; directsLeases?: boolean }
-  /**
-   * One frame per datagram. `bind` is the local address, default 0.0.0.0; only datagrams from `rhost:rport` are taken when `strict`.
-   * `mtu`: a network device is behind the other side, and what is no frame for it (shorter than a header, longer than its MTU with
-   * header and at most one VLAN tag) is dropped as oversized. `stream`: the other side is a fabric, too, and a TCP connection carries
-   * the frames while there is one.
-   */
-  | { type: 'udp'; lport: number; rhost: string; rport: number; bind?: string; strict?: boolean; mtu?: number; stream?: StreamSpec }
-  /**
-   * A port of a switch inside the fabric. The switch is there while one of its ports is; of two ports with one number the last one
-   * that was said is it.
-   */
-  | {
-      type: 'switch' /** Unique in the fabric; chosen by the server. */;
-      switch: string;
-      port: number;
-      settings: SwitchPortSettings;
-    };
-
-/** `accept` listens at the TCP port `lport`, `connect` connects to `rport`. A new secret leaves the connection that is there alone. */
-export interface StreamSpec {
-  role: 'accept' | 'connect';
-  /** The same at both ends, and of this link alone. */
-  secret: string;
-  /** Frames on the connection are encrypted; `required`: without a connection there are none, in place of datagrams in the clear. */
-  encryption?: 'preferred' | 'required';
-}
+/** The keys of a link that have BPF programs. */
+export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba'] as const satisfies BpfKey[];
 
 /** How frames get to another compute. */
 export type PeerCarrier = 'stream' | 'udp';
-
-/** What a port does with frames; all ports of a switch have the same medium. Can be changed while frames pass. */
-export type SwitchPortSettings =
-  | EthernetSettings
-  | { medium: 'hub' }
-  | { medium: 'frame_relay'; circuits: FrameRelayCircuit[] }
-  | { medium: 'atm'; circuits: AtmCircuit[] };
-
-/** @see vlan.ts */
-export interface EthernetSettings {
-  medium: 'ethernet';
-  mode: 'access' | 'dot1q' | 'qinq';
-  /** 1 to 4094; on a trunk that of frames without a tag, on a tunnel that of the outer tag. */
-  vlan: number;
-  /** Type of the outer tag that a tunnel puts on; not used otherwise. */
-  tagType: number;
-}
-
-/** One direction of a circuit, from the port that has it. */
-export interface FrameRelayCircuit {
-  dlci: number;
-  toPort: number;
-  toDlci: number;
-}
-/** As above. Without channels (`vci`) it is a whole path. */
-export interface AtmCircuit {
-  vpi: number;
-  vci?: number;
-  toPort: number;
-  toVpi: number;
-  toVci?: number;
-}
-
-export interface LinkSpec extends BpfPrograms {
-  /** Unique in the fabric; chosen by the server. */
-  id: string;
-  /** The two ends; `a` to `b` is the direction "ab" in the counters. */
-  a: PortSpec;
-  b: PortSpec;
-  filters: Filters;
-  suspend: boolean;
-  /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
-  captures?: CaptureSpec[];
-}
-
-/** Classic BPF programs, compiled from the expressions of these filters; a frame that matches one of them is dropped. */
-export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba'] as const;
-export type BpfKey = (typeof bpfKeys)[number];
-export type BpfPrograms = Partial<Record<BpfKey, BpfInstruction[][]>>;
-
-/** A capture appends to what its file holds already. */
-export interface CaptureSpec {
-  /** Absolute. */
-  path: string;
-  /** Number of the frames' type in the file, as `LINKTYPE_…` of pcap. */
-  linkType: number;
-  /** Frames as they come in, or as they are sent on after the filters. Default `after`. */
-  side?: 'before' | 'after';
-  /** Time stamps in nanoseconds instead of microseconds. */
-  nanoseconds?: boolean;
-  /** The file grows no longer than this. */
-  maxBytes?: number;
-  /** When it ends by itself, milliseconds since 1970. */
-  until?: number;
-}
-/** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
-export type BpfInstruction = [code: number, jt: number, jf: number, k: number];
-
-export type Request =
-  | { op: 'hello' }
-  /** These links should be as given; others stay as they are. Frames already queued in an unchanged link stay queued. */
-  | { op: 'apply'; links: LinkSpec[] }
-  | { op: 'remove'; ids: string[] }
-  /** Exactly these links should exist. */
-  | { op: 'sync'; links: LinkSpec[] }
-  | { op: 'stats'; ids?: string[] }
-  /** How busy the process is. */
-  | { op: 'load' }
-  | { op: 'switch_stats'; ids?: string[] }
-  /** What a switch has learned; nothing when it is not there. */
-  | { op: 'addresses'; switch: string }
-  | { op: 'forget_addresses'; switch: string }
-  | { op: 'quit' };
 
 export interface Hello {
   version: number;
@@ -262,6 +162,5 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
             ? LinkFailure[]
             : null;
 
-/** One line on the wire. */
-export type RequestLine = { id: number } & Request;
+/** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -7,6 +7,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
   LogController,
 } from 'fastify';
 import { fault } from '../api/faults.ts';
@@ -20,6 +21,7 @@ import type { CollectMetrics } from '../lib/metric.ts';
 import { addCors, addHostCheck } from './access.ts';
 import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
+import { compressJson } from './compression.ts';
 import { addBasicAuth, type Credentials } from './credentials.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { knownHosts } from './known-hosts.ts';
@@ -78,19 +80,51 @@ const lookForLateMs = 1_000;
 const lingerMs = 5_000;
 
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { log, serverHeader, credentials, tls, collectors = [], limits = plainLimits } = options;
+  const { log, serverHeader, credentials, collectors = [], limits = plainLimits } = options;
   const texts = new JsonText();
   const requests = new RequestMetrics();
   const declared = [...options.routes, metricsRoute([async () => requests.read(), ...collectors], log)];
   const routes = options.versions ? withDocument(declared, options.versions) : declared;
+  const app = fastify(fastifyOptions(options, { routes, texts, headersMs: limits.requestMs }));
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  app.removeAllContentTypeParsers();
+  describeAnswers(app, serverHeader);
+  requireHost(app);
+  refuseOddRequests(app.server, serverHeader);
+  requests.watch(app);
+  compressJson(app);
+  endRefusedUpgrades(app);
+  lingerAfterEarlyAnswers(app);
+  limitClients(app, limits.clients, serverHeader);
+  const isKnownHost = knownHosts(options.allowedHosts ?? []);
+  if (!credentials) addHostCheck(app, isKnownHost);
+  addCors(app, options.allowedOrigins);
+  if (credentials) addBasicAuth(app, credentials, isKnownHost);
+  app.setErrorHandler(replyErrors(texts));
+  app.setNotFoundHandler(replyNotFound(routes));
+  if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
+  await app.register(websocket, { options: webSockets });
+  await mountRoutes(app, { routes, texts, limits });
+  return app;
+}
+
+interface Mounted {
+  readonly routes: readonly Route[];
+  readonly texts: JsonText;
+}
+
+function fastifyOptions(
+  { log, serverHeader, tls }: HttpOptions,
+  { routes, texts, headersMs }: Mounted & { readonly headersMs: number },
+): FastifyServerOptions {
   const rewrite = joinSlashes(routes.map((route) => route.template));
   const timing = {
     connectionsCheckingInterval: lookForLateMs,
-    headersTimeout: limits.requestMs,
+    headersTimeout: headersMs,
     requireHostHeader: false,
     shouldUpgradeCallback: isWebSocket,
   };
-  const app = fastify({
+  return {
     loggerInstance: log,
     ...(tls ? { https: { ...timing, ...tls } } : { http: timing }),
     logController: new LogController({ disableRequestLogging: true }),
@@ -107,58 +141,52 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
       reply.raw.once('finish', () => request.raw.socket.destroySoon());
       replyErrors(texts)(error, request as FastifyRequest, reply as FastifyReply);
     },
-  });
-  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
-  app.removeAllContentTypeParsers();
+  };
+}
+
+/** Set before anything can fail, so that errors have these headers too. */
+function describeAnswers(app: FastifyInstance, serverHeader: string): void {
   app.addHook('onRequest', async (request, reply) => {
     const template = request.routeOptions.config?.template;
     reply.header('Server', serverHeader);
     if (template !== undefined) reply.header('X-Route', template);
-    // What a body calls itself is not heeded; a name that is no media type would be refused before it is read.
+    // The Content-Type of a request is ignored; one that is no media type would be refused before the body is read.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
+}
+
+/** RFC 9112, §3.2. */
+function requireHost(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers, raw }) => {
-    // RFC 9112, §3.2.
     if (headers.host === undefined && raw.httpVersion === '1.1')
       throw fault('invalid_request', { reason: 'the header Host is missing' });
   });
-  refuseOddRequests(app.server, serverHeader);
-  requests.watch(app);
-  endRefusedUpgrades(app);
-  lingerAfterEarlyAnswers(app);
-  limitClients(app, limits.clients, serverHeader);
-  const isKnownHost = knownHosts(options.allowedHosts ?? []);
-  if (!credentials) addHostCheck(app, isKnownHost);
-  addCors(app, options.allowedOrigins);
-  if (credentials) addBasicAuth(app, credentials, isKnownHost);
-  app.setErrorHandler(replyErrors(texts));
-  app.setNotFoundHandler(replyNotFound(routes));
-  if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
-  await app.register(websocket, { options: webSockets });
-  await app.register(async (context) => {
-    parseJson(context, limits.requestMs);
+}
+
+/** Routes with a body in JSON, and those that take their body as a stream: each with the parser of their own. */
+async function mountRoutes(
+  app: FastifyInstance,
+  { routes, texts, limits }: Mounted & { readonly limits: HttpLimits },
+): Promise<void> {
+  const { uploads, requestMs } = limits;
+  const mountThose = (context: FastifyInstance, isRaw: boolean) =>
     mount(
       context,
-      routes.filter((route) => !route.spec.raw),
-      { texts, floor: limits.uploads.floor },
+      routes.filter((route) => Boolean(route.spec.raw) === isRaw),
+      { texts, floor: uploads.floor },
     );
+  await app.register(async (context) => {
+    parseJson(context, requestMs);
+    mountThose(context, false);
   });
   await app.register(async (context) => {
-    context.addContentTypeParser(
-      '*',
-      { bodyLimit: Number.MAX_SAFE_INTEGER },
-      async (request: FastifyRequest, payload: Readable) => {
-        await limits.uploads.floor.check(Number(request.headers['content-length'] ?? 0));
-        return limitUpload(payload, limits.uploads);
-      },
-    );
-    mount(
-      context,
-      routes.filter((route) => route.spec.raw),
-      { texts, floor: limits.uploads.floor },
-    );
+    const parse = async (request: FastifyRequest, payload: Readable) => {
+      await uploads.floor.check(Number(request.headers['content-length'] ?? 0));
+      return limitUpload(payload, uploads);
+    };
+    context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, parse);
+    mountThose(context, true);
   });
-  return app;
 }
 
 /**

@@ -12,7 +12,11 @@ export const KindFacts = Type.Object(
     always_running: Type.Boolean({ description: 'Is started when it is made, and stays so' }),
     console_type: nullable(oneOf(consoleTypes, { description: 'That of a node whose maker does not say; null: no console' })),
     console_types: Type.Array(oneOf(consoleTypes)),
+    emulator: Type.Boolean({
+      description: 'Runs in an emulator or a container engine; others are part of the data plane, or are only stored',
+    }),
     images: Type.Boolean({ description: 'Is made of images that computes keep' }),
+    engine_images: Type.Boolean({ description: 'Is made of images of an engine: computes list them and take no upload' }),
     templates: Type.Boolean({ description: 'Clients may create templates of this type' }),
     can: Type.Object(
       {

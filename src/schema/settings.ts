@@ -36,7 +36,10 @@ const table = {
     ssl: gns3(false, 'Answer HTTPS'),
     certfile: gns3('', 'Certificate in PEM form, for `ssl`'),
     certkey: gns3('', 'Private key in PEM form, for `ssl`'),
-    console_without_credentials: ours(false, 'With `auth`: console WebSockets need no credentials, as with GNS3'),
+    console_without_credentials: ours(
+      false,
+      'With `auth`: consoles need no credentials, as with GNS3: neither their WebSockets nor their ports',
+    ),
     allowed_origins: ours(
       'https://gns3.github.io',
       'Comma-separated origins of web pages from other servers that may use this one; the default is GNS3’s web client',
@@ -85,7 +88,7 @@ const table = {
       '',
       'User that the emulators of a root server run as; empty: `patchbay` if it exists, else one without a name; `root`: root',
     ),
-    console_users: ours('', 'Comma-separated local users that may open telnet consoles when `auth` is on'),
+    console_users: ours('', 'Comma-separated local users that may open consoles and screens when `auth` is on'),
   },
   Qemu: {
     enable_hardware_acceleration: gns3(true, 'Use KVM where it works'),

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { implementedTypes } from '../../src/emulators/kinds.ts';
 import { importsOf, pageFiles, root, sourceFiles, src, web } from './sources.ts';
 
-/** Layer to what it may import; `folder/file.ts` stands for that file alone. */
+/** Layer to its permitted imports; `folder/file.ts` permits that file alone. */
 const arrows: Record<string, readonly string[]> = {
   lib: [],
   schema: [],
@@ -49,7 +49,7 @@ const libraryHomes: Record<string, readonly string[]> = {
 /** Files of the server that the page imports at run time: constants, and no imports. */
 const constantsOfPage = ['src/schema/pcap.ts'];
 
-/** Files outside the kinds' folders that name kinds: the lists, and what is not about kinds although it is spelt so. */
+/** Files outside the kinds' folders that name kinds: the lists, and names that coincide with a kind's. */
 const kindNamers: Readonly<Record<string, string>> = {
   'emulators/kinds.ts': 'list of facts; the compiler compares it with the types',
   'emulators/drivers.ts': 'list of drivers; the compiler compares it with the types',
@@ -60,7 +60,7 @@ const kindNamers: Readonly<Record<string, string>> = {
   'doctor/confinement.ts': 'tries the sandbox of QEMU',
   'doctor/doctor.ts': 'tries KVM by the probe guest of QEMU',
   'controller/model/upgrades/nodes-1x.ts': 'translates the nodes of files of 1.x',
-  'controller/live/upgrade-files.ts': 'moves files that old projects kept elsewhere',
+  'controller/live/upgrade-files.ts': 'moves files from the locations of old projects',
   'controller/model/upgrades/topology-upgrades.ts': 'translates properties in files of 2.0 and 2.1',
 };
 const kindFolders = Object.values(kindFolderOf());
@@ -106,7 +106,7 @@ describe('architecture', () => {
     assert.deepEqual(wrong, []);
   });
 
-  it('has no arrow of a file at the root that is not declared, and no declared one that is not there', async () => {
+  it('has no undeclared arrow of a file at the root, and no unused declaration', async () => {
     const found: Record<string, string[]> = {};
     for (const file of files.filter((name) => !name.includes('/'))) {
       const text = await readFile(join(src, file), 'utf8');

@@ -18,7 +18,7 @@ interface Place {
   readonly floor: number;
 }
 
-/** Where a file of a room stands; undefined when no entry holds it. */
+/** The floor of a file of a room; undefined without an entry. */
 function placeOf(room: readonly (readonly string[])[], file: string): Place | undefined {
   return room
     .flatMap((entries, floor) => entries.map((entry) => ({ entry, floor })))

@@ -28,6 +28,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['filters'],
     ['frames.ts', 'bpf-compile.ts'],
     ['protocol.ts'],
+    ['requests.ts'],
   ],
   'src/emulators': [
     ['drivers.ts'],

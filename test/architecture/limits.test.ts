@@ -8,7 +8,7 @@ import { API } from 'typescript/unstable/sync';
 
 const limits = { fileLines: 400, functionLines: 60, interfaceMembers: 12, parameters: 4 };
 
-/** What was over a limit when the limit came to be tested. These lists only become shorter: an entry that is within the limit fails. */
+/** Violations at the time a limit was introduced. These lists may only shrink: an entry within its limit fails. */
 const longFunctions = [
   'ExportDialog',
   'NodePanel',
@@ -16,10 +16,8 @@ const longFunctions = [
   'Palette',
   'SnapshotsDialog',
   'TemplateEditor',
-  'createHttpServer',
   'linkRoutes',
   'portRoutes',
-  'prepare',
   'projectRoutes',
   'qemuDriver',
   'serverRoutes',
@@ -79,7 +77,7 @@ function textOf(node: Node | undefined, source: SourceFile): string | undefined 
   return node && source.text.slice(node.getStart(source), node.end);
 }
 
-/** Fails for what is found and not in the list, and for what is in the list and not found any more. */
+/** Fails for a violation missing from the list, and for an entry without a violation. */
 function compare(over: readonly Found[], known: readonly string[]): void {
   const fresh = over.filter(({ name }) => !known.includes(name)).map(({ name, where }) => `${name} (${where})`);
   assert.deepEqual(fresh, [], 'over the limit');

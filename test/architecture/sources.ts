@@ -1,4 +1,4 @@
-/** The files of the program and what they import, for the tests of its structure. */
+/** The files of the program and their imports, for the tests of its structure. */
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 
@@ -7,7 +7,7 @@ export const src = join(root, 'src');
 export const web = join(root, 'web');
 
 export interface Import {
-  /** Paths below the folder that was read, `src` or the repository; the name of a package stays as it is. */
+  /** Paths relative to the folder that was read, `src` or the repository; a package keeps its name. */
   readonly from: string;
   readonly to: string;
   /** Gone at run time. */
@@ -51,7 +51,7 @@ export function importsIn(text: string, from: string): Import[] {
   });
 }
 
-/** A circle of arrows, as the names along it with the first one again at its end; undefined when there is none. */
+/** A cycle of arrows, as the names along it, closed by the first one; undefined without a cycle. */
 export function findCircle(arrows: readonly Pick<Import, 'from' | 'to'>[]): string[] | undefined {
   const targets = Map.groupBy(arrows, ({ from }) => from);
   const done = new Set<string>();

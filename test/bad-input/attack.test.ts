@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { makeChance } from '../durability/random.ts';
 import { type Outcome, type Plan, playOne, playRound } from './attack/round.ts';
 
-const short: Plan = { requests: 500, files: 60, options: 20 };
+const short: Plan = { requests: 1_000, files: 60, options: 20 };
 const whole: Plan = { requests: 10_000, files: 500, options: 100 };
 const rounds = Number(process.env.PATCHBAY_TEST_ATTACK_ROUNDS) || 0;
 const single = process.env.PATCHBAY_TEST_ATTACK;

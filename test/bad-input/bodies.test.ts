@@ -61,7 +61,7 @@ describe('bodies that are no JSON', () => {
       }
     });
   }
-  test('and all is as it was', async () => {
+  test('and the state is unchanged', async () => {
     const world = await worldOf(bench, fixture);
     assert.equal((world.nodes as unknown[]).length, fixture.nodes);
     assert.equal((world.projects as unknown[]).length, 1);
@@ -79,7 +79,7 @@ describe('bodies of 10 MB', () => {
   test('in chunks, without a length: 413', async () => {
     const head = 'POST /v2/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n';
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
-    // Who is cut off while sending may not see the answer.
+    // A client whose upload is cut off may miss the response.
     assert.match(await talk(head + chunk.repeat(160)), /^HTTP\/1\.1 413 |^$/);
     assert.match(await talk(head + chunk.repeat(18)), /^HTTP\/1\.1 413 |^$/);
     await bench.client.get('/v2/version');
@@ -156,7 +156,7 @@ describe('requests that are no HTTP', () => {
   });
 });
 
-/** Sends bytes on a connection of their own; what came back until the server ended it, or had answered with a status line. */
+/** Sends bytes on a separate connection; resolves to the response once it has a status line or the connection ends. */
 function talk(text: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(bench.server.port, '127.0.0.1');

@@ -1,7 +1,7 @@
 /** Routes of the compute with a JSON body. */
 import type { JsonRoute } from './json-route.ts';
 import { customAdapters, kindRoutes } from './kind-routes.ts';
-import { customFields, flag, integer, list, name, object, orNull, port, text, uuid, word } from './sorts.ts';
+import { customFields, flag, integer, list, name, object, orNull, port, text, uuid, word } from './value-types.ts';
 import type { Sort } from './wrong-values.ts';
 
 const custom = customFields(customAdapters);

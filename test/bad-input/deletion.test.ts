@@ -1,4 +1,4 @@
-/** Deletion of a project while others work in its folder: nothing of it is there afterwards, and nobody waits for a slow client. */
+/** Deletion of a project during other work in its folder: nothing of it remains, and no request waits for a slow client. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -30,7 +30,7 @@ async function beginUpload(path: string, folder: string): Promise<{ finish(): Pr
   };
 }
 
-/** Each of these is asked for again and again until the deletion is answered, so that some meet each of its steps. */
+/** Each is requested repeatedly until the deletion is answered, so that some coincide with each of its steps. */
 async function deleteMeanwhile(path: string, lines: readonly [string, unknown?][]): Promise<void> {
   let isOver = false;
   const again = async ([line, body]: readonly [string, unknown?]) => {
@@ -39,12 +39,12 @@ async function deleteMeanwhile(path: string, lines: readonly [string, unknown?][
       if (reply.status >= 300) expectFault(reply, [403, 404, 409]);
     } while (!isOver);
   };
-  const asked = Promise.all(lines.map(again));
+  const pending = Promise.all(lines.map(again));
   const deletion = client.send(`DELETE ${path}`).finally(() => {
     isOver = true;
   });
   expectStatus(await deletion, 204);
-  await asked;
+  await pending;
 }
 
 describe('a project is deleted', () => {

@@ -29,7 +29,7 @@ test('a route or field that the program no longer has fails', async () => {
 
 describe('wrong types', () => {
   for (const route of tried) {
-    test(`${route.line}: each of ${Object.keys(route.fields).length} fields refuses what it is not`, async () => {
+    test(`${route.line}: each of ${Object.keys(route.fields).length} fields refuses values of other types`, async () => {
       const before = await worldOf(bench, fixture);
       const line = fill(route.line, fixture.ids);
       const good = route.good(fixture.ids);

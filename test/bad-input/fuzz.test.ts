@@ -1,6 +1,6 @@
 /**
  * Requests made from the schemas of /openapi.json, several at a time, right and wrong, on a real server with real VPCS: it answers
- * each as declared, holds nothing that nobody has, and is after a restart what it was before. `npm run fuzz` takes new seeds;
+ * each as declared, leaks no resource, and has the same state after a restart. `npm run fuzz` takes new seeds;
  * `PATCHBAY_TEST_SEED` sets one, `PATCHBAY_TEST_FUZZ_ROUNDS` makes it longer.
  */
 import assert from 'node:assert/strict';
@@ -48,7 +48,7 @@ const operations = operationsOf(document);
 for (let round = 1; round <= rounds; round++) {
   test(`round ${round}: answers as declared, nothing lost, nothing left`, async () => {
     const world = new World(chance, document.components.schemas, server.dataDir);
-    // What is left after a failure says nothing more.
+    // After a failure leftovers are no further evidence.
     await playRound(world, round % 2 === 0).catch(async (error: unknown) => {
       await tearDown(bench).catch(() => undefined);
       throw error;

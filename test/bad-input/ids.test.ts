@@ -37,7 +37,7 @@ const strange = [
   '{project_id}',
   'x'.repeat(5000),
 ];
-/** What a request that cannot be meant may be answered with; 204 is what deleting an unknown compute is answered with. */
+/** Statuses for an unknown id; deleting an unknown compute is answered with 204. */
 const refusals = [400, 403, 404, 405, 409, 414];
 
 const known: Record<string, string> = {
@@ -98,7 +98,7 @@ describe('every parameter of every route', () => {
     }
   }
 
-  test('and all is as it was', async () => {
+  test('and the state is unchanged', async () => {
     const world = await worldOf(bench, fixture);
     assert.equal((world.nodes as unknown[]).length, fixture.nodes);
     assert.equal((world.links as unknown[]).length, 1);
@@ -106,7 +106,7 @@ describe('every parameter of every route', () => {
 });
 
 describe('ids in bodies', () => {
-  test('a link to nodes that are not there', async () => {
+  test('a link to unknown nodes', async () => {
     const end = (node_id: string) => ({ node_id, adapter_number: 0, port_number: 0 });
     const before = await worldOf(bench, fixture);
     for (const id of [randomUUID(), fixture.ids.project_id as string, fixture.ids.link_id as string]) {
@@ -116,7 +116,7 @@ describe('ids in bodies', () => {
     assert.deepEqual(await worldOf(bench, fixture), before);
   });
 
-  test('a node on a compute that is not there', async () => {
+  test('a node on an unknown compute', async () => {
     for (const compute_id of [randomUUID(), '..', '__proto__', 'x'.repeat(4000)]) {
       const body = { name: 'x', node_type: 'vpcs', compute_id };
       expectFault(await bench.client.send(`POST ${fixture.project.path}/nodes`, { body }), 404, /Compute ID/);
@@ -130,7 +130,7 @@ describe('ids in bodies', () => {
     assert.deepEqual(await worldOf(bench, fixture), before);
   });
 
-  test('a node without what its kind must be told: 400', async () => {
+  test('a node without the required properties of its kind: 400', async () => {
     const before = await worldOf(bench, fixture);
     for (const node_type of ['dynamips', 'iou', 'virtualbox', 'vmware']) {
       const body = { name: 'x', node_type, compute_id: 'local' };

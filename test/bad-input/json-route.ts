@@ -1,4 +1,4 @@
-/** What is known of a route with a JSON body, and how its ids and fields are filled in. */
+/** A route with a JSON body, and values for its ids and fields. */
 import type { Sort } from './wrong-values.ts';
 
 /** Ids that the tests made; each is filled into `{…}` of a line. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { computeRoutes } from './compute-routes.ts';
 import type { Ids, JsonRoute } from './json-route.ts';
 import { customAdapters } from './kind-routes.ts';
-import { customFields, flag, integer, list, name, object, orNull, port, prefixed, text, uuid, word } from './sorts.ts';
+import { customFields, flag, integer, list, name, object, orNull, port, prefixed, text, uuid, word } from './value-types.ts';
 import type { Sort } from './wrong-values.ts';
 
 const projectSettings: Record<string, Sort> = {
@@ -138,7 +138,7 @@ const controller: JsonRoute[] = [
   { line: 'PUT /v2/projects/{project_id}/links/{link_id}', good: (ids) => ({ nodes: ends(ids) }), fields: linkFields },
   { line: 'POST /v2/projects/{project_id}/drawings', good: () => ({}), fields: drawing },
   { line: 'PUT /v2/projects/{project_id}/drawings/{drawing_id}', good: () => ({}), fields: drawing },
-  // Of a step that there never was: nothing is taken back.
+  // An unknown step: nothing is reverted.
   { line: 'POST /v2/projects/{project_id}/undo', good: () => ({ step: 1 }), fields: { step: integer } },
   { line: 'POST /v2/projects/{project_id}/redo', good: () => ({ step: 1 }), fields: { step: integer } },
   {

@@ -1,6 +1,6 @@
 /** Routes with a JSON body of the kinds that are a switch inside the fabric, or are kept and not run. */
 import type { JsonRoute } from './json-route.ts';
-import { customFields, flag, integer, list, name, object, orNull, port, text, uuid, word } from './sorts.ts';
+import { customFields, flag, integer, list, name, object, orNull, port, text, uuid, word } from './value-types.ts';
 import type { Sort } from './wrong-values.ts';
 
 export const customAdapters: Record<string, Sort> = {
@@ -21,8 +21,8 @@ const machineFields: Record<string, Sort> = {
   on_close: word,
   usage: text,
 };
-/** Kinds whose nodes are kept and not run: how one is made, and some of its fields. */
-const absent: Readonly<Record<string, { good: object; fields: Record<string, Sort> }>> = {
+/** Storage-only kinds: a valid body, and some of its fields. */
+const storageOnly: Readonly<Record<string, { good: object; fields: Record<string, Sort> }>> = {
   dynamips: {
     good: { platform: 'c7200', image: 'none.bin', ram: 256 },
     fields: { name, image: name, ram: integer, nvram: integer, mmap: flag, iomem: integer, usage: text },
@@ -74,7 +74,7 @@ export const kindRoutes: readonly JsonRoute[] = [
       },
     ];
   }),
-  ...Object.entries(absent).map(
+  ...Object.entries(storageOnly).map(
     ([type, { good, fields }]): JsonRoute => ({
       line: `POST /v2/compute/projects/{project_id}/${type}/nodes`,
       good: () => ({ name: 'good', ...good }),

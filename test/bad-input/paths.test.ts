@@ -40,13 +40,13 @@ async function surroundings(): Promise<unknown> {
 }
 
 function unharmed(reply: Reply): void {
-  assert.ok(reply.status < 500, `${reply.asked.slice(0, 120)}: ${reply.status} ${reply.text().slice(0, 300)}`);
-  assert.ok(!reply.text().includes(secret), `${reply.asked} shows what is outside`);
-  assert.ok(!reply.text().includes('root:x:0'), `${reply.asked} shows /etc/passwd`);
+  assert.ok(reply.status < 500, `${reply.request.slice(0, 120)}: ${reply.status} ${reply.text().slice(0, 300)}`);
+  assert.ok(!reply.text().includes(secret), `${reply.request} shows a file outside of the folder`);
+  assert.ok(!reply.text().includes('root:x:0'), `${reply.request} shows /etc/passwd`);
 }
 
-/** Relative to a folder: ways out of it, percent-encoded as a path needs it. */
-const waysOut = [
+/** Relative to a folder: paths outside of it, percent-encoded as a path needs it. */
+const outsidePaths = [
   '../canary.txt',
   '../../canary.txt',
   '../../../canary.txt',
@@ -86,7 +86,7 @@ const places: [string, () => string][] = [
 
 describe('paths in addresses', () => {
   for (const [what, prefix] of places) {
-    for (const way of waysOut) {
+    for (const way of outsidePaths) {
       test(`${what}: ${way.slice(0, 40)}`, async () => {
         const before = await surroundings();
         unharmed(await bench.client.send(`GET ${prefix()}${way}`));
@@ -98,7 +98,7 @@ describe('paths in addresses', () => {
     }
   }
 
-  test('a way out is 403 where it is one', async () => {
+  test('a path outside of the folder is answered with 403', async () => {
     for (const way of ['%2e%2e/%2e%2e/canary.txt', '..%2f..%2fcanary.txt', 'out/canary.txt', 'canary.link']) {
       expectFault(await bench.client.send(`GET ${fixture.project.computePath}/files/${way}`), 403);
       expectFault(await bench.client.send(`POST ${fixture.project.computePath}/files/${way}`, { raw: 'x' }), 403);
@@ -180,7 +180,7 @@ describe('paths in bodies', () => {
     'a\u0000b',
     '',
   ];
-  test('load: what is no project file is refused, and nothing is listed', async () => {
+  test('load: a file that is not a project file is refused, and nothing is listed', async () => {
     const before = await worldOf(bench, fixture);
     for (const path of load) {
       const reply = await bench.client.send('POST /v2/projects/load', { body: { path }, limitMs: 10_000 });
@@ -200,7 +200,7 @@ describe('paths in bodies', () => {
     assert.deepEqual(await worldOf(bench, fixture), before);
   });
 
-  test('images of a node: a way out of the folders is 409, and is not read', async () => {
+  test('images of a node: a path outside of the folders is answered with 409, and is not read', async () => {
     const before = await worldOf(bench, fixture);
     for (const image of [
       '../../canary.txt',

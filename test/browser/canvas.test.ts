@@ -86,8 +86,8 @@ describe('the canvas', () => {
       `<iframe xmlns="http://www.w3.org/1999/xhtml" srcdoc="&lt;script&gt;parent.hacked=1&lt;/script&gt;"></iframe></foreignObject>` +
       `<a href="javascript:window.hacked=1"><rect width="120" height="60" fill="red" onclick="window.hacked=1"/></a></svg>`;
     const texts = `<svg width="90" height="30"><text font-size="12" fill="url(#x)" onclick="window.hacked=1">&lt;img src=x onerror=hacked=1&gt;</text></svg>`;
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
     await client.post(`${project.path}/drawings`, { svg: hostile, x: -100, y: -150 });
     await client.post(`${project.path}/drawings`, { svg: texts, x: 100, y: -150 });
     await page.locator('.drawing image').click({ force: true });
@@ -95,7 +95,7 @@ describe('the canvas', () => {
     assert.equal(await page.evaluate('window.hacked'), undefined);
     assert.equal(await page.locator('.canvas script, .canvas iframe, .canvas foreignObject, .canvas a').count(), 0);
     assert.deepEqual(
-      asked.filter((url) => url.includes('stolen')),
+      requests.filter((url) => url.includes('stolen')),
       [],
     );
   });

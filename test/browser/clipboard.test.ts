@@ -9,10 +9,10 @@ import { createNode, createProject, end, type NodeBody, tinyVm, withServer } fro
 import { canvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
-const elsewhere = await withServer();
+const remote = await withServer();
 const source = await createProject(client, { auto_close: false, snap_to_grid: false });
 const target = await createProject(client, { auto_close: false, snap_to_grid: false });
-const foreign = await createProject(elsewhere.client, { auto_close: false, snap_to_grid: false });
+const foreign = await createProject(remote.client, { auto_close: false, snap_to_grid: false });
 
 const script = 'set pcname Copied\n';
 const pc = await createNode(client, source, 'vpcs', { name: 'PC1', x: -300, properties: { startup_script: script } });
@@ -76,6 +76,8 @@ describe('copying', () => {
     // The pasted items are selected, and one undo removes all of them.
     await other.getByRole('heading', { name: '8 nodes, 1 drawing' }).waitFor();
     await other.keyboard.press('Control+z');
+    // A step that deletes this many items asks first.
+    await other.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
     await waitFor(async () => (await nodesOf(target.path)).length === 0, { what: 'the empty project' });
     await other.close();
   });
@@ -100,10 +102,10 @@ describe('copying', () => {
   it('reaches another server through the system’s clipboard', async () => {
     await page.keyboard.press('Escape');
     await copyAll();
-    const other = await openAlso(`${elsewhere.server.url}/projects/${foreign.id}`);
+    const other = await openAlso(`${remote.server.url}/projects/${foreign.id}`);
     await pasteIn(other);
     await other.getByText('Pasted: 8 nodes, 2 links, 1 drawing').waitFor();
-    assert.deepEqual(await nodesOf(foreign.path, elsewhere.client), await nodesOf(source.path));
+    assert.deepEqual(await nodesOf(foreign.path, remote.client), await nodesOf(source.path));
     await other.close();
   });
 

@@ -53,10 +53,10 @@ describe('the list of projects', () => {
     await fetch(`${server.url}/v2/projects/${project.id}/files/notes.txt`, { method: 'POST', body: 'notes' });
     await page.goto(server.url);
     await page.getByText('Exported').waitFor();
-    const told = page.evaluate(`new Promise((resolve) => {
+    const notified = page.evaluate(`new Promise((resolve) => {
       fetch('/v2/projects/${project.id}/export').then((answer) => answer.blob()).then(resolve);
     })`);
-    await told;
+    await notified;
     // A later notification is shown, so the earlier ones were handled.
     await createProject(client, { name: 'Later', auto_close: false });
     await page.getByText('Later').waitFor();
@@ -64,12 +64,12 @@ describe('the list of projects', () => {
   });
 
   it('works without the OpenAPI document', async () => {
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     await page.reload();
     await page.getByText('Later').waitFor();
-    assert.ok(asked.includes('/v2/projects'));
-    assert.ok(!asked.includes('/openapi.json'));
+    assert.ok(requests.includes('/v2/projects'));
+    assert.ok(!requests.includes('/openapi.json'));
     assert.deepEqual(problems, []);
   });
 });

@@ -74,15 +74,15 @@ describe('a first lab, in the browser', () => {
   });
 
   it('sends text that was typed before the console connected', async () => {
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const connect = Promise.withResolvers<void>();
     await page.route('**/v2/tickets', async (route) => {
-      asked.resolve();
+      requested.resolve();
       await connect.promise;
       await route.continue();
     });
     await page.getByRole('button', { name: 'Move to a new pane' }).click();
-    await asked.promise;
+    await requested.promise;
     await page.locator('.pane.current .xterm-screen').click();
     await type(page, 'echo typed early');
     connect.resolve();

@@ -177,15 +177,15 @@ async function select(name: string): Promise<void> {
 
 /** Presses Tab until the control has the focus; each stop shows a focus mark. */
 async function tabTo(name: string): Promise<void> {
-  const said: string[] = [];
+  const labels: string[] = [];
   for (let stop = 0; stop < 80; stop += 1) {
     await press('Tab');
     const label = await page.evaluate<string>(nameOfFocused);
-    said.push(label);
+    labels.push(label);
     assert.ok(await isSeen(), `the focus is seen on “${label}”`);
     if (label === name) return;
   }
-  assert.fail(`${name} cannot be reached: ${said.join(', ')}`);
+  assert.fail(`${name} cannot be reached: ${labels.join(', ')}`);
 }
 
 async function focusIsOn(selector: string): Promise<void> {

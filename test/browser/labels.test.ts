@@ -57,7 +57,7 @@ describe('labels on the canvas', () => {
     for (const tab of [first, second])
       await tab.page.locator('.node[aria-label^="Alpha"] text.label[text-anchor="middle"]').waitFor();
     await drag(nodeLabel(), 0, 80);
-    await waitFor(async () => (await stored()).x !== null, { what: 'the label elsewhere' });
+    await waitFor(async () => (await stored()).x !== null, { what: 'the moved label' });
     await page.keyboard.press('Alt+l');
     await waitFor(async () => (await stored()).x === null, { what: 'the label at its usual place' });
     assert.deepEqual(await stored(), standard);

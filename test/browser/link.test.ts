@@ -106,7 +106,7 @@ describe('a link in the browser', () => {
     // The page updates first: the key acts on its state.
     await page.getByText('Suspended', { exact: true }).first().waitFor();
     await page.keyboard.press('u');
-    await waitFor(async () => !(await client.get<Link>(linkPath)).suspend, { what: 'the link that goes on' });
+    await waitFor(async () => !(await client.get<Link>(linkPath)).suspend, { what: 'the resumed link' });
   });
 
   it('is captured, and its packets appear in the table as they arrive', async () => {

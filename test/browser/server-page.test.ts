@@ -38,7 +38,7 @@ describe('the server’s page', () => {
     await add.focus();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Add compute' });
-    await dialog.getByLabel('Name').fill('Elsewhere');
+    await dialog.getByLabel('Name').fill('Remote');
     await dialog.getByLabel('Host').fill('127.0.0.1');
     await dialog.getByLabel('Port').fill(String(remote.server.port));
     await page.keyboard.press('Enter');
@@ -49,7 +49,7 @@ describe('the server’s page', () => {
   it('shows why a compute cannot be added', async () => {
     await page.getByRole('button', { name: 'Add compute' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add compute' });
-    await dialog.getByLabel('Name').fill('Elsewhere');
+    await dialog.getByLabel('Name').fill('Remote');
     await dialog.getByLabel('Host').fill('127.0.0.1');
     await dialog.getByLabel('Port').fill(String(remote.server.port));
     await page.keyboard.press('Enter');
@@ -58,9 +58,9 @@ describe('the server’s page', () => {
   });
 
   it('removes a compute after confirmation', async () => {
-    await page.getByRole('button', { name: 'Remove Elsewhere' }).click();
+    await page.getByRole('button', { name: 'Remove Remote' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('Elsewhere', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByText('Remote', { exact: true }).waitFor({ state: 'detached' });
     await waitFor(async () => (await computes()).length === 1, { what: 'the one compute that is left' });
   });
 

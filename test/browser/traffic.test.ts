@@ -25,12 +25,12 @@ const flow = (page: Page, way: 'ab' | 'ba') => page.locator(`.link .flow.${way}`
 const movesOf = (path: Locator) => path.evaluate((element) => element.getAnimations().length);
 
 /** Connections on which the page receives figures of traffic. */
-const heard = { opened: 0, closed: 0 };
+const sockets = { opened: 0, closed: 0 };
 calm.page.on('websocket', (socket) => {
   if (!socket.url().includes('link_stats')) return;
-  heard.opened += 1;
+  sockets.opened += 1;
   socket.on('close', () => {
-    heard.closed += 1;
+    sockets.closed += 1;
   });
 });
 
@@ -40,7 +40,7 @@ describe('traffic on the canvas', () => {
       await page.goto(`${server.url}/projects/${project.id}`);
       await page.locator('.link').waitFor({ state: 'attached' });
     }
-    assert.equal(heard.opened, 0);
+    assert.equal(sockets.opened, 0);
   });
 
   it('runs along the link in both directions, and has a text for screen readers', async () => {
@@ -54,7 +54,7 @@ describe('traffic on the canvas', () => {
       for (const way of ['ab', 'ba'] as const) await flow(page, way).waitFor({ state: 'attached' });
     const title = calm.page.locator('.link title').filter({ hasText: /PC1 → PC2 [\d.]+ k?bit\/s, PC2 → PC1 [\d.]+ k?bit\/s/ });
     await title.waitFor({ state: 'attached' });
-    assert.equal(heard.opened, 1);
+    assert.equal(sockets.opened, 1);
     await picture(calm.page, 'traffic');
   });
 
@@ -78,15 +78,15 @@ describe('traffic on the canvas', () => {
   it('needs no other connection for the graph of a link', async () => {
     await calm.page.locator('.link .hit').click({ force: true });
     await calm.page.locator('.link-graph path.way-ab[d*="L"]').first().waitFor({ state: 'attached' });
-    assert.equal(heard.opened, 1);
+    assert.equal(sockets.opened, 1);
     await calm.page.keyboard.press('Escape');
   });
 
   it('ends when its nodes stop, and polling stops, too', async () => {
     for (const { node_id } of [one, other]) await client.post(`${project.path}/nodes/${node_id}/stop`, {}, 200);
     await flow(calm.page, 'ab').waitFor({ state: 'detached' });
-    await waitFor(() => heard.closed === 1, { what: 'the connection that is closed' });
-    assert.equal(heard.opened, 1);
+    await waitFor(() => sockets.closed === 1, { what: 'the connection that is closed' });
+    assert.equal(sockets.opened, 1);
   });
 
   it('causes no error in the page', () => assert.deepEqual([...calm.problems, ...moving.problems], []));

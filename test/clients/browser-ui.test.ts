@@ -1,4 +1,4 @@
-/** The established page for browsers: what it asks for in its order, and whole objects that it sends back. */
+/** GNS3's web client: its requests in their order, including whole objects that it sends back. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -7,12 +7,12 @@ import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { freshName, type NodeBody, withServer } from '../support/with-server.ts';
-import { hasKeys, persona } from './persona.ts';
+import { clientProgram, hasKeys } from './client-program.ts';
 
 const { server, client } = await withServer();
 const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36', accept: 'application/json, text/plain, */*' };
 const own = { origin: server.url, referer: `${server.url}/static/web-ui/server/1/projects` };
-const speak = persona(client, { ...agent, ...own, 'content-type': 'application/json' });
+const speak = clientProgram(client, { ...agent, ...own, 'content-type': 'application/json' });
 const json = async <T = Record<string, unknown>>(line: string, status: number, body?: unknown): Promise<T> =>
   (await speak(line, status, body === undefined ? {} : { body })).json<T>();
 
@@ -21,7 +21,7 @@ type Body = Record<string, unknown>;
 describe('the list of servers', () => {
   const elsewhere = { ...agent, origin: 'https://gns3.github.io' };
 
-  test('takes the version for one of 2.2, also from the page of another server, with credentials', async () => {
+  test('accepts the version as 2.2, also from the page of another server, with credentials', async () => {
     const reply = expectStatus(await client.send('GET /v2/version', { headers: elsewhere }), 200);
     const [major, minor] = reply.json<{ version: string }>().version.split('.').map(Number);
     assert.ok(major === 2 && minor !== undefined && minor >= 2);
@@ -30,7 +30,7 @@ describe('the list of servers', () => {
     assert.equal(reply.headers['content-type'], 'application/json');
   });
 
-  test('asks before it changes something there', async () => {
+  test('preflights a change on another server', async () => {
     const asks = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization,content-type' };
     const reply = expectStatus(await client.send('OPTIONS /v2/projects', { headers: { ...elsewhere, ...asks } }), 200);
     assert.equal(reply.headers['access-control-allow-headers'], asks['access-control-request-headers']);
@@ -42,7 +42,7 @@ describe('the list of servers', () => {
   });
 });
 
-test('its old addresses lead to a page', async () => {
+test('the addresses of older versions redirect to a page', async () => {
   for (const path of [
     '/static/web-ui/bundled',
     '/static/web-ui/server/1/projects',
@@ -76,7 +76,7 @@ describe('the page of a project', () => {
     await speak(`POST ${path}/close`, 204, { body: {} });
   });
 
-  test('opens it and asks for all that it shows', async () => {
+  test('opens it and reads all of its objects', async () => {
     assert.equal((await json(`GET ${path}`, 200)).status, 'closed');
     assert.equal((await json(`POST ${path}/open`, 201, {})).status, 'opened');
     for (const what of ['nodes', 'links', 'drawings']) assert.deepEqual(await json(`GET ${path}/${what}`, 200), []);
@@ -97,7 +97,7 @@ describe('the page of a project', () => {
     assert.equal(unknown.headers['content-type'], 'image/svg+xml');
   });
 
-  test('nodes are dropped, moved, renamed and labelled, and its listener is told', async () => {
+  test('nodes are dropped, moved, renamed and labelled, and its listener is notified', async () => {
     const listener = await listen(`${server.url}${path}/notifications/ws`);
     const templates = await json<{ name: string; template_id: string }[]>('GET /v2/templates', 200);
     const template = templates.find(({ name }) => name === 'VPCS')?.template_id;
@@ -114,13 +114,13 @@ describe('the page of a project', () => {
     assert.deepEqual((await json<NodeBody>(node, 200, { label })).label, { ...label, text: 'Edited' });
     await listener.find(({ action, event }) => action === 'node.updated' && (event.label as Body).x === -7, 'the label');
     assert.equal(other.status, 'stopped');
-    // It sends what it was shown.
+    // The client sends the node back unchanged.
     const shown = await json<NodeBody>(`GET ${path}/nodes/${one.node_id}`, 200);
     assert.deepEqual(await json(node, 200, shown), shown);
     await listener.close();
   });
 
-  test('a link is sent back whole, with zeros for filters that nobody set', async () => {
+  test('a link is sent back whole, with zeros for unset filters', async () => {
     const label = { rotation: 0, style: 'font-size: 10; font-style: Verdana', text: 'e0', x: 5, y: 5 };
     const ends = nodes.map(({ node_id }) => ({ node_id, port_number: 0, adapter_number: 0, label }));
     await speak(`POST ${path}/links`, 201, { body: { nodes: ends } });
@@ -178,7 +178,7 @@ describe('the page of a project', () => {
     await speak(`DELETE /v2/projects/${copy.project_id}`, 204);
   });
 
-  test('an archive that it was given comes back as a form', async () => {
+  test('an exported archive is imported as a form', async () => {
     const archive = expectStatus(await client.send(`GET ${path}/export`, { headers: agent }), 200).bytes;
     const boundary = '----WebKitFormBoundaryS4gXs3J2kWgq0Q1b';
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="lab.gns3project"\r\nContent-Type: application/octet-stream\r\n\r\n`;
@@ -190,7 +190,7 @@ describe('the page of a project', () => {
   });
 });
 
-test('an image is uploaded as it is, and one that is too small to be one is not listed', async () => {
+test('an image is uploaded unchanged, and a file too small for an image is not listed', async () => {
   const upload = (line: string, size: number) =>
     client.send(line, { raw: new Uint8Array(size), headers: { ...agent, ...own, 'content-type': 'application/octet-stream' } });
   expectStatus(await upload('POST /v2/compute/qemu/images/web.img', 64), 204);

@@ -1,4 +1,4 @@
-/** The desktop program: what it asks for in its order, with its headers; it draws what it is told by WebSocket, not what is answered. */
+/** GNS3's desktop client: its requests in their order, with its headers. It renders WebSocket notifications, not responses. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
@@ -8,7 +8,7 @@ import { type Listener, listen, type Notice } from '../support/notices.ts';
 import { openPcap } from '../support/pcap.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { end, freshName, type NodeBody, withServer } from '../support/with-server.ts';
-import { hasKeys, persona } from './persona.ts';
+import { clientProgram, hasKeys } from './client-program.ts';
 
 interface Template {
   template_id: string;
@@ -18,7 +18,10 @@ interface Template {
 
 const { server, client } = await withServer({ args: ['--local'] });
 const ownVersion = '2.2.61';
-const speak = persona(client, { 'user-agent': `GNS3 QT Client v${ownVersion} (Linux-x86_64)`, 'content-type': 'application/json' });
+const speak = clientProgram(client, {
+  'user-agent': `GNS3 QT Client v${ownVersion} (Linux-x86_64)`,
+  'content-type': 'application/json',
+});
 const json = async <T = Record<string, unknown>>(line: string, status: number, body?: unknown): Promise<T> =>
   (await speak(line, status, body === undefined ? {} : { body })).json<T>();
 
@@ -27,7 +30,7 @@ describe('connecting', () => {
     for (const _ of [1, 2]) assert.deepEqual(await json('GET /v2/version', 200), { local: true, version: ownVersion });
   });
 
-  test('the first frame is there at once, and usage of the computes comes by itself', async () => {
+  test('the first frame arrives at once, and usage of the computes without a request', async () => {
     const listener = await listen(`${server.url}/v2/notifications/ws`);
     const { event } = await listener.find(({ action }) => action === 'compute.updated', 'usage of a compute');
     hasKeys(event, computeKeys);
@@ -44,7 +47,7 @@ describe('connecting', () => {
     await listener.close();
   });
 
-  test('lists of templates, computes, appliances and projects have what it reads', async () => {
+  test('lists of templates, computes, appliances and projects have the keys that the client reads', async () => {
     const templates = await json<Template[]>('GET /v2/templates', 200);
     for (const template of templates)
       hasKeys(
@@ -87,14 +90,14 @@ describe('a project', () => {
   let pc: string;
   let listener: Listener;
   let controller: Listener;
-  const told = async (action: string, accepts: (event: Notice['event']) => boolean) =>
+  const notified = async (action: string, accepts: (event: Notice['event']) => boolean) =>
     (await listener.find((notice) => notice.action === action && accepts(notice.event), action)).event;
-  const nodeTold = (action: string, node_id: unknown, accepts: (event: Notice['event']) => boolean = () => true) =>
-    told(action, (event) => event.node_id === node_id && accepts(event));
+  const nodeNotified = (action: string, node_id: unknown, accepts: (event: Notice['event']) => boolean = () => true) =>
+    notified(action, (event) => event.node_id === node_id && accepts(event));
   /** Made of the template and never looked at in the answer. */
   const drop = async (x: number, y: number): Promise<NodeBody> => {
     const { node_id } = await json<NodeBody>(`POST ${path}/templates/${pc}`, 201, { x, y, compute_id: 'local' });
-    return (await nodeTold('node.created', node_id)) as NodeBody;
+    return (await nodeNotified('node.created', node_id)) as NodeBody;
   };
 
   before(async () => {
@@ -115,7 +118,7 @@ describe('a project', () => {
     await controller?.close();
   });
 
-  test('a node appears when it is told, with ports and all that it draws', async () => {
+  test('a node appears with its notification, with ports and all that the client renders', async () => {
     const node = await drop(-100, 20);
     hasKeys(node, 'compute_id console console_host console_type first_port_name label locked name node_directory node_type');
     hasKeys(node, 'port_name_format port_segment_size ports properties status symbol template_id width height x y z');
@@ -123,18 +126,18 @@ describe('a project', () => {
     assert.deepEqual([node.x, node.y], [-100, 20]);
   });
 
-  test('a change has its three ids and no properties, and is told', async () => {
+  test('a change has its three ids and no properties, and is notified', async () => {
     const { node_id, label } = await drop(0, 0);
     const ids = { properties: {}, node_type: 'vpcs', node_id, compute_id: 'local' };
     await speak(`PUT ${path}/nodes/${node_id}`, 200, {
       body: { ...ids, x: 5, y: -6, z: 2, label, symbol: ':/symbols/router.svg' },
     });
-    const moved = await nodeTold('node.updated', node_id, ({ x }) => x === 5);
+    const moved = await nodeNotified('node.updated', node_id, ({ x }) => x === 5);
     assert.deepEqual([moved.y, moved.z, moved.symbol, moved.width], [-6, 2, ':/symbols/router.svg', 66]);
     await speak(`PUT ${path}/nodes/${node_id}`, 200, {
       body: { ...ids, name: 'Renamed', console_auto_start: false, custom_adapters: [] },
     });
-    const renamed = await nodeTold('node.updated', node_id, ({ name }) => name === 'Renamed');
+    const renamed = await nodeNotified('node.updated', node_id, ({ name }) => name === 'Renamed');
     assert.equal((renamed.label as { text: string }).text, 'Renamed');
   });
 
@@ -147,7 +150,7 @@ describe('a project', () => {
       suspend: false,
     };
     const { link_id } = await json(`POST ${path}/links`, 201, created);
-    await told('link.created', (event) => event.link_id === link_id);
+    await notified('link.created', (event) => event.link_id === link_id);
     const label = (text: string) => ({
       text,
       x: 3,
@@ -161,16 +164,16 @@ describe('a project', () => {
     ];
     for (const nodes of [[labelled[0], end(other)], labelled])
       await speak(`PUT ${path}/links/${link_id}`, 201, { body: { ...created, nodes } });
-    const link = await told(
+    const link = await notified(
       'link.updated',
       (event) => event.link_id === link_id && JSON.stringify(event.nodes).split('"e0"').length === 3,
     );
     assert.deepEqual(link.link_style, created.link_style);
     await speak(`POST ${path}/nodes/${one.node_id}/start`, 200);
-    await nodeTold('node.updated', one.node_id, ({ status }) => status === 'started');
+    await nodeNotified('node.updated', one.node_id, ({ status }) => status === 'started');
     const capture = { capture_file_name: 'PC1_Ethernet0_to_PC2_Ethernet0.pcap', data_link_type: 'DLT_EN10MB' };
     await speak(`POST ${path}/links/${link_id}/start_capture`, 201, { body: capture });
-    await told(
+    await notified(
       'link.updated',
       (event) => event.link_id === link_id && event.capturing === true && event.capture_file_path !== null,
     );
@@ -178,7 +181,7 @@ describe('a project', () => {
     assert.equal(stream.headers['content-type'], 'application/vnd.tcpdump.pcap');
     await waitFor(() => stream.bytes().length >= 24, { what: 'the header of the capture' });
     await speak(`POST ${path}/links/${link_id}/stop_capture`, 201, { raw: '' });
-    await told(
+    await notified(
       'link.updated',
       (event) => event.link_id === link_id && event.capturing === false && event.capture_file_name !== null,
     );
@@ -187,13 +190,13 @@ describe('a project', () => {
     await speak(`POST ${path}/nodes/${one.node_id}/console/reset`, 204);
     await speak(`GET ${path}/links/${link_id}/available_filters`, 200);
     await speak(`DELETE ${path}/links/${link_id}`, 204);
-    await told('link.deleted', (event) => event.link_id === link_id);
+    await notified('link.deleted', (event) => event.link_id === link_id);
   });
 
-  test('a copy of a node is drawn where it was asked for', async () => {
+  test('a copy of a node has the requested position', async () => {
     const { node_id } = await drop(30, 30);
     await speak(`POST ${path}/nodes/${node_id}/duplicate`, 201, { body: { x: 80, y: 80, z: 1 } });
-    await told('node.created', ({ x, node_type }) => x === 80 && node_type === 'vpcs');
+    await notified('node.created', ({ x, node_type }) => x === 80 && node_type === 'vpcs');
   });
 
   test('drawings: put, moved, deleted', async () => {
@@ -201,17 +204,17 @@ describe('a project', () => {
       '<svg height="100" width="200"><rect fill="#ffffff" height="100" stroke="#000000" stroke-width="2" width="200" /></svg>';
     const drawing = { drawing_id: randomUUID(), x: 1, y: 2, z: 0, rotation: 0, locked: false, svg };
     await speak(`POST ${path}/drawings`, 201, { body: drawing });
-    await told('drawing.created', ({ drawing_id }) => drawing_id === drawing.drawing_id);
+    await notified('drawing.created', ({ drawing_id }) => drawing_id === drawing.drawing_id);
     await speak(`PUT ${path}/drawings/${drawing.drawing_id}`, 201, { body: { ...drawing, x: 50 } });
-    await told('drawing.updated', ({ x }) => x === 50);
+    await notified('drawing.updated', ({ x }) => x === 50);
     await speak(`DELETE ${path}/drawings/${drawing.drawing_id}`, 204);
-    await told('drawing.deleted', ({ drawing_id }) => drawing_id === drawing.drawing_id);
+    await notified('drawing.deleted', ({ drawing_id }) => drawing_id === drawing.drawing_id);
   });
 
-  test('snapshots: made, restored and told, deleted', async () => {
+  test('snapshots are created, restored with a notification, and deleted', async () => {
     const { snapshot_id } = await json(`POST ${path}/snapshots`, 201, { name: 'before' });
     await speak(`POST ${path}/snapshots/${snapshot_id}/restore`, 201);
-    await told('snapshot.restored', (event) => event.snapshot_id === snapshot_id);
+    await notified('snapshot.restored', (event) => event.snapshot_id === snapshot_id);
     hasKeys(
       (await json<Record<string, unknown>[]>(`GET ${path}/snapshots`, 200))[0] ?? {},
       'snapshot_id name created_at project_id',
@@ -219,7 +222,7 @@ describe('a project', () => {
     await speak(`DELETE ${path}/snapshots/${snapshot_id}`, 204);
   });
 
-  test('settings of the scene are told to the server-wide listener', async () => {
+  test('changed settings of the scene notify the server-wide listener', async () => {
     const project = await json(`GET ${path}`, 200);
     await speak(`PUT ${path}`, 200, {
       body: { name: project.name, auto_close: false, scene_width: 3000, zoom: 90, show_layers: true },
@@ -227,7 +230,7 @@ describe('a project', () => {
     await controller.find(({ action, event }) => action === 'project.updated' && event.scene_width === 3000, 'the new size');
   });
 
-  test('a command for all nodes has no answer; closing is told; its file opens it again', async () => {
+  test('a command for all nodes has no body; closing is notified; loading the file opens the project again', async () => {
     await speak(`POST ${path}/nodes/stop`, 204);
     const { path: folder, filename } = await json(`GET ${path}`, 200);
     await speak(`POST ${path}/close`, 204, { body: {} });
@@ -257,7 +260,7 @@ describe('its forms for templates', () => {
     assert.deepEqual(images.map(({ filename }) => filename).sort(), ['one.img', 'two.img']);
   });
 
-  test('a symbol is uploaded, and a template with it is made, changed and deleted, each told', async () => {
+  test('a symbol is uploaded, and a template with it is created, changed and deleted, each with a notification', async () => {
     const controller = await listen(`${server.url}/v2/notifications/ws`);
     await speak('POST /v2/symbols/own.svg/raw', 204, { raw: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>' });
     const template_id = randomUUID();

@@ -1,16 +1,20 @@
-/** A controller of the established kind that uses this server as a compute: what it asks for, how, and what it reads of it. */
+/** A stock GNS3 controller that uses this server as a compute: its requests, and the keys that it reads. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { type NodeBody, withServer } from '../support/with-server.ts';
-import { hasKeys, persona } from './persona.ts';
+import { clientProgram, hasKeys } from './client-program.ts';
 
 const { server, client } = await withServer();
-const speak = persona(client, { 'user-agent': 'Python/3.11 aiohttp/3.9.5', accept: '*/*', 'content-type': 'application/json' });
+const speak = clientProgram(client, {
+  'user-agent': 'Python/3.11 aiohttp/3.9.5',
+  accept: '*/*',
+  'content-type': 'application/json',
+});
 
-interface Said {
+interface Notice {
   action: string;
   event: Record<string, unknown>;
   project_id?: string;
@@ -21,7 +25,7 @@ test('it connects: capabilities with an equal version, then notifications with a
   hasKeys(capabilities, 'version node_types platform');
   assert.equal(String(capabilities.version).split('-')[0], '2.2.60');
   const socket = await openWebSocket(`${server.url}/v2/compute/notifications/ws`);
-  const first = JSON.parse(String(await socket.next((message) => typeof message === 'string'))) as Said;
+  const first = JSON.parse(String(await socket.next((message) => typeof message === 'string'))) as Notice;
   assert.equal(first.action, 'ping');
   hasKeys(first.event, 'cpu_usage_percent memory_usage_percent');
   socket.close();
@@ -32,9 +36,9 @@ describe('a link of two nodes', () => {
   const project_id = randomUUID();
   const project = `/v2/compute/projects/${project_id}`;
 
-  test('is a project, two nodes, two datagram ports and two NIOs; starts are told', async () => {
+  test('creates a project, two nodes, two datagram ports and two NIOs; starts are notified', async () => {
     const socket = await openWebSocket(`${server.url}/v2/compute/notifications/ws`);
-    const said = () => socket.messages.map((message) => JSON.parse(String(message)) as Said);
+    const notices = () => socket.messages.map((message) => JSON.parse(String(message)) as Notice);
     await speak('POST /v2/compute/projects', 201, { body: { name: 'peer', project_id, variables: null } });
     const make = async (name: string) =>
       (
@@ -60,9 +64,9 @@ describe('a link of two nodes', () => {
       await speak(`POST ${project}/vpcs/nodes/${node_id}/start`, 200, { raw: '' });
     }
     for (const { node_id } of nodes) {
-      const isStart = ({ action, event }: Said) =>
+      const isStart = ({ action, event }: Notice) =>
         action === 'node.updated' && event.node_id === node_id && event.status === 'started';
-      const { project_id: of } = await waitFor(() => said().find(isStart), { what: 'the start of a node' });
+      const { project_id: of } = await waitFor(() => notices().find(isStart), { what: 'the start of a node' });
       assert.equal(of, project_id);
     }
     for (const { node_id } of nodes) {

@@ -1,11 +1,11 @@
-/** Libraries and command lines: gns3fy, Ansible, Terraform, curl, a proxy, and those that read the text instead of JSON. */
+/** Libraries and command lines: gns3fy, Ansible, Terraform, curl, a proxy, and clients that parse the text instead of JSON. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import type { Link } from '../../src/schema/link.ts';
 import { expectStatus } from '../support/raw-http.ts';
 import { createNode, createProject, freshName, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
-import { hasKeys, persona } from './persona.ts';
+import { clientProgram, hasKeys } from './client-program.ts';
 
 const { client } = await withServer();
 type Body = Record<string, unknown>;
@@ -13,7 +13,7 @@ type Body = Record<string, unknown>;
 describe('gns3fy and the Ansible collection', () => {
   const credentials = `Basic ${Buffer.from('admin:secret').toString('base64')}`;
   const python = { 'user-agent': 'python-requests/2.31.0', accept: 'application/json', authorization: credentials };
-  const speak = persona(client, python);
+  const speak = clientProgram(client, python);
   const json = async <T = Body>(line: string, status: number, body?: unknown): Promise<T> =>
     (await speak(line, status, body === undefined ? {} : { body })).json<T>();
   const nodeTypes =
@@ -55,13 +55,13 @@ describe('gns3fy and the Ansible collection', () => {
     const link = await json(`POST ${path}/links`, 201, { nodes: [port(pc, 'Ethernet0'), port(hub, 'Ethernet1')] });
     assert.equal(link.link_type, 'ethernet');
     const of = await json<Body[]>(`GET ${path}/nodes/${pc.node_id}/links`, 200);
-    // In a list labels have a style, also those that were made without one.
+    // In a list every label has a style, also one created without it.
     const ends = (one: unknown) =>
       (one as Link).nodes.map(({ label, ...end }) => ({ ...end, label: { ...label, style: typeof label?.style } }));
     assert.deepEqual(of.map(ends), [ends(link).map((end) => ({ ...end, label: { ...end.label, style: 'string' } }))]);
     assert.deepEqual({ ...of[0], nodes: null }, { ...link, nodes: null });
     const became = async (verb: string) => (await json<NodeBody>(`POST ${path}/nodes/${pc.node_id}/${verb}`, 200)).status;
-    // A PC that was to be suspended runs on, as on the established server.
+    // A VPCS cannot be suspended and keeps running, as in GNS3.
     for (const verb of ['start', 'suspend', 'reload']) assert.equal(await became(verb), 'started', verb);
     assert.equal(await became('stop'), 'stopped');
     for (const verb of ['start', 'stop', 'reload', 'suspend', 'stop']) await speak(`POST ${path}/nodes/${verb}`, 204);
@@ -86,13 +86,13 @@ describe('gns3fy and the Ansible collection', () => {
   });
 
   test('whatever is refused is JSON with status and message', async () => {
-    const nobody = randomUUID();
+    const unknownId = randomUUID();
     const refused: [string, number, unknown?][] = [
-      [`GET /v2/projects/${nobody}`, 404],
-      [`GET ${path}/nodes/${nobody}`, 404],
-      [`POST ${path}/nodes/${nobody}/start`, 404],
-      [`POST ${path}/templates/${nobody}`, 404, { x: 0, y: 0 }],
-      [`GET /v2/templates/${nobody}`, 404],
+      [`GET /v2/projects/${unknownId}`, 404],
+      [`GET ${path}/nodes/${unknownId}`, 404],
+      [`POST ${path}/nodes/${unknownId}/start`, 404],
+      [`POST ${path}/templates/${unknownId}`, 404, { x: 0, y: 0 }],
+      [`GET /v2/templates/${unknownId}`, 404],
       [`POST /v2/projects`, 409, { name: project.name }],
       [`POST /v2/projects`, 400, { nothing: 1 }],
       [`POST ${path}/nodes`, 400, {}],
@@ -116,7 +116,7 @@ describe('gns3fy and the Ansible collection', () => {
 });
 
 describe('the Terraform provider', () => {
-  const speak = persona(client, { 'user-agent': 'Go-http-client/1.1', 'accept-encoding': 'gzip' });
+  const speak = clientProgram(client, { 'user-agent': 'Go-http-client/1.1', 'accept-encoding': 'gzip' });
   const typed = { 'content-type': 'application/json' };
 
   test('a project is made on the controller, then on the compute, then opened by an empty body', async () => {
@@ -165,7 +165,7 @@ describe('the Terraform provider', () => {
   });
 });
 
-describe('bodies that do not say what they are', () => {
+describe('bodies without a Content-Type', () => {
   const forms: [string, Record<string, string>][] = [
     ['curl -d', { 'user-agent': 'curl/7.88.1', accept: '*/*', 'content-type': 'application/x-www-form-urlencoded' }],
     ['requests.post(data=text)', { 'user-agent': 'python-requests/2.31.0' }],
@@ -174,7 +174,7 @@ describe('bodies that do not say what they are', () => {
   ];
   for (const [who, headers] of forms) {
     test(`${who}: a project with a node, started without a body`, async () => {
-      const speak = persona(client, headers);
+      const speak = clientProgram(client, headers);
       const { project_id } = (await speak('POST /v2/projects', 201, { body: { name: freshName('form') } })).json();
       const path = `/v2/projects/${project_id}`;
       await speak(`POST ${path}/open`, 201, { raw: '' });
@@ -195,7 +195,7 @@ describe('programs that read text', () => {
   });
 
   test('a proxy knows routes by their template, and looks for the console in the bytes', async () => {
-    const speak = persona(client, { via: '1.1 gns3-proxy', connection: 'close' });
+    const speak = clientProgram(client, { via: '1.1 gns3-proxy', connection: 'close' });
     const list = await speak('GET /v2/projects', 200);
     assert.equal(list.headers['x-route'], '/v2/projects');
     const nodes = await speak(`GET ${project.path}/nodes`, 200);

@@ -1,5 +1,5 @@
 /**
- * The transcripts of the established server, replayed: same status, content type, `X-Route`, and body. What differs on purpose is a
+ * The transcripts of GNS3, replayed: same status, content type, `X-Route`, and body. Each intended difference is a
  * row of `divergences.md`; a difference without a row fails, and so does a row without a difference.
  */
 import assert from 'node:assert/strict';

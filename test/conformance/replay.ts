@@ -1,4 +1,4 @@
-/** Makes the calls of a transcript to a server and tells where its answers differ. */
+/** Sends the calls of a transcript to a server and reports where its responses differ. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import type { Call, MadeBody } from './transcript.ts';
 /** How a call that asks how something is may have to wait for it, ms. */
 const settleMs = 5_000;
 const pollMs = 100;
-/** On which the established server listened: it was asked to be its own compute. */
+/** The address on which GNS3 listened: it was configured as its own compute. */
 const recordedPort = 3080;
 
 export interface CallDifference extends Difference {
@@ -36,7 +36,7 @@ export class Replay {
     return found;
   }
 
-  /** States that a server reaches by itself are asked for again until they are reached. */
+  /** States that a server reaches asynchronously are polled. */
   async #settled(call: Call, isExpected: (difference: CallDifference) => boolean): Promise<CallDifference[]> {
     const limit = performance.now() + (call.compare === 'part' ? settleMs : 0);
     for (;;) {

@@ -1,5 +1,5 @@
 /**
- * What the established server (2.2.60, Linux) was asked, and what it answered: one call a line in `transcripts/`, in the order in
+ * Requests to GNS3 (2.2.60, Linux) and its responses: one call a line in `transcripts/`, in the order in
  * which they were made. Words of messages are left out; ours are our own.
  */
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ export interface Call {
   /** Method and path; `<name>` stands for what an earlier call saved, `<work>` for a folder that clients may use. */
   readonly call: string;
   readonly body?: unknown;
-  /** Sent as it is: text (each character a byte), or what must be made. */
+  /** Sent unchanged: text (each character a byte), or a generated body. */
   readonly raw?: string | MadeBody;
   readonly headers?: Record<string, string>;
   /** Only so many bytes of the answer are read. */

@@ -1,4 +1,4 @@
-/** Who may use the server: TLS, credentials and tickets, pages of other origins. */
+/** Access to the server: TLS, credentials and tickets, pages of other origins. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -67,9 +67,9 @@ describe('credentials', () => {
       'sec-websocket-version': '13',
       'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
     };
-    const nobody = crypto.randomUUID();
+    const unknownId = crypto.randomUUID();
     const ask = async (path: string) => (await client.send(`GET ${path}`, { headers: upgrade })).status;
-    const consolePath = `/v2/projects/${nobody}/nodes/${nobody}/console/ws`;
+    const consolePath = `/v2/projects/${unknownId}/nodes/${unknownId}/console/ws`;
     assert.equal(await ask(consolePath), 401);
     client.close();
     await server.stop();
@@ -109,17 +109,17 @@ describe('TLS', () => {
     test(`${what}: the start fails with a sentence`, async () => {
       const main = resolve(import.meta.dirname, '../../src/main.ts');
       const child = spawn(process.execPath, [main, '--port', '0', '--data-dir', join(folder, 'data'), ...args]);
-      let said = '';
+      let output = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
+        output += text;
       });
       assert.equal(await new Promise((done) => child.once('close', done)), 2);
-      assert.match(said, says);
+      assert.match(output, says);
     });
   }
 });
 
-test('pages of other origins: those that are allowed, and no others', async () => {
+test('pages of other origins: only allowed ones are served', async () => {
   const server = await startServer({
     config: { Server: { allowed_origins: 'https://lab.example' }, Qemu: { acceleration: 'off' } },
   });

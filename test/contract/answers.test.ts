@@ -1,4 +1,4 @@
-/** What holds for every answer and every request: headers, the form of JSON, errors, limits. */
+/** Rules for every request and response: headers, the form of JSON, errors, limits. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
@@ -91,7 +91,7 @@ describe('every answer', () => {
     assert.equal((await bench.client.get<{ name: string }>(made.path)).name, name);
   });
 
-  test('an error is an object of message and status; 400 tells method, route and request too', async () => {
+  test('an error is an object of message and status; 400 adds method, route and request', async () => {
     const missing = expectFault(await bench.client.send(`GET ${nowhere}`), 404, /00000000-0000-4000-8000-000000000000/);
     assert.deepEqual(Object.keys(missing), ['message', 'status']);
     const bad = expectFault(await bench.client.send('POST /v2/projects?', { body: { name: 5 } }), 400);
@@ -185,7 +185,7 @@ describe('every request', () => {
   });
 });
 
-describe('what is no request of HTTP', () => {
+describe('input that is not an HTTP request', () => {
   const cases: [what: string, sent: string, status: number][] = [
     ['no request line', 'GARBAGE\r\n\r\n', 400],
     ['headers beyond the limit', `GET /v2/version HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],

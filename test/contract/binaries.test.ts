@@ -17,14 +17,14 @@ interface Binary {
 const folder = await realpath(await mkdtemp(join(tmpdir(), 'pb-bin-')));
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** An emulator that only knows its version, and writes a line for each time it was asked. */
+/** An emulator that only prints its version, and logs each call. */
 async function fake(name: string, version: string): Promise<void> {
-  const text = `#!/bin/sh\necho asked >> ${folder}/asked-${name}\necho "QEMU emulator version ${version} (Debian 1:${version})"\n`;
+  const text = `#!/bin/sh\necho calls >> ${folder}/calls-${name}\necho "QEMU emulator version ${version} (Debian 1:${version})"\n`;
   await writeFile(join(folder, name), text);
   await chmod(join(folder, name), 0o755);
 }
-async function timesAsked(name: string): Promise<number> {
-  return (await readFile(join(folder, `asked-${name}`), 'utf8').catch(() => '')).split('\n').length - 1;
+async function callCount(name: string): Promise<number> {
+  return (await readFile(join(folder, `calls-${name}`), 'utf8').catch(() => '')).split('\n').length - 1;
 }
 
 await fake('qemu-system-sh4', '7.9.1');
@@ -60,14 +60,14 @@ describe('GET /v2/compute/qemu/binaries', () => {
 
   test('the version is read once for each file, and again after the file changed', async () => {
     await list();
-    const asked = await timesAsked('qemu-system-mips64el');
-    assert.equal(asked, 1);
+    const calls = await callCount('qemu-system-mips64el');
+    assert.equal(calls, 1);
     await Promise.all([list(), list(), list()]);
-    assert.equal(await timesAsked('qemu-system-mips64el'), 1);
+    assert.equal(await callCount('qemu-system-mips64el'), 1);
     await fake('qemu-system-mips64el', '8.10.20');
     const found = (await list()).find(({ path }) => path.endsWith('mips64el'));
     assert.equal(found?.version, '8.10.20');
-    assert.equal(await timesAsked('qemu-system-mips64el'), 2);
+    assert.equal(await callCount('qemu-system-mips64el'), 2);
   });
 
   test('archs filters', async () => {

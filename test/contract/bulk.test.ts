@@ -37,7 +37,7 @@ async function world(project: ProjectHandle): Promise<unknown> {
 }
 
 describe('POST bulk', () => {
-  it('makes all in the order of the request, tells each, and undoes it as one step', async () => {
+  it('creates all in the order of the request, notifies of each, and undoes them as one step', async () => {
     const project = await createProject(client);
     const before = await world(project);
     const listener = await listen(`${server.url}${project.path}/notifications/ws`);
@@ -58,12 +58,12 @@ describe('POST bulk', () => {
     assert.deepEqual(await client.get(`${project.path}/links`), made.links);
     assert.deepEqual(await client.get(`${project.path}/drawings`), made.drawings);
     await listener.find(({ action }) => action === 'drawing.created', 'the last event');
-    const told = listener.notices();
+    const notices = listener.notices();
     assert.deepEqual(
-      told.map(({ event }) => event),
+      notices.map(({ event }) => event),
       [...made.nodes, ...made.links, ...made.drawings],
     );
-    const numbers = told.map(({ seq }) => Number(seq));
+    const numbers = notices.map(({ seq }) => Number(seq));
     assert.deepEqual(
       numbers,
       numbers.map((_, n) => Number(numbers[0]) + n),
@@ -111,7 +111,7 @@ describe('POST bulk', () => {
       [{ ...many, nodes: [...many.nodes, node('bad', { compute_id: 'nowhere' })] }, 404, /^nodes\[10\]/],
       [{ ...many, links: [{ nodes: [at('n0'), at('n0')] }] }, 409, /^links\[0\]: .*itself/],
       [{ ...many, links: [{ nodes: [at('n0'), { ...at('n1'), port_number: 7 }] }] }, 404, /^links\[0\]: Port 0\/7/],
-      [{ ...many, links: [{ nodes: [at('n0'), at('nobody')] }] }, 400, /no node has the ref "nobody"/],
+      [{ ...many, links: [{ nodes: [at('n0'), at('missing')] }] }, 400, /no node has the ref "missing"/],
       [{ ...many, links: [{ nodes: [at('n0'), { ...end(old), ref: 'n1' }] }] }, 400, /either node_id or ref/],
       [{ ...many, nodes: [...many.nodes, node('n1')] }, 400, /another has "n1" too/],
       [{ ...many, links: [{ nodes: [at('n0'), at('n1')], filters: { delay: [-5] } }] }, 400, /^links\[0\]: Filter delay/],
@@ -139,7 +139,7 @@ describe('POST bulk', () => {
     assert.equal((await client.get<unknown[]>(`${project.path}/nodes`)).length, 2);
   });
 
-  it('is there whole or not at all when the server was killed', async () => {
+  it('is complete or absent after the server was killed', async () => {
     const project = await createProject(client);
     for (let round = 0; round < 6; round++) {
       const sending = client.send(`POST ${project.path}/bulk`, { body: pairs(30) }).then(

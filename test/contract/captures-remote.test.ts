@@ -75,7 +75,7 @@ const atRemote = async () => {
 };
 
 describe('captures at a compute that does not answer', () => {
-  test('are shown as not capturing, cannot be stopped, and go on when it is back', async () => {
+  test('are shown as not capturing, cannot be stopped, and resume when it is back', async () => {
     const unconfirmed = [false, null, 'remote.pcap', [[other.capture_id, false]]];
     assert.deepEqual(await seen(), unconfirmed);
     const refused = [

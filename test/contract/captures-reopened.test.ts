@@ -177,7 +177,7 @@ async function writeMap(path: string, key: string, value: unknown): Promise<void
 }
 
 describe('a capture that appends to a file', () => {
-  test('keeps what the file holds; without append it is replaced; a file of another kind is refused', async () => {
+  test('keeps the packets of the file; without append it is replaced; a file of another format is refused', async () => {
     const lab = await makeLab();
     await lab.startNodes();
     const again = async (body: object) => {

@@ -1,4 +1,4 @@
-/** Switches and hubs of the compute's API: their established objects and answers, and what is refused. */
+/** Switches and hubs of the compute's API: GNS3's objects and responses, and refusals. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -21,7 +21,7 @@ describe('a switch of the compute', () => {
     atm_switch: { mappings: {} },
   };
   for (const type of Object.keys(objects) as (keyof typeof objects)[]) {
-    test(`${type}: has the established object and answers`, async () => {
+    test(`${type}: has GNS3’s object and responses`, async () => {
       const node = await client.post<NodeBody>(place(type), { name: 'SW' });
       const { node_id } = node;
       const console = type === 'ethernet_switch' ? { console: node.console } : {};

@@ -37,7 +37,7 @@ async function silent(line: string, body?: unknown): Promise<ReturnType<typeof b
 }
 
 describe('POST, GET, PUT and DELETE of computes', () => {
-  test('local is there from the beginning', async () => {
+  test('local always exists', async () => {
     const local = await bench.client.get<ComputeBody>('/v2/computes/local');
     assertShape(local, computeShape);
     assert.equal(local.connected, true);
@@ -72,8 +72,8 @@ describe('POST, GET, PUT and DELETE of computes', () => {
     expectFault(await silent('POST /v2/computes', { name: 'away', ...address() }), 409, /away/);
   });
 
-  test('nobody listens there: 201, not connected, with the reason', async () => {
-    const reply = await silent('POST /v2/computes', { ...address(), name: 'nobody', port: 1 });
+  test('no server listens there: 201, not connected, with the reason', async () => {
+    const reply = await silent('POST /v2/computes', { ...address(), name: 'silent', port: 1 });
     const compute = expectStatus(reply, 201).json<ComputeBody>();
     assert.equal(compute.connected, false);
     assert.deepEqual(compute.capabilities, { ...(compute.capabilities as object), node_types: [], version: null });

@@ -78,11 +78,11 @@ test('snapshots are copied, and their archives hold the ids of the copy', async 
   assert.ok(bytes.includes(copy.project_id));
   const [entry] = JSON.parse(await readFile(`${copy.path}/snapshots/snapshots.conf`, 'utf8')) as Record<string, unknown>[];
   assert.deepEqual([entry?.name, entry?.project_id, entry?.filename], ['before', copy.project_id, 'before.gns3snapshot']);
-  // The source's own are as they were.
+  // Those of the source are unchanged.
   assert.ok((await readFile(`${path}/snapshots/before.gns3snapshot`, 'latin1')).includes(vm.node_id));
 });
 
-/** What the established program leaves when a snapshot is taken: the project file in an archive without compression, and an index. */
+/** GNS3's format of a snapshot: the project file in an uncompressed archive, and an index. */
 async function plantSnapshot(
   path: string,
   { project_id, name, text }: { project_id: string; name: string; text: string },

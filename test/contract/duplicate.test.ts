@@ -1,4 +1,4 @@
-/** Duplicating a project: what the request decides, and what is copied under which ids. */
+/** Duplicating a project: options of the request, and the copied objects with their ids. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -172,7 +172,7 @@ async function contentOf(path: string) {
   return { nodes, links, drawings };
 }
 
-describe('what is copied', () => {
+describe('the copied objects', () => {
   test('nodes, links, drawings and files, under new ids', async () => {
     const { project, vm } = await full();
     const source = await contentOf(project.path);
@@ -200,7 +200,7 @@ describe('what is copied', () => {
     assert.deepEqual(await readdir(`${copy.path}/project-files/qemu`), [twin.node_id]);
   });
 
-  test('no id of the source is left anywhere in the file of the copy; the source is as it was', async () => {
+  test('no id of the source remains anywhere in the file of the copy; the source is unchanged', async () => {
     const { project } = await full();
     const before = await contentOf(project.path);
     const copy = await duplicate(project);

@@ -1,4 +1,4 @@
-/** Files of projects and nodes: read and written as they are, of any size, and nothing but those of the project. */
+/** Files of projects and nodes: read and written byte for byte, of any size, and only those of the project. */
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ async function write(path: string, raw: string | Uint8Array): Promise<void> {
 const read = async (path: string) => expectStatus(await bench.client.send(`GET ${path}`), 200);
 
 describe('files of a project', () => {
-  test('come back as they were written, with type, length and time', async () => {
+  test('are read as they were written, with type, length and time', async () => {
     const project = await createProject(bench.client);
     const files = `${project.path}/files`;
     const contents: [string, string | Uint8Array, string][] = [
@@ -58,7 +58,7 @@ describe('files of a project', () => {
     assert.equal(await readFile(join(folderOf(project), 'README.txt'), 'utf8'), 'shorter');
   });
 
-  test('are refused outside the folder, and where there is none', async () => {
+  test('are refused outside the folder, and for a missing folder', async () => {
     const project = await createProject(bench.client);
     const files = `${project.path}/files`;
     await symlink('/etc', join(folderOf(project), 'etc'));
@@ -101,7 +101,7 @@ describe('files of a project', () => {
     assert.equal((await read(path)).text(), 'old');
   });
 
-  test('a closed project, and one that is not there', async () => {
+  test('a closed project, and an unknown one', async () => {
     const project = await createProject(bench.client);
     await write(`${project.path}/files/a.txt`, 'a');
     await bench.client.post(`${project.path}/close`, {}, 204);
@@ -114,7 +114,7 @@ describe('files of a project', () => {
 describe('files of a node', () => {
   for (const [where, compute, server] of [
     ['here', () => 'local', () => bench.server],
-    ['elsewhere', () => awayId, () => remote],
+    ['on a remote compute', () => awayId, () => remote],
   ] as const) {
     test(`${where}: read and written in its folder on its compute`, async () => {
       const project = await createProject(bench.client);
@@ -128,7 +128,7 @@ describe('files of a node', () => {
       assert.equal(script.headers['content-type'], 'application/octet-stream');
       await write(`${files}/startup.vpc`, 'echo other\n');
       assert.equal((await read(`${files}/startup.vpc`)).text(), 'echo other\n');
-      // As established: computes take it when a node is made; later the file is what is changed.
+      // As in GNS3: a compute takes it on creation; later the client changes the file.
       const properties = { startup_script: 'echo third\n' };
       expectFault(
         await bench.client.send(`PUT ${project.path}/nodes/${node.node_id}`, { body: { properties } }),

@@ -33,11 +33,11 @@ after(() => pinger?.finish());
 const change = (fields: Record<string, unknown>) => bench.client.put(port, { ...nio, ...fields }, 201);
 const median = (trips: readonly number[]) => trips[trips.length >> 1] ?? Number.NaN;
 const count = 40;
-/** Nothing is too late by itself, as this machine may be busy: but pings go on until one is back before `ms`. */
+/** A busy machine may delay any ping, so pings are repeated until one returns before `ms`. */
 const someEarlierThan = (ms: number) =>
   waitFor(async () => ((await pinger.burst(5))[0] ?? ms) < ms, { what: `an answer within ${ms} ms`, limitMs: 20_000 });
 
-describe('what a filter does to pings', () => {
+describe('the effect of a filter on pings', () => {
   test('nothing set: all are answered', async () => {
     await change({ filters: {}, suspend: false });
     assert.equal((await pinger.whole(count)).length, count);
@@ -96,7 +96,7 @@ describe('what a filter does to pings', () => {
   });
 
   test('corrupt: nothing is lost, and about half of the answers are damaged', async () => {
-    // A frame that is damaged on both ways may be whole again: what is inverted twice is as it was.
+    // A frame corrupted in both directions may be intact again: a bit inverted twice is unchanged.
     await change({ filters: { corrupt: [50] } });
     const before = pinger.damaged;
     const { length } = await pinger.burst(count);
@@ -110,7 +110,7 @@ describe('what a filter does to pings', () => {
     assert.equal((await pinger.whole(count)).length, count);
   });
 
-  test('unknown filters of a NIO: 400, and the link goes on', async () => {
+  test('unknown filters of a NIO: 400, and the link keeps working', async () => {
     expectFault(await bench.client.send(`PUT ${port}`, { body: { ...nio, filters: { lag: [1] } } }), 400, /latency/);
     assert.equal((await pinger.whole(10)).length, 10);
   });

@@ -1,4 +1,4 @@
-/** What a link does to frames goes on after the server was killed, after the fabric was, and when its project is opened again. */
+/** Filters of a link stay in effect after the server is killed, after the fabric is killed, and when its project is reopened. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { processesOf } from '../support/leftovers.ts';
@@ -23,7 +23,7 @@ interface Stats {
 /** Every frame towards the second node twice, through a wide bottleneck; of those back each is lost in a burst without end. */
 const filters = { duplicate_ab: [100], burst_loss_ba: [100], bandwidth_ab: [100_000], reorder_ab: [10, 2], seed: [7] };
 
-test('filters of each direction and suspension go on, whoever is killed', { timeout: 180_000 }, async () => {
+test('filters of each direction and suspension persist when the server or the fabric is killed', { timeout: 180_000 }, async () => {
   const { client, server } = bench;
   const project = await createProject(client);
   const pc = (number: 1 | 2) => createNode(client, project, 'vpcs', { properties: { startup_script: `ip 10.0.0.${number}/24\n` } });

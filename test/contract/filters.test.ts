@@ -1,4 +1,4 @@
-/** Packet filters of a link: what is stored, what is refused, what is offered. */
+/** Packet filters of a link: stored values, refusals, and the list of available filters. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { expectFault } from '../support/raw-http.ts';
@@ -17,7 +17,7 @@ before(async () => {
 const known = ['frequency_drop', 'packet_loss', 'delay', 'corrupt', 'bpf', 'latency'];
 
 describe('filters that are stored', () => {
-  /** What is sent, what is stored. */
+  /** Sent value, stored value. */
   const stored: [Record<string, unknown>, Record<string, unknown>][] = [
     [{ latency: [10] }, { latency: [10] }],
     [{ frequency_drop: [4] }, { frequency_drop: [4] }],
@@ -171,7 +171,7 @@ interface Offer {
 describe('available_filters', () => {
   const offers = () => bench.client.get<Offer[]>(`${link}/available_filters`);
 
-  test('the five established kinds come first, as they always were', async () => {
+  test('GNS3’s five filters come first, unchanged', async () => {
     const established = (await offers()).slice(0, 5);
     const parameters = established.map((offer) => [
       offer.type,
@@ -199,7 +199,7 @@ describe('available_filters', () => {
         if (type === 'text') continue;
         assert.equal(type, 'int');
         assert.equal(typeof unit, 'string');
-        // What a form leaves as it is does nothing, and fits what forms count with.
+        // The default of a form has no effect, and is within the form's bounds.
         assert.equal(minimum, 0);
         assert.ok(maximum !== undefined && maximum > 0 && maximum < 2 ** 31);
       }

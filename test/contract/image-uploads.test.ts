@@ -1,4 +1,4 @@
-/** Images as they are uploaded: by themselves, and in forms as `curl -F` and browsers send them. */
+/** Uploads of images: as plain bodies, and in forms as `curl -F` and browsers send them. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -63,7 +63,7 @@ test('a form without a file is refused with how to send one; a torn one, too; ne
   );
 });
 
-test('what is no form is kept as it is, whatever it calls itself', async () => {
+test('a body that is not a form is kept unchanged, and its Content-Type is ignored', async () => {
   const headers = { 'content-type': 'multipart/form-data; boundary=B' };
   for (const content of ['--B\r\nno form at all', '--\n', '--B', 'QFI as clients send it']) {
     expectStatus(await client.send('POST /v2/compute/qemu/images/plain.img', { raw: content, headers }), 204);

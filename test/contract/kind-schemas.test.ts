@@ -1,4 +1,4 @@
-/** Forms of the page are made of the schemas of the kinds: what they require is enough to create a template. */
+/** The page builds its forms from the schemas of the kinds: the required properties suffice to create a template. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KindFacts, KindSchemas } from '../../src/schema/kind.ts';
@@ -15,7 +15,7 @@ function valueFor(schema: { enum?: unknown[]; type?: string; anyOf?: { const?: u
 
 describe('the schemas of a kind', () => {
   for (const { node_type, templates } of kinds)
-    it(`${node_type}: what is required is enough for a template`, async () => {
+    it(`${node_type}: the required properties suffice for a template`, async () => {
       const { node, template } = await client.get<KindSchemas>(`/v2/kinds/${node_type}/schemas`);
       assert.ok(Object.keys(node.properties).length > 0);
       assert.equal(template !== null, templates);

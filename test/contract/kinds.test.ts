@@ -1,4 +1,4 @@
-/** What a server tells of itself for pages: what types of nodes can, and what its machine lacks. */
+/** Abilities of the server for pages: supported commands of each node type, and missing programs of its machine. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Value } from 'typebox/value';
@@ -10,14 +10,17 @@ import { createNode, createProject, withServer } from '../support/with-server.ts
 
 const { client } = await withServer();
 
-describe('what a server can', () => {
-  it('is told for each type of node', async () => {
+describe('the abilities of a server', () => {
+  it('are listed for each type of node', async () => {
     const facts = await client.get<KindFacts[]>('/v2/kinds');
     assert.ok(Value.Check(Type.Array(KindFacts), facts));
     assert.deepEqual(facts.map(({ node_type }) => node_type).toSorted(), [...implementedTypes].toSorted());
     const of = (type: string) => facts.find(({ node_type }) => node_type === type);
     assert.deepEqual([of('qemu')?.can.suspend, of('vpcs')?.can.suspend], [true, false]);
     assert.deepEqual([of('qemu')?.can.resize_disk, of('ethernet_switch')?.always_running], [true, true]);
+    const emulated = facts.filter(({ emulator }) => emulator).map(({ node_type }) => node_type);
+    assert.deepEqual(emulated.toSorted(), ['docker', 'qemu', 'vpcs']);
+    assert.deepEqual([of('docker')?.images, of('docker')?.engine_images, of('qemu')?.engine_images], [false, true, false]);
     assert.ok(of('qemu')?.console_types.includes('vnc'));
   });
 
@@ -31,7 +34,7 @@ describe('what a server can', () => {
     }
   });
 
-  it('is told by the doctor of a compute', async () => {
+  it('are reported by the doctor of a compute', async () => {
     const findings = await client.get<Finding[]>('/v2/computes/local/doctor');
     assert.ok(Value.Check(Type.Array(Finding), findings));
     assert.ok(findings.some(({ what }) => what === 'KVM'));

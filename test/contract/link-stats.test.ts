@@ -1,4 +1,4 @@
-/** What links tell of themselves: counters, rates, and what is said once a second to those who asked. */
+/** Statistics of links: counters, rates, and a notification per second for clients that subscribe. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { DirectionCounters, LinkStats } from '../../src/schema/link-stats.ts';
@@ -45,7 +45,7 @@ const ends = ({ from_node_id, from_node, to_node_id, to_node }: DirectionCounter
 ];
 
 describe('the counters of a link', () => {
-  test('tell who sends to whom, and are zero with a reason while it cannot carry frames', async () => {
+  test('name sender and receiver, and are zero with a reason while the link cannot carry frames', async () => {
     const lab = await makeLab();
     const { one, other, project, path } = lab;
     const stats = await read(lab);
@@ -87,7 +87,7 @@ describe('the counters of a link', () => {
     assert.equal(forth.received_frames - forth.frames, forth.dropped.packet_loss);
   });
 
-  test('tell how long frames were really held', async () => {
+  test('report the actual delay of frames', async () => {
     const lab = await makeLab();
     await startAll(lab);
     assert.equal((await read(lab)).directions[0].delay, null);
@@ -98,7 +98,7 @@ describe('the counters of a link', () => {
     }
   });
 
-  test('of a link to a switch count what it floods', async () => {
+  test('of a link to a switch count flooded frames', async () => {
     const lab = await makeLab();
     const ethernetSwitch = await createNode(bench.client, lab.project, 'ethernet_switch');
     const third = await createNode(bench.client, lab.project, 'vpcs');
@@ -132,18 +132,18 @@ describe('the counters of a link', () => {
 describe('listeners', () => {
   const isStats = (message: string | Buffer) => (JSON.parse(String(message)) as { action: string }).action === 'link.stats';
 
-  test('are told the counters every second if they ask for it, and not otherwise', async () => {
+  test('receive the counters every second if they subscribe, and not otherwise', async () => {
     const lab = await makeLab();
     const url = `${bench.server.url}${lab.project.path}/notifications/ws`;
     const [asking, others] = [await openWebSocket(`${url}?link_stats=true`), await openWebSocket(url)];
     await asking.next(isStats);
     await startAll(lab);
     await ping(lab, 2);
-    const told = await asking.next((message) => {
+    const notice = await asking.next((message) => {
       const { action, event } = JSON.parse(String(message)) as { action: string; event: LinkStats };
       return action === 'link.stats' && event.directions.every(({ frames }) => frames >= 2);
     });
-    const { event } = JSON.parse(String(told)) as { event: LinkStats };
+    const { event } = JSON.parse(String(notice)) as { event: LinkStats };
     assert.deepEqual([event.project_id, event.link_id], [lab.project.id, lab.path.split('/').at(-1)]);
     assert.deepEqual(Object.keys(event).sort(), Object.keys(await read(lab)));
     asking.close();
@@ -154,7 +154,7 @@ describe('listeners', () => {
     others.close();
   });
 
-  test('are told of changes only if that is what they ask for', async () => {
+  test('receive only changes if they subscribe to changes', async () => {
     const lab = await makeLab();
     const url = `${bench.server.url}${lab.project.path}/notifications/ws`;
     const [all, changes] = [await openWebSocket(`${url}?link_stats=true`), await openWebSocket(`${url}?link_stats_changed=true`)];

@@ -51,7 +51,7 @@ describe('GET links', () => {
     }
   });
 
-  test('a label that was given without style has one in lists; elsewhere it is as it was given', async () => {
+  test('a label created without style has one in lists only', async () => {
     const [a, b] = await pair();
     const nodes = [
       { ...end(a), label: { text: 'left', x: 3 } },
@@ -254,7 +254,7 @@ describe('PUT and DELETE of a link', () => {
     assert.deepEqual(await bench.client.get(path), changed);
   });
 
-  test('a link as it was read may be sent back whole', async () => {
+  test('a link can be sent back exactly as it was read', async () => {
     const link = await create({ filters: { packet_loss: [3] } });
     assert.deepEqual(await bench.client.put(`${project.path}/links/${link.link_id}`, link, 201), link);
   });

@@ -10,7 +10,7 @@ import { createNode, createProject, end, withServer } from '../support/with-serv
 
 const bench = await withServer();
 
-/** Samples by name and labels as they are written. @see https://prometheus.io/docs/instrumenting/exposition_formats */
+/** Samples by name and labels, unparsed. @see https://prometheus.io/docs/instrumenting/exposition_formats */
 async function scrape(client = bench.client): Promise<Map<string, number>> {
   const reply = expectStatus(await client.send('GET /metrics'), 200);
   assert.equal(reply.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
@@ -28,7 +28,7 @@ async function scrape(client = bench.client): Promise<Map<string, number>> {
       continue;
     }
     const [, sample = '', name = '', value = ''] = /^((\w+)(?:\{(?:\w+="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/.exec(line) ?? [];
-    // Of what was not measured since the last scrape: readers take NaN in any case of letters.
+    // NaN: not measured since the last scrape. Readers accept NaN in any case of letters.
     assert.ok(sample !== '' && (value === 'Nan' || Number.isFinite(Number(value))), line);
     assert.ok(types.has(name) || types.has(name.replace(/_(bucket|sum|count)$/, '')), `${name} has no type`);
     assert.ok(!samples.has(sample), `${sample} is there twice`);
@@ -68,7 +68,7 @@ describe('the metrics', () => {
     assert.equal((await scrape()).get(sample), before + 1);
   });
 
-  test('tell of nodes, links, captures and the fabric', async () => {
+  test('cover nodes, links, captures and the fabric', async () => {
     const project = await createProject(bench.client);
     const pc = (number: 1 | 2, name: string) =>
       createNode(bench.client, project, 'vpcs', { name, properties: { startup_script: `ip 10.0.0.${number}/24\n` } });
@@ -100,7 +100,7 @@ describe('the metrics', () => {
     await waitFor(async () => ((await scrape()).get(late) ?? 0) > 0, { what: "the fabric's delay to be measured", everyMs: 200 });
   });
 
-  test('are for those who may ask', async () => {
+  test('require credentials', async () => {
     const Server = { auth: true, user: 'ann', password: 'secret' };
     const server = await startServer({ config: { Server, Qemu: { acceleration: 'off' } } });
     const client = new RawClient(server.url);

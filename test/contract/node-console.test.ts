@@ -1,4 +1,4 @@
-/** The console of a node as a WebSocket of the controller, for a node on the local compute and for one elsewhere. */
+/** The console of a node as a WebSocket of the controller, for a node on the local and on a remote compute. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -9,7 +9,7 @@ import { openWebSocket, type WebSocketClient } from '../support/web-socket.ts';
 import { createNode, createProject, freshName, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 
 const bench = await withServer();
-const away = { compute_id: randomUUID(), user: 'somebody', password: 'something' };
+const away = { compute_id: randomUUID(), user: 'admin', password: 'something' };
 let remote: RunningServer;
 
 before(async () => {
@@ -40,24 +40,24 @@ async function startedPc(compute_id: string): Promise<{ project: ProjectHandle; 
   return { project, node };
 }
 
-function said(socket: WebSocketClient, pattern: RegExp): Promise<unknown> {
+function shows(socket: WebSocketClient, pattern: RegExp): Promise<unknown> {
   const text = () => Buffer.concat(socket.messages.map((message) => Buffer.from(message))).toString('latin1');
   return waitFor(() => pattern.test(text()), { what: `${pattern} on the console`, limitMs: 30_000 });
 }
 
 for (const [where, computeId] of [
   ['on the local compute', 'local'],
-  ['on a compute elsewhere', away.compute_id],
+  ['on a remote compute', away.compute_id],
 ] as const) {
   describe(`a node ${where}`, () => {
     test('text and binary frames reach it, and its answers come back as bytes', async () => {
       const { project, node } = await startedPc(computeId);
       const socket = await openWebSocket(`${bench.server.url}${consoleOf(project, node)}`);
-      await said(socket, /> /);
+      await shows(socket, /> /);
       socket.send('echo words\r');
-      await said(socket, /\nwords\r/);
+      await shows(socket, /\nwords\r/);
       socket.send(Uint8Array.from(Buffer.from('echo bytes\r')));
-      await said(socket, /\nbytes\r/);
+      await shows(socket, /\nbytes\r/);
       assert.ok(socket.messages.every((message) => message instanceof Buffer));
       socket.close();
       await socket.closed;
@@ -67,13 +67,13 @@ for (const [where, computeId] of [
       const { project, node } = await startedPc(computeId);
       const [one, two] = await Promise.all([1, 2].map(() => openWebSocket(`${bench.server.url}${consoleOf(project, node)}`)));
       assert.ok(one && two);
-      await said(one, /> /);
+      await shows(one, /> /);
       one.send('echo shared\r');
-      await Promise.all([said(one, /\nshared\r/), said(two, /\nshared\r/)]);
+      await Promise.all([shows(one, /\nshared\r/), shows(two, /\nshared\r/)]);
       one.close();
       await one.closed;
       two.send('echo alone\r');
-      await said(two, /\nalone\r/);
+      await shows(two, /\nalone\r/);
       await bench.client.post(`${project.path}/nodes/${node.node_id}/stop`, {}, 200);
       await two.closed;
     });
@@ -87,7 +87,7 @@ for (const [where, computeId] of [
   });
 }
 
-test('nodes and projects that are not there, and projects that are closed', async () => {
+test('unknown nodes and projects, and closed projects', async () => {
   const project = await createProject(bench.client);
   const node = await createNode(bench.client, project);
   const ask = (path: string) => bench.client.send(`GET ${path}`, { headers: upgrade });

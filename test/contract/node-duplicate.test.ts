@@ -1,4 +1,4 @@
-/** Copies of nodes: what they take over, what they do not, and what is refused. */
+/** Copies of nodes: properties that are copied or not, and refusals. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -26,7 +26,7 @@ after(() => remote?.stop());
 const place = { x: 30, y: -40, z: 3 };
 
 describe('a copy', () => {
-  test('has all but id, name, place, lock and what is a node’s own; links are not copied', async () => {
+  test('has all but id, name, position, lock and the node’s unique properties; links are not copied', async () => {
     const project = await createProject(bench.client);
     const custom_adapters = [{ adapter_number: 0, mac_address: '0c:01:02:03:04:05' }];
     const properties = { ...tinyVm, adapters: 2, mac_address: '0c:aa:bb:cc:dd:00' };
@@ -60,12 +60,12 @@ describe('a copy', () => {
     assert.equal(mac_address, `0c:${copy.node_id.match(/../g)?.slice(1, 4).join(':')}:00:00`);
     assert.deepEqual(await bench.client.get(`${project.path}/nodes/${copy.node_id}/links`), []);
     assert.deepEqual(await bench.client.get(`${project.path}/nodes/${copy.node_id}`), copy);
-    const told = await listener.next((message) => message.toString().includes('"node.created"'), 30_000);
-    assert.deepEqual(JSON.parse(told.toString()).event, copy);
+    const notice = await listener.next((message) => message.toString().includes('"node.created"'), 30_000);
+    assert.deepEqual(JSON.parse(notice.toString()).event, copy);
     listener.close();
   });
 
-  test('has a disk of its own that starts, with what was written to the source’s', async () => {
+  test('has its own bootable disk, with the content of the source’s', async () => {
     const project = await createProject(bench.client);
     const image = `${freshName('disk')}.qcow2`;
     await bench.client.post('/v2/compute/qemu/img', { qemu_img: 'qemu-img', path: image, format: 'qcow2', size: 16 });
@@ -91,7 +91,7 @@ describe('a copy', () => {
 
   for (const [where, compute] of [
     ['here', () => 'local'],
-    ['elsewhere', () => awayId],
+    ['on a remote compute', () => awayId],
   ] as const) {
     test(`of a VPCS ${where} has its script, under its own name`, async () => {
       const project = await createProject(bench.client);
@@ -107,7 +107,7 @@ describe('a copy', () => {
     });
   }
 
-  test('is there after the server was killed', async () => {
+  test('survives a kill of the server', async () => {
     const project = await createProject(bench.client);
     const pc = await createNode(bench.client, project);
     const copy = await bench.client.post<NodeBody>(`${project.path}/nodes/${pc.node_id}/duplicate`, place);
@@ -132,7 +132,7 @@ describe('refused', () => {
     const project = await createProject(bench.client);
     const pc = await createNode(bench.client, project, 'vpcs', { name: 'PC1' });
     const ids = (nodes: NodeBody[]) => nodes.map(({ node_id }) => node_id);
-    // The compute knows the node, but not what is to be copied: its folder is a file.
+    // The compute knows the node, but cannot copy its folder, which is a file.
     const folder = String(pc.node_directory);
     await run('rm', ['-rf', folder]);
     await mkdir(dirname(folder), { recursive: true });

@@ -1,4 +1,4 @@
-/** What listeners of a project and of the server are told through a whole lab: each event once, in order; and what becomes of slow ones. */
+/** Notifications to listeners of a project and of the server through a whole lab: each event once, in order; and slow listeners. */
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
@@ -19,8 +19,8 @@ after(() => client.close());
 const listenTo = (path: string) => listen(`${server.url}${path}/notifications/ws`);
 const ofServer = () => listenTo('/v2');
 
-/** Action, and what it is about; usage comes when it likes. */
-const told = (listener: Listener) =>
+/** Action and subject; usage arrives at any time. */
+const eventsOf = (listener: Listener) =>
   listener
     .notices()
     .filter(({ action }) => !action.startsWith('compute.'))
@@ -33,7 +33,7 @@ const isOf = (id: unknown, action: string) => (notice: Notice) =>
   notice.action === action && Object.values(notice.event).includes(id);
 
 describe('a whole lab', () => {
-  it('is told on both streams, each event once and in order', async () => {
+  it('is notified on both streams, each event once and in order', async () => {
     const controller = await ofServer();
     const project = await createProject(client, { name: 'lab' });
     const listener = await listenTo(project.path);
@@ -73,10 +73,10 @@ describe('a whole lab', () => {
       // Opened again.
       'node.created B stopped',
     ];
-    await waitFor(() => told(listener).length >= expected.length, { what: 'the last event' });
-    assert.deepEqual(told(listener), expected);
+    await waitFor(() => eventsOf(listener).length >= expected.length, { what: 'the last event' });
+    assert.deepEqual(eventsOf(listener), expected);
     assert.deepEqual(
-      told(controller).filter((line) => line.includes('lab')),
+      eventsOf(controller).filter((line) => line.includes('lab')),
       [
         'project.created lab opened',
         'project.updated lab opened',
@@ -94,7 +94,7 @@ describe('a whole lab', () => {
     await Promise.all([listener.close(), controller.close()]);
   });
 
-  it('tells how busy the computes are every few seconds', async () => {
+  it('reports the load of the computes every few seconds', async () => {
     const controller = await ofServer();
     const updates = () => controller.notices().filter(({ action }) => action === 'compute.updated');
     await waitFor(() => updates().length >= 2, { what: 'two events of the compute', limitMs: 12_000 });
@@ -103,7 +103,7 @@ describe('a whole lab', () => {
   });
 });
 
-it('opening a project tells of every node, link and drawing', async () => {
+it('opening a project notifies of every node, link and drawing', async () => {
   const project = await createProject(client);
   const ends = await Promise.all(['A', 'B'].map((name) => createNode(client, project, 'vpcs', { name })));
   const link = await client.post(`${project.path}/links`, { nodes: ends.map((node) => end(node)), suspend: true });
@@ -185,7 +185,7 @@ describe('auto_close', () => {
     await controller.close();
   });
 
-  it('does not close while somebody listens, or what is not to be closed', async () => {
+  it('does not close while a client listens, or without auto_close', async () => {
     const controller = await ofServer();
     const [watched, kept, idle] = await Promise.all([true, false, true].map((auto_close) => createProject(client, { auto_close })));
     if (!watched || !kept || !idle) throw new Error('projects are missing');
@@ -222,9 +222,9 @@ describe('opening', () => {
     await rename(`${image}.away`, image);
     await client.post(`${project.path}/nodes/${broken.node_id}/start`, {}, 200);
     assert.deepEqual(await client.get(`${project.path}/problems`), []);
-    const mended = await client.get<NodeBody>(`${project.path}/nodes/${broken.node_id}`);
-    assert.match(String(mended.command_line), /qemu-system/);
-    assert.equal(mended.status, 'started');
+    const repaired = await client.get<NodeBody>(`${project.path}/nodes/${broken.node_id}`);
+    assert.match(String(repaired.command_line), /qemu-system/);
+    assert.equal(repaired.status, 'started');
     await client.put(`${project.path}/links/${link.link_id}`, { filters: { latency: [4] } }, 201);
     await listener.close();
     await client.post(`${project.path}/close`, {}, 204);

@@ -24,7 +24,7 @@ for (const revision of revisions) {
     await writeFile(join(folderOf(revision), name), content);
   }
 }
-// It finds what is in its folder when it starts.
+// The server finds the projects of its folder when it starts.
 await server.restart();
 
 for (const revision of revisions) {
@@ -34,7 +34,7 @@ for (const revision of revisions) {
     const folder = folderOf(revision);
     const original = files['old lab.gns3'] ?? '';
 
-    test('is listed, and opening it leaves a copy of the file as it was', async () => {
+    test('is listed, and opening it keeps a copy of the original file', async () => {
       const listed = (await client.get<Project[]>('/v2/projects')).find(({ project_id }) => project_id === ids.project);
       assert.deepEqual([listed?.name, listed?.status], [name, 'closed']);
       assert.deepEqual(
@@ -92,7 +92,7 @@ for (const revision of revisions) {
   });
 }
 
-test('what is particular to each revision is kept', async () => {
+test('the special fields of each revision are kept', async () => {
   const nine = oldProject(9);
   const ninePath = `/v2/projects/${nine.ids.project}`;
   const project = await client.get<Project>(ninePath);
@@ -133,7 +133,7 @@ test('what is particular to each revision is kept', async () => {
   assert.deepEqual(await client.get<Snapshot[]>(`${path}/snapshots`), [snapshot]);
 });
 
-test('a newer file is refused clearly and stays as it is', async () => {
+test('a newer file is refused with a clear error and stays unchanged', async () => {
   const newer = join(server.dataDir, 'projects', 'newer', 'x.gns3');
   await mkdir(dirname(newer));
   const { files, ids } = oldProject(9);

@@ -1,4 +1,4 @@
-/** A server tells what it offers: as a document for programs and as a page for people. */
+/** The server describes its API: as a document for programs and as a page for people. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Compile } from 'typebox/compile';

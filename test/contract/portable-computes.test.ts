@@ -21,7 +21,7 @@ const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes',
   name: 'far',
 });
 
-test('the files of a node elsewhere are in snapshots and archives, and go back', async () => {
+test('the files of a node on a remote compute are in snapshots and archives, and are restored', async () => {
   const project = await createProject(client);
   const here = await createNode(client, project, 'vpcs', { name: 'here' });
   const there = await createNode(client, project, 'vpcs', { name: 'there', compute_id });

@@ -59,7 +59,7 @@ async function filesIn(folder: string): Promise<Record<string, string>> {
   );
 }
 
-test('what is exported is imported byte for byte, under new ids', async () => {
+test('an exported project is imported byte for byte, under new ids', async () => {
   const project = await createProject(client, { zoom: 80, variables: [{ name: 'a', value: 'b' }] });
   const one = await createNode(client, project, 'vpcs', { name: 'one', x: 7 });
   const vm = await createNode(client, project, 'qemu', { name: 'vm', properties: { ...tinyVm, mac_address: '00:11:22:33:44:55' } });
@@ -78,7 +78,7 @@ test('what is exported is imported byte for byte, under new ids', async () => {
   await writeFile(join(folder, 'project-files/captures/x.pcap'), 'frames');
   const listener = await openWebSocket(`${server.url.replace('http', 'ws')}/v2/notifications/ws`);
   const { bytes, headers } = await exported(project);
-  // Nobody would import it.
+  // No project is imported from it.
   const warning = String(await listener.next((text) => String(text).includes('log.warning')));
   assert.match(warning, /lead out of the project \(1\), such as project-files\/vpcs\/[^/]+\/way-out/);
   listener.close();
@@ -207,7 +207,7 @@ test('a running machine is exported with its disk and runs on', async () => {
   await client.post(`/v2/projects/${copy.project_id}/nodes/stop`, {}, 204);
 });
 
-test('an export whose reader goes leaves nothing behind', async () => {
+test('an aborted export leaves nothing behind', async () => {
   const project = await createProject(client);
   await writeFile(join(await folderOf(project), 'large'), randomBytes(30_000_000));
   const part = await client.send(`GET ${project.path}/export?compression=none`, { readBytes: 1000 });
@@ -242,14 +242,14 @@ describe('an import', () => {
     expectFault(await send(Buffer.from(torn)), 409);
   });
 
-  test('gives a free name, and tells listeners', async () => {
+  test('gives a free name, and notifies listeners', async () => {
     const name = freshName('again');
     const socket = await openWebSocket(`${server.url}/v2/notifications/ws`);
     const names = [];
     for (const _ of [1, 2, 3]) names.push((await imported(simple(name))).name);
     assert.deepEqual(names, [name, `${name}-1`, `${name}-2`]);
-    const said = await socket.next((message) => message.includes('"project.created"') && message.includes(`"${name}-2"`));
-    assert.ok(said);
+    const notice = await socket.next((message) => message.includes('"project.created"') && message.includes(`"${name}-2"`));
+    assert.ok(notice);
     assert.ok(socket.messages.some((message) => message.includes('"project.progress"') && message.includes('"import"')));
     socket.close();
   });
@@ -280,7 +280,7 @@ describe('an import', () => {
     );
   });
 
-  test('reads bzip2 and LZMA as the established program writes them', async () => {
+  test('reads bzip2 and LZMA as GNS3 writes them', async () => {
     const content = 'some text, '.repeat(5000);
     const packers = {
       bzip2: { method: 12, pack: 'bzip2 -c' },
@@ -301,7 +301,7 @@ describe('an import', () => {
     }
   });
 
-  test('of what is no archive, or a damaged one, or one that leads out, is refused and leaves nothing', async () => {
+  test('of a damaged archive, of another file, or of one with paths outside the folder is refused and leaves nothing', async () => {
     const good = simple('never made', [{ name: 'a', content: 'text', method: 8 }]);
     const link = (content: string, name = 'l'): HandEntry => ({ name, content, mode: 0o120777 });
     const bad: Record<string, Uint8Array> = {
@@ -360,7 +360,7 @@ describe('an import', () => {
     assert.deepEqual([await client.get('/v2/projects'), await readdir(projects), await readdir(server.dataDir)], before);
   });
 
-  test('whose client goes, or whose server is killed, leaves nothing', async () => {
+  test('leaves nothing when its client disconnects or its server is killed', async () => {
     const known = async () => [
       (await client.get<Project[]>('/v2/projects')).map(({ project_id }) => project_id).sort(),
       await readdir(projects),

@@ -3,7 +3,7 @@ import { bootPriorities, closeActions, consoleTypes, processPriorities } from '.
 
 export interface FieldRow {
   readonly field: string;
-  /** Sent, and what the answer holds; alone: the same. */
+  /** Sent value and returned value; a single value is returned unchanged. */
   readonly taken: readonly (readonly [unknown, unknown?])[];
   readonly refused: readonly unknown[];
 }
@@ -85,7 +85,7 @@ export const fieldRows: readonly FieldRow[] = [
     field: 'qemu_path',
     taken: [
       ['qemu-system-x86_64', /\/qemu-system-x86_64$/],
-      // Of another machine, where emulators lie elsewhere.
+      // From another machine, where emulators have other paths.
       ['/opt/elsewhere/qemu-system-x86_64', /\/s?bin\/qemu-system-x86_64$/],
       [null, /\/qemu-system-\w+$/],
     ],

@@ -21,7 +21,7 @@ let binaries: { path: string; version: string }[];
 before(async () => {
   project = await createProject(bench.client);
   nodes = `${project.computePath}/qemu/nodes`;
-  // The first node of a controller's project opens the project on the compute; here the compute is asked itself.
+  // The first node of a controller's project opens the project on the compute; here the test asks the compute directly.
   await bench.client.post('/v2/compute/projects', { name: 'here', project_id: project.id });
   binaries = await bench.client.get('/v2/compute/qemu/binaries');
 });
@@ -180,7 +180,7 @@ describe('platforms', () => {
   }
 });
 
-describe('emulators and images that are not there', () => {
+describe('missing emulators and images', () => {
   const missing: [Record<string, unknown>, RegExp][] = [
     [{ qemu_path: 'qemu-system-vax' }, /qemu-system-vax.*(install|choose)/],
     [{ qemu_path: '/nowhere/qemu-system-x86_64x' }, /install|choose/],

@@ -105,7 +105,7 @@ describe('verbs on the controller', () => {
     path = `${project.path}/nodes/${vm.node_id}`;
   });
 
-  test('start, suspend, start, reload, stop: 200 with the node, whose state shows at once', async () => {
+  test('start, suspend, start, reload, stop: 200 with the node and its new state', async () => {
     const steps: [string, State][] = [
       ['start', 'started'],
       ['suspend', 'suspended'],

@@ -1,4 +1,4 @@
-/** Words of the contract's node table. Written out here, not imported from the program: the test is what holds the two together. */
+/** Key names of the contract's node table. Written out here, not imported from the program: the test compares the two. */
 export const bootPriorities = ['c', 'd', 'n', 'cn', 'cd', 'dn', 'dc', 'nc', 'nd'];
 export const consoleTypes = ['telnet', 'vnc', 'spice', 'spice+agent', 'none'];
 export const closeActions = ['power_off', 'shutdown_signal', 'save_vm_state'];

@@ -1,4 +1,4 @@
-/** A listener that was away gets what it missed: each change once, whole and in order; or is told that it must read all again. */
+/** A listener that was away receives what it missed: each change once, whole and in order; otherwise a notice to read everything again. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { type Listener, listen, type Notice } from '../support/notices.ts';
@@ -33,10 +33,10 @@ async function work(project: ProjectHandle): Promise<void> {
   await client.delete(`${project.path}/links/${link.link_id}`);
 }
 
-/** Of a node that is gone nobody knows any more what only its compute knew. */
+/** Live state of a deleted node, known only to its compute. */
 const lasting = ({ event, ...notice }: Notice) => ({ ...notice, event: { ...event, command_line: null, node_directory: null } });
 
-/** Waits until the listener has been told of the last change. */
+/** Waits until the listener received the last change. */
 async function settled(listener: Listener, project: ProjectHandle): Promise<Notice[]> {
   const { drawing_id } = await client.post(`${project.path}/drawings`, {});
   await listener.find(({ event }) => event.drawing_id === drawing_id, 'the last change');
@@ -44,7 +44,7 @@ async function settled(listener: Listener, project: ProjectHandle): Promise<Noti
 }
 
 describe('resuming a notification stream', () => {
-  it('tells what a listener missed as it was told to those who stayed', async () => {
+  it('delivers missed changes exactly as connected listeners received them', async () => {
     const project = await createProject(client);
     const stayed = await listen(streamOf(project));
     const first = await listen(streamOf(project));
@@ -54,12 +54,12 @@ describe('resuming a notification stream', () => {
     assert.ok(seen.seq);
     await work(project);
     const resumed = await listen(streamOf(project, seen.seq));
-    const told = await settled(stayed, project);
+    const notices = await settled(stayed, project);
     await settled(resumed, project);
     const [answer] = resumed.notices();
     assert.equal(answer?.action, 'stream.resumed');
     assert.equal(answer?.event.since, seen.seq);
-    const expected = told.filter(({ seq }) => Number(seq) > Number(seen.seq));
+    const expected = notices.filter(({ seq }) => Number(seq) > Number(seen.seq));
     const missed = numbered(resumed).slice(0, expected.length);
     assert.deepEqual(missed.map(lasting), expected.map(lasting));
     assert.ok(missed.length > 10);
@@ -72,17 +72,17 @@ describe('resuming a notification stream', () => {
     const since = stayed.seq();
     assert.ok(since > 0, 'the ping tells the number');
     await work(project);
-    const told = await settled(stayed, project);
+    const sent = await settled(stayed, project);
     await stayed.close();
     const missed = async () => {
       const resumed = await listen(streamOf(project, since));
-      const last = told.at(-1)?.seq;
+      const last = sent.at(-1)?.seq;
       await resumed.find(({ seq }) => seq === last, 'the last change');
       const notices = numbered(resumed).filter(({ seq = 0 }) => seq <= (last as number));
       await resumed.close();
       return notices;
     };
-    // Ports follow from what is stored; a node that is gone has no live state.
+    // Ports follow from the stored node; a deleted node has no live state.
     const essence = ({ action, seq, event }: Notice) => ({
       action,
       seq,
@@ -91,20 +91,20 @@ describe('resuming a notification stream', () => {
     });
     await client.post(`${project.path}/close`, {}, 204);
     await client.post(`${project.path}/open`);
-    assert.deepEqual((await missed()).map(essence), told.map(essence));
+    assert.deepEqual((await missed()).map(essence), sent.map(essence));
     await createNode(client, project);
     await server.kill9();
     await server.restart();
     await client.post(`${project.path}/open`);
     const again = await missed();
-    assert.deepEqual(again.map(essence), told.map(essence));
+    assert.deepEqual(again.map(essence), sent.map(essence));
     const created = again.find(({ event }) => event.node_type === 'qemu')?.event;
     assert.equal((created?.ports as unknown[] | undefined)?.length, 3);
     const picture = again.find(({ action, event }) => action === 'drawing.created' && String(event.svg).length > 3000);
     assert.ok(picture);
   });
 
-  it('tells how nodes are now that were started meanwhile', async () => {
+  it('delivers the current state of nodes started meanwhile', async () => {
     const project = await createProject(client);
     const node = await createNode(client, project);
     const first = await listen(streamOf(project));
@@ -128,7 +128,7 @@ describe('resuming a notification stream', () => {
       const listener = await listen(streamOf(project, since));
       const notice = await listener.find(() => true, 'an answer');
       assert.deepEqual([notice.action, notice.event], ['stream.reset', { since, reason }]);
-      // What happens from now on is told all the same.
+      // Later changes are delivered all the same.
       await settled(listener, project);
       await listener.close();
     }
@@ -139,7 +139,7 @@ describe('resuming a notification stream', () => {
     await listener.close();
   });
 
-  it('does not go on from before a snapshot was restored, and there is nothing to undo', async () => {
+  it('does not resume from before the restore of a snapshot, and leaves no undo step', async () => {
     const project = await createProject(client);
     await createNode(client, project);
     const { snapshot_id } = await client.post(`${project.path}/snapshots`, { name: 'kept' });
@@ -162,7 +162,7 @@ describe('resuming a notification stream', () => {
     assert.equal((await client.get<unknown[]>(`${project.path}/nodes`)).length, 1);
   });
 
-  it('works on the stream of lines, and refuses what is no number', async () => {
+  it('works on the stream of lines, and refuses an invalid number', async () => {
     const project = await createProject(client);
     const first = await listen(streamOf(project));
     const since = first.seq();

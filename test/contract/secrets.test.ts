@@ -1,4 +1,4 @@
-/** What must not leave the server: passwords, and files that a client has no business with. */
+/** The server never reveals secrets: passwords, and files that are not part of a project. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ describe('a password', () => {
   }
 
   test('of a compute is in one file, which its owner alone may read, and in no project', async () => {
-    const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes', { ...address, name: 'nobody', password });
+    const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes', { ...address, name: 'silent', password });
     const file = join(server.dataDir, 'state', 'computes.json');
     assert.ok((await readFile(file, 'utf8')).includes(password));
     assert.equal((await stat(file)).mode & 0o777, 0o600);

@@ -85,7 +85,7 @@ describe('settings that clients keep', () => {
     when_exit: 'stop',
   };
 
-  test('have defaults, are merged, refuse what they do not know, and outlive kill -9', async () => {
+  test('have defaults, are merged, refuse unknown keys, and survive kill -9', async () => {
     const { client } = bench;
     assert.deepEqual(await client.get('/v2/iou_license'), { iourc_content: '', license_check: true });
     assert.deepEqual(await client.get('/v2/gns3vm'), vm);

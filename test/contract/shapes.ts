@@ -135,7 +135,7 @@ function passes(value: unknown, check: Check): boolean {
   }
 }
 
-/** Every key of the shape is there, and its value is of its kind. Other keys may be there too. */
+/** Asserts that every key of the shape exists with a value of its kind. Further keys are allowed. */
 export function assertShape(value: unknown, shape: Shape, what = 'object'): void {
   assert.ok(passes(value, 'object'), `${what} is not an object: ${JSON.stringify(value)}`);
   const object = value as Record<string, unknown>;

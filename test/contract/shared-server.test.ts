@@ -52,7 +52,7 @@ test('a project that brings such options is opened and kept; its node does not s
   const [node] = await client.get<NodeBody[]>(`/v2/projects/${id}/nodes`);
   assert.equal(node?.properties.options, unsafe);
   expectFault(await client.send(`POST /v2/projects/${id}/nodes/${node.node_id}/start`), 409, refusal);
-  // What is not changed may stay when something else is.
+  // An invalid old value may stay when another one changes.
   expectStatus(await client.send(`PUT /v2/projects/${id}/nodes/${node.node_id}`, { body: { properties: { ram: 32 } } }), 200);
   await client.delete(`/v2/projects/${id}`);
   await client.delete(`${project.path}/nodes/${made.node_id}`);

@@ -1,4 +1,4 @@
-/** Snapshots: what is kept comes back, of machines that run too; names, ids and states as established. */
+/** Snapshots: they restore a project, even of running machines; names, ids and states as in GNS3. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -87,7 +87,7 @@ describe('a snapshot', () => {
     assert.deepEqual(await read(), before);
   });
 
-  test('is told of, part by part and as a whole', async () => {
+  test('is notified, part by part and as a whole', async () => {
     const { project, one, two } = await withContent();
     const kept = await take(project, 'kept');
     await client.delete(`${project.path}/nodes/${two.node_id}`);
@@ -96,11 +96,11 @@ describe('a snapshot', () => {
     await restore(project, kept);
     await socket.next((message) => message.includes('"snapshot.restored"'));
     socket.close();
-    const told = socket.messages.map((message) => JSON.parse(String(message)) as { action: string; event: Partial<NodeBody> });
-    const of = (action: string) => told.filter((notice) => notice.action === action).map(({ event }) => event.node_id ?? '');
+    const notices = socket.messages.map((message) => JSON.parse(String(message)) as { action: string; event: Partial<NodeBody> });
+    const of = (action: string) => notices.filter((notice) => notice.action === action).map(({ event }) => event.node_id ?? '');
     assert.deepEqual([of('node.deleted'), of('link.created').length], [[added.node_id], 1]);
     assert.deepEqual(of('node.created').sort(), [one.node_id, two.node_id].sort());
-    assert.deepEqual(told.at(-1), { action: 'snapshot.restored', event: kept });
+    assert.deepEqual(notices.at(-1), { action: 'snapshot.restored', event: kept });
   });
 
   test('goes when it is deleted, with its files', async () => {

@@ -1,4 +1,4 @@
-/** Many nodes started at once, of which half cannot be: the others run, each failure is told, and nothing of the failed ones is left. */
+/** Many nodes started at once, of which half must fail: the others run, each failure is reported, and failed nodes leave nothing. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

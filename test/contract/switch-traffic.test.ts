@@ -86,7 +86,7 @@ async function answers(pinger: Pinger, count = 20): Promise<void> {
 }
 
 describe('an Ethernet switch', () => {
-  test('joins machines, learns where they are, and forgets it when it is told to', { timeout: 60_000 }, async () => {
+  test('joins machines, learns their addresses, and flushes them on request', { timeout: 60_000 }, async () => {
     const node = await createNode(client, project, 'ethernet_switch');
     await joined(node, async () => {
       assert.deepEqual(
@@ -180,8 +180,8 @@ describe('a hub', () => {
   });
 });
 
-describe('traffic through a switch goes on', () => {
-  test('while the server is killed and starts again; after the fabric was killed it is there again', {
+describe('traffic through a switch continues', () => {
+  test('while the server is killed and restarted; after the fabric was killed it resumes', {
     timeout: 90_000,
   }, async () => {
     const node = await createNode(client, project, 'ethernet_switch');
@@ -218,7 +218,7 @@ describe('traffic through a switch goes on', () => {
     const toCalm = await link(end(calm, 0, 0), end(pcs[1].node));
     const pinger = await pingerAt(calm, 1, pcs[1].address);
     const toCircle = await link(end(pcs[0].node), end(one, 0, 5));
-    // Nobody answers: what asks for the address is sent to all, and comes back in three ways.
+    // No machine has the address: the request is flooded, and returns on three ports.
     assert.equal(await pcs[0].reaches(pcs[2]), false);
     const received = async () => (await counters(two)).reduce((sum, port) => sum + port.received, 0);
     const before = await received();
@@ -249,9 +249,9 @@ describe('a frame relay switch', () => {
     const [one, two] = [await plug(1), await plug(2)];
     // Q.922: DLCI 101 is 0x18 0x51, DLCI 202 is 0x30 0xa1.
     one.send(Buffer.from('1851030008004500', 'hex'));
-    assert.equal((await two.heard(1))[0]?.toString('hex'), '30a1030008004500');
+    assert.equal((await two.receive(1))[0]?.toString('hex'), '30a1030008004500');
     two.send(Buffer.from('30a103cc', 'hex'));
-    assert.equal((await one.heard(1))[0]?.toString('hex'), '185103cc');
+    assert.equal((await one.receive(1))[0]?.toString('hex'), '185103cc');
     one.send(Buffer.from('186103cc', 'hex'));
     await waitFor(
       async () => (await client.get<Counters[]>(`${nodes}/${node_id}/port_stats`)).some(({ dropped }) => dropped.circuit === 1),
@@ -259,6 +259,6 @@ describe('a frame relay switch', () => {
     );
     await client.put(`${nodes}/${node_id}`, { mappings: { '1:102': '2:202' } });
     one.send(Buffer.from('186103cc', 'hex'));
-    assert.equal((await two.heard(2))[1]?.toString('hex'), '30a103cc');
+    assert.equal((await two.receive(2))[1]?.toString('hex'), '30a103cc');
   });
 });

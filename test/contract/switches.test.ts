@@ -1,4 +1,4 @@
-/** Switches and hubs as clients see them: what they are made of, what they answer, what is refused. Traffic is in `switch-traffic.test.ts`. */
+/** Switches and hubs as clients see them: properties, responses, refusals. Traffic is in `switch-traffic.test.ts`. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -101,7 +101,7 @@ describe('a switch of the controller', () => {
     );
   });
 
-  test('ports of circuits are those that the mappings name', async () => {
+  test('ports of circuits are those in the mappings', async () => {
     const fr = await make('frame_relay_switch', { mappings: { '1:101': '10:202', '2:5': '1:102' } });
     assert.deepEqual(
       portsOf(fr).map(({ name, short_name, port_number, link_type, data_link_types }) => [
@@ -216,8 +216,8 @@ describe('a switch of the controller', () => {
   });
 });
 
-test('a switch of a compute elsewhere is asked there', async () => {
-  const [user, password] = ['somebody', 'something'];
+test('a switch of a remote compute is queried there', async () => {
+  const [user, password] = ['admin', 'something'];
   const remote = await startServer({ config: { Server: { auth: true, user, password } } });
   try {
     const { port } = remote;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { listen } from '../support/notices.ts';
 import { Pc } from '../support/pc.ts';
-import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { expectFault, expectStatus, RawClient } from '../support/raw-http.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
@@ -46,8 +46,8 @@ const isConnected = async (wanted: boolean) => {
   });
 };
 const problems = (project: ProjectHandle) => client.get<{ id: string; message: string }[]>(`${project.path}/problems`);
-const isSound = (project: ProjectHandle) =>
-  waitFor(async () => (await problems(project)).length === 0, { what: 'nodes and links that can be used', limitMs: 20_000 });
+const untilUsable = (project: ProjectHandle) =>
+  waitFor(async () => (await problems(project)).length === 0, { what: 'usable nodes and links', limitMs: 20_000 });
 const getNode = (project: ProjectHandle, { node_id }: { node_id: string }) =>
   client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
 
@@ -83,7 +83,7 @@ describe('a link from one server to the other', () => {
 });
 
 describe('a compute that goes and comes back', () => {
-  test('its nodes are shown as not usable, the rest works, and all goes on by itself', async () => {
+  test('its nodes are shown as unavailable, the other nodes work, and its nodes recover automatically', async () => {
     const { project, here, there } = await twoPcs();
     const listener = await listen(`${bench.server.url}${project.path}/notifications/ws`);
     await away.terminate();
@@ -99,7 +99,7 @@ describe('a compute that goes and comes back', () => {
     const alone = await createNode(client, project);
 
     await away.restart();
-    await isSound(project);
+    await untilUsable(project);
     await listener.find(
       ({ action, event }) => action === 'node.updated' && event.node_id === there.node.node_id && event.status === 'stopped',
       'the status that it has now',
@@ -119,7 +119,7 @@ describe('a compute that goes and comes back', () => {
     await Promise.all(['state', 'projects'].map((folder) => rm(join(away.dataDir, folder), { recursive: true })));
     await away.restart();
     await isConnected(true);
-    await isSound(project);
+    await untilUsable(project);
     await waitFor(async () => (await getNode(project, there.node)).status === 'stopped', { what: 'the node that was made again' });
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
     await waitFor(() => here.reaches(there), { what: 'frames on the link that was made again', limitMs: 30_000 });
@@ -140,7 +140,7 @@ describe('a compute that goes and comes back', () => {
     );
     expectStatus(await client.send(`POST ${project.path}/nodes/${here.node.node_id}/start`, { body: {} }), 200);
     await away.restart();
-    await isSound(project);
+    await untilUsable(project);
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
     await waitFor(() => here.reaches(there), { what: 'frames on a link that could not be made at the opening', limitMs: 30_000 });
     here.close();
@@ -152,22 +152,22 @@ describe('a compute that goes and comes back', () => {
     const { project, here, there } = await twoPcs();
     here.close();
     there.close();
-    // It dies; what it runs lives on.
+    // The compute dies; its emulators keep running.
     await away.kill9();
     await isConnected(false);
     await client.post(`${project.path}/close`, {}, 204);
     await away.restart();
     await isConnected(true);
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-    const open = async () =>
-      (await fetch(`${away.url}/v2/compute/projects`, { headers: { authorization } })).json() as Promise<{ project_id: string }[]>;
+    using direct = new RawClient(away.url, { authorization });
+    const open = () => direct.get<{ project_id: string }[]>('/v2/compute/projects');
     await waitFor(async () => !(await open()).some(({ project_id }) => project_id === project.id), {
       what: 'the end of the project there',
     });
     await client.delete(project.path);
   });
 
-  test('other credentials are heard of at once, and the right ones end it', async () => {
+  test('wrong credentials are reported at once, and correcting them recovers the compute', async () => {
     const path = `/v2/computes/${computeId}`;
     await client.put(path, { password: 'wrong' });
     const reason = async () => (await client.get<ComputeBody>(path)).last_error ?? '';
@@ -182,7 +182,7 @@ describe('a compute that goes and comes back', () => {
 });
 
 describe('computes that a project file names', () => {
-  test('are not registered by opening it; registered by somebody, their nodes can be used', async () => {
+  test('are not registered by opening the project; after a client registers them, their nodes can be used', async () => {
     const otherId = randomUUID();
     const project = await createProject(client);
     const node = await createNode(client, project);
@@ -202,7 +202,7 @@ describe('computes that a project file names', () => {
     expectFault(await client.send(`POST ${project.path}/nodes/${node.node_id}/start`, { body: {} }), 404, new RegExp(otherId));
 
     await client.post('/v2/computes', { compute_id: otherId, name: 'asked-for', ...address() });
-    await isSound(project);
+    await untilUsable(project);
     await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
     await client.delete(project.path);
     await client.delete(`/v2/computes/${otherId}`);
@@ -219,7 +219,7 @@ describe('an image that only the controller has', () => {
     return { name, content, md5sum: createHash('md5').update(content).digest('hex') };
   };
 
-  test('is sent once to where nodes need it, and listeners hear how far it is', async () => {
+  test('is sent once to each compute that needs it, and listeners receive its progress', async () => {
     const project = await createProject(client);
     const listener = await listen(`${bench.server.url}${project.path}/notifications/ws`);
     const { name, content, md5sum } = await imageOf(3_000_000);

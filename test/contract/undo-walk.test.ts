@@ -1,4 +1,4 @@
-/** Whatever undo takes, redo brings back: of kinds that run, that are stopped, and that always run, against a real server. */
+/** Redo restores every undone change: of kinds that run, that are stopped, and that always run, against a real server. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Undone } from '../../src/schema/history.ts';

@@ -65,7 +65,7 @@ async function folderOf(node: NodeBody): Promise<string> {
 }
 
 describe('history', () => {
-  it('tells who changed what, page by page', async () => {
+  it('lists the author of each change, page by page', async () => {
     const project = await createProject(client);
     const headers = { 'x-patchbay-client': 'Ann\tB ', 'user-agent': 'tester/1' };
     const body = { name: 'N', node_type: 'vpcs', compute_id: 'local' };
@@ -95,7 +95,7 @@ describe('history', () => {
     expectFault(await client.send(`POST ${project.path}/undo`), 403);
   });
 
-  it('has nothing to undo in a new project, and says when somebody was faster', async () => {
+  it('has nothing to undo in a new project, and reports a concurrent change', async () => {
     const project = await createProject(client);
     expectFault(await client.send(`POST ${project.path}/undo`), 409, /nothing to undo/);
     expectFault(await client.send(`POST ${project.path}/redo`), 409, /nothing to redo/);

@@ -1,4 +1,4 @@
-/** The version a client is told, reloading, and what a compute says of its host. */
+/** The version in responses, reloading, and the host information of a compute. */
 import assert from 'node:assert/strict';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,22 +12,22 @@ const { client, server } = await withServer({ args: ['--local'] });
 const desktop = (version: string) => ({ headers: { 'user-agent': `GNS3 QT Client v${version} (Linux)` } });
 
 describe('the version', () => {
-  test('is that of a 2.2 client which says its own, and 2.2.60 for everybody else', async () => {
-    const told = async (ask = {}) => expectStatus(await client.send('GET /v2/version', ask), 200).json().version;
-    assert.equal(await told(), '2.2.60');
-    assert.equal(await told(desktop('2.2.61')), '2.2.61');
-    assert.equal(await told(desktop('2.2.8')), '2.2.8');
-    assert.equal(await told(desktop('2.2.61.dev1')), '2.2.61');
-    assert.equal(await told(desktop('2.2.61dev1')), '2.2.61');
-    assert.equal(await told(desktop('2.2.0rc2')), '2.2.0');
-    assert.equal(await told(desktop('2.2.61+abc')), '2.2.61');
-    assert.equal(await told(desktop('3.0.1')), '2.2.60');
-    assert.equal(await told(desktop('2.2.12345')), '2.2.60');
-    assert.equal(await told({ headers: { 'user-agent': 'curl/2.2.9' } }), '2.2.60');
+  test('is the client’s own for a 2.2 client that sends it, and 2.2.60 for all others', async () => {
+    const versionFor = async (ask = {}) => expectStatus(await client.send('GET /v2/version', ask), 200).json().version;
+    assert.equal(await versionFor(), '2.2.60');
+    assert.equal(await versionFor(desktop('2.2.61')), '2.2.61');
+    assert.equal(await versionFor(desktop('2.2.8')), '2.2.8');
+    assert.equal(await versionFor(desktop('2.2.61.dev1')), '2.2.61');
+    assert.equal(await versionFor(desktop('2.2.61dev1')), '2.2.61');
+    assert.equal(await versionFor(desktop('2.2.0rc2')), '2.2.0');
+    assert.equal(await versionFor(desktop('2.2.61+abc')), '2.2.61');
+    assert.equal(await versionFor(desktop('3.0.1')), '2.2.60');
+    assert.equal(await versionFor(desktop('2.2.12345')), '2.2.60');
+    assert.equal(await versionFor({ headers: { 'user-agent': 'curl/2.2.9' } }), '2.2.60');
     assert.equal(expectStatus(await client.send('GET /v1/version'), 200).json().version, '2.2.60');
   });
 
-  test('is compared with the one that the client was told', async () => {
+  test('is compared with the version that the client received', async () => {
     const body = { version: '2.2.61' };
     assert.deepEqual(expectStatus(await client.send('POST /v2/version', { body, ...desktop('2.2.61') }), 200).json(), body);
     expectFault(await client.send('POST /v2/version', { body }), 409);
@@ -54,7 +54,7 @@ describe('reloading', () => {
     SIGHUP: async () => process.kill(server.pid, 'SIGHUP'),
   };
   for (const [how, reload] of Object.entries(ways)) {
-    test(`${how} finds projects that came and forgets those whose folder has gone; one that is being made is left alone`, async () => {
+    test(`${how} finds new projects and forgets those whose folder was removed; a project under construction is left alone`, async () => {
       const stays = await createProject(client);
       const goes = await createProject(client);
       await client.send(`POST ${goes.path}/close`);

@@ -1,7 +1,7 @@
 /** What the documents list is what the code has. */
 import assert from 'node:assert/strict';
 import { access, readdir, readFile } from 'node:fs/promises';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, join, normalize, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
@@ -82,6 +82,21 @@ describe('documents', () => {
       named.filter((path) => !exists(path)),
       [],
     );
+  });
+
+  it('name only files that exist in the READMEs of kinds', async () => {
+    const files = await repositoryFiles();
+    const readmes = files.filter((file) => /^src\/emulators\/[\w-]+\/README\.md$/.test(file));
+    assert.ok(readmes.length > 5);
+    const missing = await Promise.all(
+      readmes.map(async (readme) => {
+        const named = [...(await read(readme)).matchAll(/`((?:\.\.\/|[\w-]+\/)*[\w-]+\.ts)`/g)].map(([, path = '']) => path);
+        const isFile = (path: string) => files.includes(path) || files.includes(normalize(join(dirname(readme), path)));
+        const isShared = (path: string) => files.some((file) => file.endsWith(`/${path}`));
+        return named.filter((path) => !isFile(path) && !isShared(path)).map((path) => `${readme}: ${path}`);
+      }),
+    );
+    assert.deepEqual(missing.flat(), []);
   });
 
   it('link to files and chapters that exist', async () => {

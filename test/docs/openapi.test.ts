@@ -1,4 +1,4 @@
-/** The OpenAPI document is valid in its essentials, tells of every route, and docs/api.md explains what is ours in it. */
+/** The OpenAPI document is valid in its essentials and covers every route, and docs/api.md explains our additions. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -68,7 +68,7 @@ const Document = Type.Object(
   { additionalProperties: false },
 );
 
-/** Answers in JSON of which the document cannot tell more: whatever a compute says, and what no kind here does. */
+/** JSON responses without a schema in the document: pass-through responses of a compute, and responses that no kind here gives. */
 const withoutSchema = [
   'GET /openapi.json',
   'GET /v2/computes/{compute_id}/{emulator}/{action}',
@@ -106,7 +106,7 @@ describe('patchbay openapi', () => {
     assert.deepEqual(validator.Check(document) ? [] : validator.Errors(document), []);
   });
 
-  it('tells of the routes of controller, compute and server', () => {
+  it('covers the routes of controller, compute and server', () => {
     const lines = new Set(operations.map(({ line }) => line));
     assert.ok(lines.size > 400, `${lines.size} routes`);
     for (const line of ['GET /openapi.json', 'GET /api', 'GET /v2/projects', 'GET /v2/compute/projects', 'POST /v2/demo_lab'])
@@ -123,7 +123,7 @@ describe('patchbay openapi', () => {
     }
   });
 
-  it('refers only to what is there, and uses all that is named', () => {
+  it('refers only to defined components, and uses all of them', () => {
     const referred = new Set([...JSON.stringify(document).matchAll(/"#\/components\/(\w+\/\w+)"/g)].map(([, name]) => name));
     const { schemas, responses } = document.components;
     const named = [
@@ -151,7 +151,7 @@ describe('patchbay openapi', () => {
     assert.deepEqual(without.map(({ line }) => line).toSorted(), withoutSchema.toSorted());
   });
 
-  it('marks what is beyond the GNS3 API, and docs/api.md explains exactly that', async () => {
+  it('marks additions to the GNS3 API, and docs/api.md explains exactly these', async () => {
     const text = await readFile(resolve(root, 'docs/api.md'), 'utf8');
     const explained = [...text.matchAll(/^### `((?:GET|POST|PUT|DELETE) [^`]+)`/gm)].map(([, line]) => line);
     const ofAnyKind = new RegExp(`(/v2/compute/projects/{project_id})/(?:${implementedTypes.join('|')})/`);

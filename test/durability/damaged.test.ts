@@ -59,7 +59,7 @@ const damages: [string, (text: string) => string | Buffer][] = [
 
 describe('a damaged project file', () => {
   for (const [what, damage] of damages) {
-    test(`${what}: 409 that tells the reason; the bytes stay, also over a restart`, async () => {
+    test(`${what}: 409 with the reason; the bytes stay, also over a restart`, async () => {
       const { project, path, file } = await closedProject();
       const good = await readFile(file, 'utf8');
       await writeFile(file, damage(good));
@@ -72,7 +72,7 @@ describe('a damaged project file', () => {
         assert.deepEqual(await bytesOf(path), before);
         if (round === 0) await bench.server.restart();
         const reply = await bench.client.send(`GET ${project.path}`);
-        // A file that no longer tells its id may be unknown after the restart; it is left alone all the same.
+        // A file without a readable id may be unknown after the restart; it is left alone all the same.
         if (reply.status === 404) break;
       }
       assert.deepEqual(await bytesOf(path), before);
@@ -97,7 +97,7 @@ async function killedProject() {
 }
 
 describe('the log', () => {
-  test('changes that are in the log only are there after a kill', async () => {
+  test('changes that are only in the log survive a kill', async () => {
     const { project, shown, log, content } = await killedProject();
     assert.ok((await stat(log)).size > 0);
     await bench.server.restart();
@@ -105,7 +105,7 @@ describe('the log', () => {
     await bench.client.delete(project.path);
   });
 
-  test('a torn last record is cut off, everything before it is there', async () => {
+  test('a torn last record is cut off; all earlier records survive', async () => {
     const { project, shown, log, content } = await killedProject();
     await appendFile(log, '{"seq": 99999, "action": "node.upda');
     await bench.server.restart();
@@ -113,7 +113,7 @@ describe('the log', () => {
     await bench.client.delete(project.path);
   });
 
-  test('a record cut in half: what was before it is there, nothing is invented', async () => {
+  test('a record cut in half: all earlier records survive, and no value is invented', async () => {
     const { project, log, content } = await killedProject();
     await truncate(log, (await stat(log)).size - 5);
     await bench.server.restart();
@@ -140,7 +140,7 @@ describe('the log', () => {
   });
 });
 
-describe('a project whose folder cannot be written', () => {
+describe('a project whose folder is not writable', () => {
   test('the folder is gone: 5xx or 409 with the reason, memory unchanged, works again when it is back', async () => {
     const { project, path, content } = await closedProject();
     await bench.client.post(`${project.path}/open`);

@@ -1,4 +1,4 @@
-/** A full disk: a change that cannot be written is refused with the reason and was not made; when there is room again, all goes on. */
+/** A full disk: a change that cannot be written is refused with the reason and not made; with free space all works again. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, open, readFile, realpath, rm, statfs, unlink } from 'node:fs/promises';
@@ -21,7 +21,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Fills the disk to its last byte; the file is what must go for room. */
+/** Fills the disk to its last byte; deleting the file frees it. */
 async function fill(): Promise<() => Promise<void>> {
   const path = join(folder, 'ballast');
   const file = await open(path, 'a');

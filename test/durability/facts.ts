@@ -33,12 +33,12 @@ export class Facts {
     this.done(before);
   }
 
-  /** Values of the keys of a change as they are now. */
+  /** Current values of the keys of a change. */
   before(change: Change): Change {
     return Object.fromEntries(Object.keys(change).map((key) => [key, this.value(key) ?? '']));
   }
 
-  /** Compares with what a server shows, in sentences; then what it shows is what is true. */
+  /** Compares with the server's state and returns the differences; then adopts that state. */
   check(shown: ReadonlyMap<string, string>): string[] {
     const problems: string[] = [];
     for (const key of new Set([...this.#allowed.keys(), ...shown.keys()])) {

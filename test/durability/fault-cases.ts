@@ -37,7 +37,7 @@ async function flipBit(path: string, chance: Chance): Promise<void> {
   }
 }
 
-/** A socket whose name stays when nobody listens any more. */
+/** A socket whose name remains when no process listens any more. */
 async function makeSocket(path: string): Promise<void> {
   const short = `/tmp/pb-socket-${process.pid}`;
   const server = createServer();
@@ -46,7 +46,7 @@ async function makeSocket(path: string): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Every file below a folder, relative, in order. The code cache of Node and sockets are nobody's. */
+/** Every file below a folder, relative, in order. Without Node's code cache and without sockets. */
 export async function filesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)));
@@ -57,7 +57,7 @@ export async function filesOf(folder: string): Promise<string[]> {
 const noticedInJson = new Set(['emptied', 'folder', 'pipe', 'loop', 'socket']);
 const noticedInJournal = new Set(['folder', 'pipe', 'loop', 'socket']);
 
-/** Whether the server must say the file's name: in its log, or in the answer of who asks for what is in it. */
+/** Whether the server must report the file's name: in its log, or in the response to a request for its content. */
 export function isNoticed(file: string, fault: string, sizeBytes: number): boolean {
   if (/^state\/.*\.(?:log|journal)$/.test(file) && !file.endsWith('fabric.log'))
     return noticedInJournal.has(fault) || (fault === 'flipped' && sizeBytes > 0);

@@ -1,4 +1,4 @@
-/** Clients that change a project without pause, and note in `Facts` what was acknowledged. */
+/** Clients that change a project without pause, and record in `Facts` which changes were acknowledged. */
 import { randomUUID } from 'node:crypto';
 import type { RawClient, Reply } from '../support/raw-http.ts';
 import type { Change, Facts } from './facts.ts';
@@ -66,7 +66,7 @@ export async function change(situation: Situation, ask: () => Promise<Reply>, wa
   if (reply.status < 300) facts.done(wanted);
   else {
     facts.refused(before);
-    refusals.push(`${reply.asked}: ${reply.status} ${reply.text().slice(0, 300)}`);
+    refusals.push(`${reply.request}: ${reply.status} ${reply.text().slice(0, 300)}`);
   }
   return true;
 }
@@ -139,7 +139,7 @@ export class NodeHammer {
   }
 
   #delete(id: string, links: readonly string[]): Promise<boolean> {
-    // A deletion stops the node first: killed between the two, the node is there and stopped.
+    // A deletion stops the node first: after a kill between the two, the node exists and is stopped.
     this.#situation.facts.begin({ [`status:${id}`]: 'stopped' });
     const gone = [`node:${id}`, `status:${id}`, ...links.filter((key) => key.includes(id))];
     return this.#send(`DELETE ${this.#situation.project}/nodes/${id}`, undefined, Object.fromEntries(gone.map((key) => [key, ''])));
@@ -186,7 +186,7 @@ export class NodeHammer {
   }
 }
 
-/** Creates, changes, duplicates and deletes projects that are its own; what it duplicates is the project in which all run, too. */
+/** Creates, changes, duplicates and deletes projects of its own; also duplicates the project that all clients change. */
 export class ProjectHammer {
   readonly #situation: Situation;
   readonly #projects: string[] = [];

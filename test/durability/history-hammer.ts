@@ -1,4 +1,4 @@
-/** A client that takes changes back and makes them again, bulks among them, in a project of its own: each step is whole or absent. */
+/** A client that undoes and redoes changes, including bulks, in its own project: each step is complete or absent. */
 import { randomUUID } from 'node:crypto';
 import type { RawClient } from '../support/raw-http.ts';
 import { change, type Situation } from './hammer.ts';
@@ -12,7 +12,7 @@ interface State {
   readonly links: readonly (readonly [string, string])[];
 }
 
-/** What a request may have done when no answer came. */
+/** Possible effects of a request without a response. */
 interface Outcome {
   readonly state: State;
   readonly apply: () => void;
@@ -20,9 +20,9 @@ interface Outcome {
 
 /** All of the project in one fact: between two steps there is nothing. */
 const wholeKey = 'history';
-/** Steps that are taken back at most: the server remembers its last changes only. */
+/** Limit of undone steps: the server keeps only its last changes. */
 const mostSteps = 20;
-/** Facts of projects hold it; here nobody changes it. */
+/** Facts of projects hold it; here it is constant. */
 const initialZoom = 100;
 
 export class HistoryHammer {
@@ -95,7 +95,7 @@ export class HistoryHammer {
     const nodes = new Map(this.#now.nodes);
     nodes.delete(id);
     const links = this.#now.links.filter((pair) => !pair.includes(id));
-    // A deletion is not one line of the log: killed in its midst, its links are gone and it is there. Without links that is no step.
+    // A deletion is several lines of the log: after a kill in its midst, the node has lost its links. Without links that is no step.
     const halfway = links.length < this.#now.links.length ? { links } : undefined;
     return this.#change('DELETE', `/nodes/${id}`, undefined, { nodes, links }, halfway);
   }
@@ -111,7 +111,7 @@ export class HistoryHammer {
     return this.#change('PUT', '', { variables: [{ name: 'TURN', value: String(turn) }] }, { turn });
   }
 
-  /** A new step; `halfway` is what it may be when the server is killed. */
+  /** A new step; `halfway` lists its possible states after a kill. */
   #change(method: string, way: string, body: unknown, to: Partial<State>, halfway?: Partial<State>): Promise<boolean> {
     const before = this.#now;
     const outcome = (changed: Partial<State>): Outcome => {

@@ -1,6 +1,6 @@
 /**
  * The server is killed again and again, at random moments and under load, and started again on the same data directory:
- * what it acknowledged is there, what it acknowledged as deleted is not, what ran goes on running, and frames never stop.
+ * acknowledged changes survive, acknowledged deletions too, running nodes keep running, and frames never stop.
  */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
@@ -74,7 +74,7 @@ async function setUp(client: RawClient): Promise<Running> {
   return { project, history, vm, vmPid: process.pid, pinger };
 }
 
-/** What must hold whenever the server answers. */
+/** Invariants of every running server. */
 async function verify(client: RawClient, running: Running, facts: Facts, history: HistoryHammer): Promise<string[]> {
   const { project, vm, vmPid } = running;
   const shown = await readFacts(client, project.path);

@@ -43,7 +43,7 @@ test('there are none until there are files', async () => {
   assert.equal(red[0]?.symbol, ':/symbols/affinity/circle/red/router.svg');
 });
 
-test('what is not there is said', async () => {
+test('a missing appliance is an error', async () => {
   for (const theme of ['None', '__proto__', 'toString'])
     expectFault(await client.send(`GET /v2/appliances?symbol_theme=${theme}`), 404, /Classic/);
   expectFault(await client.send('GET /v2/appliances?update=yes'), 409, /appliances/);

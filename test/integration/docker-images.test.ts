@@ -1,4 +1,4 @@
-/** Images that a node needs and the engine lacks: pulled from a real registry, with progress; and what is said when that fails. */
+/** Images that a node needs and the engine lacks: pulled from a real registry, with progress; and errors when that fails. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -45,11 +45,11 @@ describe('images of a registry', { skip }, () => {
     const listener = await listen(`${server.url}${project.path}/notifications/ws`);
     const answers = await Promise.all([create(project, image), create(project, image)]);
     for (const answer of answers) expectStatus(answer, 201);
-    const told = messages(listener);
-    assert.equal(told[0], `Pulling image ${image}`);
-    assert.ok(told.some((message) => /: \d\.\d of [45]\.\d MiB$/.test(message)));
-    assert.equal(told.at(-1), `Image ${image} is here`);
-    assert.equal(told.filter((message) => message.endsWith('is here')).length, 1);
+    const texts = messages(listener);
+    assert.equal(texts[0], `Pulling image ${image}`);
+    assert.ok(texts.some((message) => /: \d\.\d of [45]\.\d MiB$/.test(message)));
+    assert.equal(texts.at(-1), `Image ${image} is here`);
+    assert.equal(texts.filter((message) => message.endsWith('is here')).length, 1);
     await listener.close();
     assert.ok((await client.get<{ image: string }[]>('/v2/compute/docker/images')).some((listed) => listed.image === image));
 
@@ -62,7 +62,7 @@ describe('images of a registry', { skip }, () => {
     await client.delete(project.path);
   });
 
-  test('that cannot be had: an unknown tag, no such name, a name that is none, a registry that is down', async (t) => {
+  test('that cannot be pulled: an unknown tag, an unknown name, an invalid name, a registry that is down', async (t) => {
     assert.ok(engine);
     const registry = await Registry.start();
     t.after(() => registry.stop());

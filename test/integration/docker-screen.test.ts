@@ -10,7 +10,7 @@ import { runTool } from '../../src/process/tool.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
 import { type LeftProcess, processesOf } from '../support/leftovers.ts';
 import { listen } from '../support/notices.ts';
-import { saysToNobody } from '../support/other-user.ts';
+import { outputFor } from '../support/other-user.ts';
 import { expectFault, RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp, overWebSocket, type Pixel, type Screen } from '../support/rfb.ts';
 import { openTelnet } from '../support/telnet.ts';
@@ -66,7 +66,7 @@ async function tcpListeners({ server: { dataDir, runtimeDirectory } }: Pick<Benc
 }
 
 describe('screens of containers', { skip }, () => {
-  test('what is drawn inside is seen at the port and as a WebSocket; the server killed; the end', {
+  test('its content is shown at the port and as a WebSocket; the server killed; the end', {
     timeout: 120_000,
   }, async () => {
     const project = await createProject(client);
@@ -95,7 +95,7 @@ describe('screens of containers', { skip }, () => {
     await assert.rejects(overTcp(Number(node.console)));
   });
 
-  test('a screen that ends is told, and is there again after a stop and start; the container goes on meanwhile', async () => {
+  test('a screen that ends is reported, and returns after a stop and start; the container keeps running meanwhile', async () => {
     const project = await createProject(client);
     const node = await started(client, project);
     const listener = await listen(`${server.url}${project.path}/notifications/ws`);
@@ -149,14 +149,14 @@ describe('other servers', { skip }, () => {
     after(() => teacher.close());
     const project = await createProject(teacher);
     const shown = await started(teacher, project);
-    assert.match(await saysToNobody(shown.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials/);
+    assert.match(await outputFor(shown.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials/);
     const own = await openScreen(await overTcp(Number(shown.console)));
     own.close();
     const properties = { image: 'pb-x:1', ...size };
     const page = await createNode(teacher, project, 'docker', { console_type: 'http', properties });
     await teacher.post(`${pathOf(project, page)}/start`, {}, 200);
     const request = 'GET / HTTP/1.0\r\n\r\n';
-    assert.match(await saysToNobody(page.console, request), /^HTTP\/1\.1 403 [\s\S]*console_users/);
+    assert.match(await outputFor(page.console, request), /^HTTP\/1\.1 403 [\s\S]*console_users/);
     const addresses = await tcpListeners({ server: guarded });
     assert.ok(addresses.some((address) => address.endsWith(`:${page.console}`)));
     for (const address of addresses) assert.match(address, /^127\.0\.0\.1:/);

@@ -215,7 +215,7 @@ describe('containers', { skip }, () => {
     await assert.rejects(fetch(`http://127.0.0.1:${node.console}/`));
   });
 
-  test('refused: an image that cannot be had, a command with an open quote, a volume that leads out', async () => {
+  test('refused: an unavailable image, a command with an open quote, a volume outside the folder', async () => {
     const project = await createProject(client);
     const create = (properties: object) =>
       client.send(`POST ${project.path}/nodes`, {

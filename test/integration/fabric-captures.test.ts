@@ -1,4 +1,4 @@
-/** Captures of a link: what is in the file, when it is there, and what happens to the link meanwhile. */
+/** Captures of a link: the content of the file, when it is written, and the effect on the link. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
@@ -31,9 +31,9 @@ describe('a capture', () => {
     const empty = await framesIn(path, 0);
     assert.deepEqual(empty, { magic: 0xa1b2c3d4, version: '2.4', snapLength: 65_535, linkType: 1, frames: [] });
     a.send(frameOf('1', 100), frameOf('2', 1500));
-    await b.heard(2);
+    await b.receive(2);
     b.send(frameOf('3'));
-    await a.heard(1);
+    await a.receive(1);
     const { frames } = await framesIn(path, 3);
     assert.deepEqual([textOf(frames), frames.map(({ length }) => length)], ['123', [100, 1500, 60]]);
     for (const [index, { time }] of frames.entries()) {
@@ -44,7 +44,7 @@ describe('a capture', () => {
     assert.deepEqual((await stats()).captures, [{ path, frames: 3, bytes: 24 + 3 * 16 + 1660, missed: 0 }]);
   });
 
-  it('shows one side of the filters or the other, in nanoseconds when asked', async (context) => {
+  it('shows either side of the filters, with nanoseconds on request', async (context) => {
     const { a, b, change, folder } = await startLink(context);
     const [before, after] = [`${folder}/before.pcap`, `${folder}/after.pcap`];
     await change({
@@ -55,7 +55,7 @@ describe('a capture', () => {
       ],
     });
     a.send(...[...'123456'].map((text) => frameOf(text)));
-    await b.heard(3);
+    await b.receive(3);
     const seen = await framesIn(before, 6);
     assert.deepEqual([textOf(seen.frames), seen.magic], ['123456', 0xa1b23c4d]);
     const sent = await framesIn(after, 3);
@@ -70,21 +70,21 @@ describe('a capture', () => {
     const path = `${folder}/x.pcap`;
     await change({ captures: [{ path, linkType: 1 }] });
     a.send(...Array.from({ length: 2000 }, () => frameOf('f', 1500)));
-    await b.heard(2000);
+    await b.receive(2000);
     await change({});
     assert.equal((await read(path)).frames.length, 2000);
     assert.equal((await stats()).captures, undefined);
     a.send(frameOf('g'));
-    await b.heard(2001);
+    await b.receive(2001);
     assert.equal((await read(path)).frames.length, 2000);
   });
 
-  it('goes on in its file after the fabric was killed, behind the last whole record', async (context) => {
+  it('is appended to after the fabric was killed, after its last complete record', async (context) => {
     const { client, a, b, change, folder } = await startLink(context);
     const path = `${folder}/x.pcap`;
     await change({ captures: [{ path, linkType: 1 }] });
     a.send(frameOf('1'), frameOf('2'));
-    await b.heard(2);
+    await b.receive(2);
     await framesIn(path, 2);
     const restored = new Promise((resolve) => client.onRestored(resolve));
     // As if the fabric had died in the midst of a write.
@@ -94,23 +94,23 @@ describe('a capture', () => {
     await restored;
     await Promise.all([a.connected(2), b.connected(2)]);
     a.send(frameOf('3'));
-    await b.heard(3);
+    await b.receive(3);
     await waitFor(async () => (await readFile(path)).length === 24 + 3 * 76, { what: 'the third frame in the file' });
     assert.equal(textOf((await read(path)).frames), '123');
   });
 
-  it('goes on in its file when another link has it', async (context) => {
+  it('is appended to in its file by a capture of another link', async (context) => {
     const { client, a, b, change, folder } = await startLink(context);
     const path = `${folder}/x.pcap`;
     await change({ captures: [{ path, linkType: 1 }] });
     a.send(frameOf('1'));
-    await b.heard(1);
+    await b.receive(1);
     const [c, d] = [await streamEnd(context, `${folder}/c`), await streamEnd(context, `${folder}/d`)];
     const other = linkOf(c.port, d.port, { id: 'other', captures: [{ path, linkType: 1 }] });
     assert.deepEqual(await client.apply([other, linkOf(a.port, b.port)]), []);
     await Promise.all([c.connected(), d.connected()]);
     c.send(frameOf('2'));
-    await d.heard(1);
+    await d.receive(1);
     assert.equal(textOf((await framesIn(path, 2)).frames), '12');
   });
 
@@ -119,13 +119,13 @@ describe('a capture', () => {
     const [short, brief] = [`${folder}/short.pcap`, `${folder}/brief.pcap`];
     await change({ captures: [{ path: short, linkType: 1, maxBytes: 24 + 2 * 76 + 75 }] });
     a.send(...[...'1234'].map((text) => frameOf(text)));
-    await b.heard(4);
+    await b.receive(4);
     assert.equal(textOf((await framesIn(short, 2)).frames), '12');
     assert.match((await stats()).captures?.[0]?.ended ?? '', /limit of 251 bytes/);
     await change({ captures: [{ path: brief, linkType: 1, until: Date.now() - 1 }] });
     assert.match((await stats()).captures?.[0]?.ended ?? '', /time is over/);
     a.send(frameOf('5'));
-    await b.heard(5);
+    await b.receive(5);
   });
 
   it('that cannot be written ends and says why; the link does not', async (context) => {
@@ -140,7 +140,7 @@ describe('a capture', () => {
     await writeFile(`${folder}/other`, 'this is not a capture');
     assert.match(await endedWith(`${folder}/other`), /not one of this capture/);
     assert.equal(await readFile(`${folder}/other`, 'utf8'), 'this is not a capture');
-    await b.heard(3);
+    await b.receive(3);
   });
 
   it('keeps of the longest frames what the format can hold', async (context) => {
@@ -148,7 +148,7 @@ describe('a capture', () => {
     const path = `${folder}/x.pcap`;
     await change({ captures: [{ path, linkType: 1 }] });
     a.send(frameOf('l', 69_632), frameOf('s'));
-    await b.heard(2);
+    await b.receive(2);
     const { frames } = await framesIn(path, 2);
     assert.deepEqual(
       frames.map(({ length, data }) => [length, data.length]),
@@ -160,11 +160,11 @@ describe('a capture', () => {
   });
 });
 
-describe('what is missed', () => {
-  it('is counted when the file cannot be written for now, and the link goes on', async (context) => {
+describe('missed frames', () => {
+  it('are counted while the file cannot be written, and the link keeps working', async (context) => {
     const { client, folder } = await startFabric(context);
     const [a, b] = [await streamEnd(context, `${folder}/a`), await streamEnd(context, `${folder}/b`)];
-    // Nobody reads the pipe: opening it for reading and writing succeeds, writing stops when it is full.
+    // The pipe has no reader: opening it for reading and writing succeeds, and writes stop when it is full.
     const path = `${folder}/pipe`;
     await promisify(execFile)('mkfifo', [path]);
     await client.apply([linkOf(a.port, b.port, { captures: [{ path, linkType: 1 }] })]);
@@ -172,7 +172,7 @@ describe('what is missed', () => {
     const count = 30_000;
     for (let sent = 0; sent < count; sent += 500) {
       a.send(...Array.from({ length: 500 }, () => frameOf('f', 1500)));
-      await b.heard(sent + 500);
+      await b.receive(sent + 500);
     }
     const [link] = await client.stats();
     const [capture] = link?.captures ?? [];

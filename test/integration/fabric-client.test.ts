@@ -23,18 +23,18 @@ function isRunning(pid: number): boolean {
 }
 
 describe('the fabric’s client', () => {
-  it('lets go of a fabric that goes on, and finds it again', async (context) => {
+  it('releases a running fabric, and adopts it again', async (context) => {
     const { client, socketPath, logPath, a, b } = await startLink(context, { filters: { latency: [1] } });
     a.send(frame('1'));
-    await b.heard(1);
+    await b.receive(1);
     client.close();
     await assert.rejects(client.stats(), (error) => isFault(error, 'fabric_unavailable'));
     a.send(frame('2'));
-    await b.heard(2);
+    await b.receive(2);
     const next = await FabricClient.connectOrSpawn({ socketPath, logPath });
     assert.equal(next.pid, client.pid);
     assert.equal((await next.stats())[0]?.ab.sent, 2);
-    // It says again what is: nothing changes. Then that there is nothing.
+    // Repeats the current state: nothing changes. Then sends an empty state.
     assert.deepEqual(await next.sync([linkOf(a.port, b.port, { filters: { latency: [1] } })]), []);
     assert.equal((await next.stats())[0]?.ab.sent, 2);
     assert.equal(a.connections, 1);
@@ -58,7 +58,7 @@ describe('the fabric’s client', () => {
     assert.equal(lost.length, 1);
     await waitFor(async () => Object.values((await client.stats())[0]?.connected ?? {}).every(Boolean), { what: 'both ports' });
     a.send(frame('1'));
-    await b.heard(1);
+    await b.receive(1);
   });
 
   it('another fabric filters as the one did that was killed under traffic', async (context) => {
@@ -66,13 +66,13 @@ describe('the fabric’s client', () => {
     const { client, a, b, stats } = await startLink(context, { filters });
     const traffic = setInterval(() => a.socket?.write(prefixed(frame('under way'))), 1);
     context.after(() => clearInterval(traffic));
-    await b.heard(20);
+    await b.receive(20);
     process.kill(client.pid, 'SIGKILL');
     await Promise.all([a.connected(2), b.connected(2)]);
-    await waitFor(async () => (await stats()).ab.received > 100, { what: 'traffic to go on' });
+    await waitFor(async () => (await stats()).ab.received > 100, { what: 'continued traffic' });
     clearInterval(traffic);
     b.send(frame('back'));
-    assert.equal((await a.heard(2)).length, 2);
+    assert.equal((await a.receive(2)).length, 2);
     await waitFor(async () => (await stats()).ab.queued === 0, { what: 'all to be through' });
     const { ab, ba } = await stats();
     assert.ok((ab.dropped.packet_loss ?? 0) > 20 && ab.sent > 20 && (ab.delay?.median_ms ?? 0) >= 4.9, JSON.stringify(ab));
@@ -133,7 +133,7 @@ describe('the fabric’s client', () => {
 });
 
 describe('the control socket', () => {
-  it('answers broken lines with an error and goes on', async (context) => {
+  it('answers invalid lines with an error and keeps running', async (context) => {
     const { socketPath, logPath, client } = await startFabric(context);
     const socket = connect(socketPath);
     const answers: { id: number; error?: string; result?: unknown }[] = [];
@@ -149,6 +149,8 @@ describe('the control socket', () => {
       { id: 'x', a: port, b: port, filters: { bpf: ['x'] }, bpf: [[['quit()', 0, 0, 0]]], suspend: false },
       { id: 'x', a: { type: 'udp', lport: 70000, rhost: 'x', rport: 1 }, b: port, filters: {}, suspend: false },
       { id: 'x', a: { type: 'stream', path: 'x'.repeat(200) }, b: port, filters: {}, suspend: false },
+      { id: 'x', a: { ...port, admit: [] }, b: port, filters: {}, suspend: false },
+      { id: 'x', a: { type: 'udp', lport: 1, rhost: 'x', rport: 1, strict: 'yes' }, b: port, filters: {}, suspend: false },
     ];
     const lines = [
       '{',

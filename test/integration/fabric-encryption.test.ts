@@ -1,4 +1,4 @@
-/** The encrypted stream between two fabrics: what the network sees of it, who gets in, and what goes when there is none. */
+/** The encrypted stream between two fabrics: its bytes on the network, who may connect, and the fallback without it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -68,7 +68,7 @@ class Side {
 }
 
 /** Passes connections on to `port`, and keeps all that passes. */
-async function wiretap(context: TestContext, port: number): Promise<{ port: number; heard: () => Buffer }> {
+async function wiretap(context: TestContext, port: number): Promise<{ port: number; bytesOf: () => Buffer }> {
   const chunks: Buffer[] = [];
   const sockets: Socket[] = [];
   const server = createServer((near) => {
@@ -90,7 +90,7 @@ async function wiretap(context: TestContext, port: number): Promise<{ port: numb
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return { port: (server.address() as { port: number }).port, heard: () => Buffer.concat(chunks) };
+  return { port: (server.address() as { port: number }).port, bytesOf: () => Buffer.concat(chunks) };
 }
 
 async function tapped(context: TestContext, encryption: Encryption) {
@@ -99,33 +99,33 @@ async function tapped(context: TestContext, encryption: Encryption) {
   const accepts = await Side.start(context, { role: 'accept', lport: one, rport: other, encryption });
   const connects = await Side.start(context, { role: 'connect', lport: other, rport: tap.port, encryption });
   await Promise.all([accepts.joined(), connects.joined()]);
-  return { accepts, connects, heard: tap.heard, port: one };
+  return { accepts, connects, bytesOf: tap.bytesOf, port: one };
 }
 
 describe('the encrypted stream of a link', () => {
   for (const encryption of ['preferred', 'required'] as const)
     it(`carries frames of every length both ways, and the network sees none of them (${encryption})`, async (context) => {
-      const { accepts, connects, heard } = await tapped(context, encryption);
+      const { accepts, connects, bytesOf } = await tapped(context, encryption);
       const lengths = [120, 1500, 9000, 65_508, 69_632];
       for (const side of [accepts, connects]) side.end.send(...lengths.map((length) => Buffer.alloc(length, marker)));
       for (const { end } of [accepts, connects]) {
-        const frames = await end.heard(lengths.length);
+        const frames = await end.receive(lengths.length);
         assert.deepEqual(
           frames.map(({ length }) => length),
           lengths,
         );
         assert.ok(frames.every((frame) => frame.includes(marker)));
       }
-      assert.ok(heard().length > 290_000, 'the frames took another way');
-      assert.equal(heard().includes(marker), false);
-      assert.equal(heard().includes(secret), false);
+      assert.ok(bytesOf().length > 290_000, 'the frames took another way');
+      assert.equal(bytesOf().includes(marker), false);
+      assert.equal(bytesOf().includes(secret), false);
     });
 
   it('would be seen without encryption', async (context) => {
-    const { accepts, connects, heard } = await tapped(context, undefined);
+    const { accepts, connects, bytesOf } = await tapped(context, undefined);
     accepts.end.send(Buffer.alloc(1500, marker));
-    await connects.end.heard(1);
-    assert.equal(heard().includes(marker), true);
+    await connects.end.receive(1);
+    assert.equal(bytesOf().includes(marker), true);
   });
 
   it('passes back-pressure on: nothing is lost', async (context) => {
@@ -136,13 +136,13 @@ describe('the encrypted stream of a link', () => {
       accepts.end.send(...Array.from({ length: 100 }, () => Buffer.alloc(1500, marker)));
     await waitFor(async () => (await connects.stats()).ba.sent > 100, { what: 'frames to be on their way' });
     connects.end.socket?.resume();
-    await connects.end.heard(count);
+    await connects.end.receive(count);
     assert.deepEqual((await accepts.stats()).ab.dropped, {});
   });
 });
 
 describe('at the port of an encrypted stream', () => {
-  it('nobody gets in without the secret, by TLS or without, and who is in stays', async (context) => {
+  it('refuses a peer without the secret, by TLS or without, and keeps the connected one', async (context) => {
     const { accepts, connects, port } = await tapped(context, 'required');
     const before = (await accepts.stats()).ba.sent;
     const suite = { ciphers: 'TLS_AES_128_GCM_SHA256', minVersion: 'TLSv1.3', rejectUnauthorized: false } as const;
@@ -160,7 +160,7 @@ describe('at the port of an encrypted stream', () => {
     });
     await Promise.all(ended);
     connects.end.send(Buffer.alloc(100, marker));
-    await accepts.end.heard(1);
+    await accepts.end.receive(1);
     assert.equal((await accepts.stats()).ba.sent, before + 1);
     assert.equal(accepts.end.frames.length, 1);
   });
@@ -185,9 +185,9 @@ describe('at the port of an encrypted stream', () => {
     ];
     await promisify(execFile)('openssl', made);
     let attempts = 0;
-    const heard: Buffer[] = [];
+    const messages: Buffer[] = [];
     const server = createTlsServer({ cert: await readFile(cert), key: await readFile(key) }, (socket) => {
-      socket.on('error', () => undefined).on('data', (chunk) => heard.push(chunk));
+      socket.on('error', () => undefined).on('data', (chunk) => messages.push(chunk));
     });
     server.on('connection', () => {
       attempts += 1;
@@ -199,7 +199,7 @@ describe('at the port of an encrypted stream', () => {
     const side = await Side.start(context, { role: 'connect', lport: await freePort(), rport: port, encryption: 'required' });
     await waitFor(() => attempts >= 3, { what: 'further attempts', limitMs: 30_000 });
     assert.equal((await side.stats()).connected.b, false);
-    assert.deepEqual(heard, []);
+    assert.deepEqual(messages, []);
   });
 });
 
@@ -209,8 +209,8 @@ describe('while there is no connection', () => {
     context.after(() => far.close());
     far.bind(0, '127.0.0.1');
     await once(far, 'listening');
-    const heard: Buffer[] = [];
-    far.on('message', (message) => heard.push(message));
+    const messages: Buffer[] = [];
+    far.on('message', (message) => messages.push(message));
     const lport = await freePort();
     const rport = far.address().port;
     const side = await Side.start(context, { role: 'accept', lport, rport, encryption: 'required' });
@@ -223,8 +223,8 @@ describe('while there is no connection', () => {
     context.after(() => second.close());
     // By then an answer, and the frame that came in, would have arrived.
     second.send('done', rport, '127.0.0.1');
-    await waitFor(() => heard.some((message) => message.toString() === 'done'), { what: 'the last datagram' });
-    assert.deepEqual(heard.map(String), ['done']);
+    await waitFor(() => messages.some((message) => message.toString() === 'done'), { what: 'the last datagram' });
+    assert.deepEqual(messages.map(String), ['done']);
     assert.deepEqual([side.end.frames.length, (await side.stats()).ba.sent], [0, 0]);
   });
 });

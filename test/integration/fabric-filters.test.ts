@@ -1,4 +1,4 @@
-/** What a link does to its frames, and how that changes while they flow. */
+/** The filters of a link, and changes of them while frames flow. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileBpf } from '../../src/fabric/bpf-compile.ts';
@@ -28,12 +28,12 @@ async function settled({ stats }: LinkBed, received: number): Promise<void> {
   await waitFor(done, { what: `${received} frames to be through` });
 }
 
-/** Of `count` frames from a, the numbers of those that b heard. */
+/** The numbers of those of `count` frames from a that b received. */
 async function throughOf(bed: LinkBed, count: number): Promise<number[]> {
   bed.a.send(...numbered(count));
   await settled(bed, count);
   const { ab } = await bed.stats();
-  return numbersOf(await bed.b.heard(ab.sent));
+  return numbersOf(await bed.b.receive(ab.sent));
 }
 
 describe('filters of a link', () => {
@@ -46,8 +46,8 @@ describe('filters of a link', () => {
       b.send(...numbered(1, number + 1));
       await waitFor(async () => (await bed.stats()).ba.received === number / 2 + 1, { what: 'a frame from b' });
     }
-    assert.deepEqual(numbersOf(await b.heard(2)), [0, 4]);
-    assert.deepEqual(numbersOf(await a.heard(2)), [1, 3]);
+    assert.deepEqual(numbersOf(await b.receive(2)), [0, 4]);
+    assert.deepEqual(numbersOf(await a.receive(2)), [1, 3]);
     const { ab, ba } = await bed.stats();
     assert.deepEqual([ab.dropped, ba.dropped], [{ frequency_drop: 1 }, { frequency_drop: 1 }]);
   });
@@ -87,24 +87,24 @@ describe('filters of a link', () => {
     assert.ok(bed.b.frames.every((frame) => frame.subarray(24, 39).every((byte) => byte !== 0)));
   });
 
-  it('delay is told as it was kept', async (context) => {
+  it('delay is reported as it was measured', async (context) => {
     const bed = await startLink(context, { filters: { delay: [30] } });
     bed.a.send(...numbered(100));
-    await bed.b.heard(100);
+    await bed.b.receive(100);
     const { ab, ba } = await bed.stats();
     assert.ok(ab.delay && ab.delay.median_ms > 29 && ab.delay.p99_ms >= ab.delay.median_ms, JSON.stringify(ab.delay));
     assert.equal(ba.delay, undefined);
   });
 
-  it('delay holds both ways, does not throttle, and keeps the order', async (context) => {
+  it('delay acts in both directions, does not throttle, and keeps the order', async (context) => {
     const bed = await startLink(context, { filters: { delay: [60, 20], seed: [seed] } });
     const { a, b } = bed;
     const sentAt = performance.now();
     a.send(...numbered(3000));
     b.send(...numbered(3000));
-    // One after the other they would take three minutes, for which nobody waits.
-    assert.deepEqual(numbersOf(await b.heard(3000)), upTo(3000));
-    assert.deepEqual(numbersOf(await a.heard(3000)), upTo(3000));
+    // In sequence they would take three minutes.
+    assert.deepEqual(numbersOf(await b.receive(3000)), upTo(3000));
+    assert.deepEqual(numbersOf(await a.receive(3000)), upTo(3000));
     for (const { times } of [a, b]) {
       const [first = 0] = times;
       assert.ok(first - sentAt >= 40, `the first after ${first - sentAt} ms`);
@@ -112,23 +112,23 @@ describe('filters of a link', () => {
   });
 });
 
-describe('what a link does beyond losing and holding', () => {
+describe('filters other than loss and delay', () => {
   it('duplicate sends every frame twice, the copies side by side', async (context) => {
     const bed = await startLink(context, { filters: { duplicate: [100] } });
     bed.a.send(...numbered(500));
     assert.deepEqual(
-      numbersOf(await bed.b.heard(1000)),
+      numbersOf(await bed.b.receive(1000)),
       upTo(500).flatMap((number) => [number, number]),
     );
     const { ab } = await bed.stats();
     assert.deepEqual([ab.received, ab.sent, ab.dropped], [500, 1000, {}]);
   });
 
-  it('reorder loses none, and the last goes on without frames that overtake it', async (context) => {
+  it('reorder loses none, and a held frame continues when no other overtakes it', async (context) => {
     const count = 2000;
     const bed = await startLink(context, { filters: { reorder: [10, 3], seed: [seed] } });
     bed.a.send(...numbered(count));
-    const numbers = numbersOf(await bed.b.heard(count));
+    const numbers = numbersOf(await bed.b.receive(count));
     assert.deepEqual(
       numbers.toSorted((one, other) => one - other),
       upTo(count),
@@ -139,10 +139,10 @@ describe('what a link does beyond losing and holding', () => {
     assert.ok(Math.abs(late.length - 200) < 4 * Math.sqrt(count * 0.1 * 0.9), `${late.length} of ${count}, seed ${seed}`);
     await bed.change({ filters: { reorder: [100, 3] } });
     bed.a.send(...numbered(2, count));
-    assert.deepEqual(numbersOf(await bed.b.heard(count + 2)).slice(count), [count, count + 1]);
+    assert.deepEqual(numbersOf(await bed.b.receive(count + 2)).slice(count), [count, count + 1]);
   });
 
-  it('bandwidth takes as many as its queue holds, sends them, and counts the others', async (context) => {
+  it('bandwidth accepts as many frames as its queue holds, sends them, and counts the others', async (context) => {
     // 400 frames of 60 bytes fit; at 480 kbit/s they take 400 ms.
     const bed = await startLink(context, { filters: { bandwidth: [480, 24_000] } });
     const began = performance.now();
@@ -155,13 +155,13 @@ describe('what a link does beyond losing and holding', () => {
     // A read may bring fewer than all of them at once; meanwhile one leaves each millisecond.
     assert.ok(ab.sent >= 400 && ab.sent <= 402 + cameMs, `${ab.sent} were sent, all had come after ${cameMs} ms`);
     assert.ok(performance.now() - began > 350);
-    assert.deepEqual(numbersOf(await bed.b.heard(ab.sent)).slice(0, 400), upTo(400));
+    assert.deepEqual(numbersOf(await bed.b.receive(ab.sent)).slice(0, 400), upTo(400));
   });
 
-  it('jitter lets frames overtake when asked to, and loses none', async (context) => {
+  it('jitter lets frames overtake on request, and loses none', async (context) => {
     const bed = await startLink(context, { filters: { delay: [30, 20], jitter: ['uniform', 1], seed: [seed] } });
     bed.a.send(...numbered(1000));
-    const numbers = numbersOf(await bed.b.heard(1000));
+    const numbers = numbersOf(await bed.b.receive(1000));
     assert.notDeepEqual(numbers, upTo(1000));
     assert.deepEqual(
       numbers.toSorted((one, other) => one - other),
@@ -174,7 +174,7 @@ describe('what a link does beyond losing and holding', () => {
     const bed = await startLink(context, { filters: { packet_loss_ab: [100], bpf_ba: ['odd'] }, bpf_ba });
     bed.a.send(...numbered(10));
     bed.b.send(...numbered(10));
-    assert.deepEqual(numbersOf(await bed.a.heard(5)), [0, 2, 4, 6, 8]);
+    assert.deepEqual(numbersOf(await bed.a.receive(5)), [0, 2, 4, 6, 8]);
     await settled(bed, 10);
     const { ab, ba } = await bed.stats();
     assert.deepEqual([ab.dropped, ba.dropped], [{ packet_loss: 10 }, { bpf: 5 }]);
@@ -187,7 +187,7 @@ describe('what a link does beyond losing and holding', () => {
       const bed = await startLink(context, { filters: { ...filters, seed: [number] } });
       bed.a.send(...numbered(2000));
       await settled(bed, 2000);
-      const frames = await bed.b.heard((await bed.stats()).ab.sent);
+      const frames = await bed.b.receive((await bed.stats()).ab.sent);
       runs.push(Buffer.concat(frames).toString('hex'));
     }
     assert.equal(runs[0], runs[1]);
@@ -205,7 +205,7 @@ describe('changing a link while frames flow', () => {
     await waitFor(async () => (await bed.stats()).ab.queued === 20, { what: 'more frames to wait' });
     await bed.change({});
     bed.a.send(...numbered(10, 20));
-    assert.deepEqual(numbersOf(await bed.b.heard(30)), upTo(30));
+    assert.deepEqual(numbersOf(await bed.b.receive(30)), upTo(30));
     assert.deepEqual((await bed.stats()).ab.dropped, {});
   });
 
@@ -215,11 +215,11 @@ describe('changing a link while frames flow', () => {
     await bed.change({ filters: { frequency_drop: [4], delay: [1] } });
     bed.a.send(...numbered(2, 3));
     await settled(bed, 5);
-    assert.deepEqual(numbersOf(await bed.b.heard(4)), [0, 1, 2, 4]);
+    assert.deepEqual(numbersOf(await bed.b.receive(4)), [0, 1, 2, 4]);
     await bed.change({ filters: { frequency_drop: [5], delay: [1] } });
     bed.a.send(...numbered(5, 5));
     await settled(bed, 10);
-    assert.deepEqual(numbersOf(await bed.b.heard(8)), [0, 1, 2, 4, 5, 6, 7, 8]);
+    assert.deepEqual(numbersOf(await bed.b.receive(8)), [0, 1, 2, 4, 5, 6, 7, 8]);
     assert.equal(bed.a.connections + bed.b.connections, 2);
   });
 
@@ -237,7 +237,7 @@ describe('changing a link while frames flow', () => {
     await waitFor(lost, { what: 'all to be lost' });
     await bed.change({});
     bed.a.send(...numbered(1, 9));
-    assert.deepEqual(numbersOf(await bed.b.heard(1)), [9]);
+    assert.deepEqual(numbersOf(await bed.b.receive(1)), [9]);
   });
 
   it('survives any number of changes under load without a loss', async (context) => {
@@ -255,6 +255,6 @@ describe('changing a link while frames flow', () => {
       changes += 1;
     }
     await sending;
-    assert.deepEqual(numbersOf(await bed.b.heard(total)), upTo(total));
+    assert.deepEqual(numbersOf(await bed.b.receive(total)), upTo(total));
   });
 });

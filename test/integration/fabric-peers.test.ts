@@ -1,4 +1,4 @@
-/** Two fabrics, as on two computes, and the stream between them: who gets in, what it carries, and how it comes back. */
+/** Two fabrics, as on two computes, and the stream between them: authentication, traffic, and reconnection. */
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -81,13 +81,13 @@ async function joined(context: TestContext): Promise<[accepts: Side, connects: S
   return sides;
 }
 
-/** Somebody who connects to the port of a stream; everything that was sent to him is kept. */
+/** A foreign client of a stream's port; it keeps all received bytes. */
 async function stranger(context: TestContext, port: number) {
   const socket = connect(port, '127.0.0.1');
   context.after(() => socket.destroy());
-  const heard: Buffer[] = [];
-  socket.on('error', () => undefined).on('data', (chunk) => heard.push(chunk));
-  const state = { socket, closed: false, heard: () => Buffer.concat(heard) };
+  const received: Buffer[] = [];
+  socket.on('error', () => undefined).on('data', (chunk) => received.push(chunk));
+  const state = { socket, closed: false, received: () => Buffer.concat(received) };
   socket.on('close', () => {
     state.closed = true;
   });
@@ -111,14 +111,14 @@ describe('the stream of a link between two fabrics', () => {
     b.end.send(...lengths.map((length, index) => frameOf(String(index), length)));
     for (const { end } of [a, b])
       assert.deepEqual(
-        (await end.heard(5)).map(({ length }) => length),
+        (await end.receive(5)).map(({ length }) => length),
         lengths,
       );
     const { ab, ba } = await a.stats();
     assert.deepEqual([ab.sent, ab.dropped, ba.sent, ba.dropped], [5, {}, 5, {}]);
     await a.apply(secret, { filters: { frequency_drop: [2] } });
     a.end.send(...['1', '2', '3', '4'].map((text) => frameOf(text)));
-    await b.end.heard(7);
+    await b.end.receive(7);
     assert.deepEqual((await a.stats()).ab.dropped, { frequency_drop: 2 });
     await a.apply(secret, { suspend: true });
     b.end.send(frameOf('5'));
@@ -136,12 +136,12 @@ describe('the stream of a link between two fabrics', () => {
     await waitFor(async () => (await b.stats()).ba.sent > 100, { what: 'frames to be on their way' });
     assert.ok(a.end.socket && a.end.socket.writableLength > 0, 'the sender is not held up');
     b.end.socket?.resume();
-    await b.end.heard(count);
+    await b.end.receive(count);
     assert.equal(b.end.frames.length, count);
     assert.deepEqual((await a.stats()).ab.dropped, {});
   });
 
-  it('stays as it is when both are told another secret, which counts from the next connection on', async (context) => {
+  it('persists when both ends get another secret, which applies from the next connection on', async (context) => {
     const [a, b] = await joined(context);
     const other = 'b'.repeat(64);
     await a.apply(other);
@@ -150,36 +150,36 @@ describe('the stream of a link between two fabrics', () => {
     await a.carried('udp');
     await b.end.connected(2);
     b.end.send(frameOf('1'));
-    assert.equal(textOf(await a.end.heard(1)), '1');
+    assert.equal(textOf(await a.end.receive(1)), '1');
     assert.equal((await b.stats()).carrier, 'udp');
     await b.apply(other);
     await a.carried('stream');
   });
 });
 
-describe('who has not the secret', () => {
-  it('gets nothing and is cut off at once; the two ends go on with datagrams', async (context) => {
+describe('a peer without the secret', () => {
+  it('gets nothing and is disconnected at once; the two ends fall back to datagrams', async (context) => {
     const [a, b] = await twoSides(context);
     await Promise.all([a.apply(secret), b.apply('b'.repeat(64))]);
     const refused = await stranger(context, a.number);
-    await waitFor(() => refused.heard().length === 24, { what: 'the greeting' });
-    refused.socket.write(Buffer.concat([answerTo(refused.heard(), 'c'.repeat(64)), prefixed(frameOf('!'))]));
+    await waitFor(() => refused.received().length === 24, { what: 'the greeting' });
+    refused.socket.write(Buffer.concat([answerTo(refused.received(), 'c'.repeat(64)), prefixed(frameOf('!'))]));
     await closed(refused);
-    assert.equal(refused.heard().length, 24);
+    assert.equal(refused.received().length, 24);
     const silly = await stranger(context, a.number);
-    silly.socket.write('GET / HTTP/1.1\r\nHost: somebody\r\nUser-Agent: something or other\r\n\r\n');
+    silly.socket.write('GET / HTTP/1.1\r\nHost: stranger\r\nUser-Agent: something or other\r\n\r\n');
     await closed(silly);
     const leaves = await stranger(context, a.number);
     leaves.socket.end();
     await closed(leaves);
     a.end.send(frameOf('1'));
     b.end.send(frameOf('2'));
-    assert.equal(textOf(await b.end.heard(1)) + textOf(await a.end.heard(1)), '12');
+    assert.equal(textOf(await b.end.receive(1)) + textOf(await a.end.receive(1)), '12');
     assert.deepEqual([(await a.stats()).carrier, (await b.stats()).carrier], ['udp', 'udp']);
     assert.equal((await a.stats()).ba.received, 1);
   });
 
-  it('cannot keep the other end out by waiting, nor take its place by repeating what it said', async (context) => {
+  it('can neither block the other end by waiting, nor replace it by replaying its handshake', async (context) => {
     const [a, b] = await twoSides(context);
     await a.apply();
     const idle = await Promise.all(Array.from({ length: 30 }, () => stranger(context, a.number)));
@@ -189,24 +189,24 @@ describe('who has not the secret', () => {
     await Promise.all(idle.map(closed));
     // An answer to another greeting is none.
     const first = await stranger(context, a.number);
-    await waitFor(() => first.heard().length === 24, { what: 'the greeting' });
-    const answer = answerTo(first.heard(), secret);
+    await waitFor(() => first.received().length === 24, { what: 'the greeting' });
+    const answer = answerTo(first.received(), secret);
     first.socket.destroy();
     const second = await stranger(context, a.number);
     second.socket.write(answer);
     await closed(second);
     b.end.send(frameOf('1'));
-    assert.equal(textOf(await a.end.heard(1)), '1');
+    assert.equal(textOf(await a.end.receive(1)), '1');
     assert.equal((await a.stats()).carrier, 'stream');
   });
 
   it('is given no proof, and no frames, when he listens at the port', async (context) => {
     const [a, b] = await twoSides(context);
-    const heard: Buffer[] = [];
+    const received: Buffer[] = [];
     const calls: Socket[] = [];
     const impostor = createServer((socket) => {
       calls.push(socket);
-      socket.on('error', () => undefined).on('data', (chunk) => heard.push(chunk));
+      socket.on('error', () => undefined).on('data', (chunk) => received.push(chunk));
       socket.write(Buffer.concat([Buffer.from('pbframe1'), randomBytes(16)]));
       socket.once('data', () => socket.write(randomBytes(32)));
     }).listen(a.number);
@@ -220,8 +220,8 @@ describe('who has not the secret', () => {
     b.end.send(frameOf('1'));
     await waitFor(async () => (await b.stats()).ab.sent === 1, { what: 'the frame to be sent' });
     assert.equal((await b.stats()).carrier, 'udp');
-    assert.ok(heard.every(({ length }) => length === 48));
-    assert.equal(Buffer.concat(heard).includes(secret), false);
+    assert.ok(received.every(({ length }) => length === 48));
+    assert.equal(Buffer.concat(received).includes(secret), false);
     // When the port is free the other end takes it.
     await a.apply();
     impostor.close();
@@ -262,11 +262,11 @@ describe('a stream that is lost', () => {
       await Promise.all(sides.map((side) => side.carried('stream')));
       killed.end.send(frameOf('1'));
       other.end.send(frameOf('2'));
-      assert.match(textOf(await other.end.heard(1)) + textOf(await killed.end.heard(1)), /^12$/);
+      assert.match(textOf(await other.end.receive(1)) + textOf(await killed.end.receive(1)), /^12$/);
     });
   }
 
-  it('is given up when nothing is heard of it, and made again', async (context) => {
+  it('is given up after silence, and connected again', async (context) => {
     const [a, b] = await joined(context);
     process.kill(b.bed.client.pid, 'SIGSTOP');
     await a.carried('udp');
@@ -274,7 +274,7 @@ describe('a stream that is lost', () => {
     await a.carried('stream');
     await b.carried('stream');
     b.end.send(frameOf('1'));
-    assert.equal(textOf(await a.end.heard(1)), '1');
+    assert.equal(textOf(await a.end.receive(1)), '1');
   });
 
   it('has another in its place while its frames wait: those of the new one stay in order', async (context) => {
@@ -300,7 +300,7 @@ describe('a stream that is lost', () => {
     assert.ok(a.end.frames.every(({ length }) => length === 1500 || length === 60_000));
   });
 
-  it('goes on behind frames that came as datagrams while its own were held up', async (context) => {
+  it('continues after frames that arrived as datagrams while its own were delayed', async (context) => {
     const [a, b] = await joined(context);
     a.end.socket?.pause();
     const batch = prefixed(frameOf('1', 60_000));

@@ -1,4 +1,4 @@
-/** What the fabric tells of its links and of itself. */
+/** Statistics of the fabric's links and of the fabric itself. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { waitFor } from '../support/wait-for.ts';
@@ -7,10 +7,10 @@ import { linkOf, startFabric, startLink } from '../support/with-fabric.ts';
 const frame = Buffer.alloc(100, 'x');
 
 describe('the counters of a link', () => {
-  it('tell the rate of what went out, until the second is over, and of the minute', async (context) => {
+  it('report the rate of sent frames for the last second and the last minute', async (context) => {
     const { a, b, stats } = await startLink(context, { filters: { frequency_drop: [2] } });
     a.send(...Array.from({ length: 40 }, () => frame));
-    await b.heard(20);
+    await b.receive(20);
     const busy = await waitFor(
       async () => {
         const link = await stats();
@@ -31,7 +31,7 @@ describe('the counters of a link', () => {
     const { client, folder } = await startFabric(context);
     const ids = Array.from({ length: 1000 }, (_, index) => `link ${index}`);
     const port = (name: string) => ({ type: 'stream' as const, path: `${folder}/${name}` });
-    await client.apply(ids.map((id) => linkOf(port('nobody'), port('nowhere'), { id })));
+    await client.apply(ids.map((id) => linkOf(port('unused-a'), port('unused-b'), { id })));
     assert.deepEqual(
       (await client.stats()).map(({ id }) => id),
       ids,
@@ -45,7 +45,7 @@ describe('the counters of a link', () => {
 });
 
 describe('the load of the fabric', () => {
-  it('is told with what its loop was late by', async (context) => {
+  it('include the delay of the event loop', async (context) => {
     const { client } = await startLink(context);
     const first = await client.load();
     assert.deepEqual(first.loopDelay, { medianMs: 0, p99Ms: 0, maxMs: 0 });

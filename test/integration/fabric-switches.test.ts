@@ -1,4 +1,4 @@
-/** Switches in a fabric process of their own, told through its client: what is said again, changed, wrong, and lost. */
+/** Switches in a separate fabric process, configured through its client: repeated, changed, invalid and lost configuration. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { FabricClient } from '../../src/fabric/client.ts';
@@ -18,14 +18,14 @@ async function stations(context: TestContext, bed: FabricBed, count: number) {
 }
 
 describe('a switch', () => {
-  it('is as it was when it is said again, by the same client or the next', async (context) => {
+  it('is unchanged by the same configuration, from the same client or the next', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 3);
     const [a, b, c] = ends as [(typeof ends)[0], (typeof ends)[0], (typeof ends)[0]];
     assert.deepEqual(await bed.client.apply(links(access(1))), []);
     await Promise.all(ends.map((end) => end.connected()));
     a.send(frame(broadcast, 0xa));
-    await Promise.all([b.heard(1), c.heard(1)]);
+    await Promise.all([b.receive(1), c.receive(1)]);
     assert.deepEqual(await bed.client.sync(links(access(1))), []);
     bed.client.close();
     const next = await FabricClient.connectOrSpawn(bed);
@@ -36,7 +36,7 @@ describe('a switch', () => {
       [['00:00:00:00:00:0a', 0]],
     );
     b.send(frame(0xa, 0xb));
-    await a.heard(1);
+    await a.receive(1);
     assert.deepEqual([c.frames.length, a.connections], [1, 1]);
     const [stats] = await next.switchStats(['s']);
     assert.deepEqual(
@@ -53,23 +53,23 @@ describe('a switch', () => {
     assert.deepEqual([await next.switchStats(), await next.addresses('s')], [[], []]);
   });
 
-  it('has other settings at once, and nobody is unplugged', async (context) => {
+  it('applies new settings at once, and unplugs no port', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 2);
     const [a, b] = ends as [(typeof ends)[0], (typeof ends)[0]];
     await bed.client.apply(links(access(5)));
     await Promise.all(ends.map((end) => end.connected()));
     a.send(frame(broadcast, 0xa));
-    await b.heard(1);
+    await b.receive(1);
     const [first, second] = [links(access(5)), links(trunk(1))];
     assert.deepEqual(await bed.client.apply([first[0] as LinkSpec, second[1] as LinkSpec]), []);
     a.send(frame(broadcast, 0xa));
-    const tagged = (await b.heard(2))[1] as Buffer;
+    const tagged = (await b.receive(2))[1] as Buffer;
     assert.equal(tagged.toString('hex', 12, 16), '81000005');
     assert.equal(b.connections, 1);
   });
 
-  it('is there again with a fabric that was killed', async (context) => {
+  it('is restored after its fabric was killed', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 2);
     const [a, b] = ends as [(typeof ends)[0], (typeof ends)[0]];
@@ -79,10 +79,10 @@ describe('a switch', () => {
     await Promise.all(ends.map((end) => end.connected(2)));
     await waitFor(async () => (await bed.client.switchStats())[0]?.ports.length === 2, { what: 'both ports' });
     a.send(frame(broadcast, 0xa));
-    assert.deepEqual(await b.heard(1), [frame(broadcast, 0xa)]);
+    assert.deepEqual(await b.receive(1), [frame(broadcast, 0xa)]);
   });
 
-  it('has one port of a number: the last that was said', async (context) => {
+  it('has one port per number: the last one configured', async (context) => {
     const bed = await startFabric(context);
     const { ends } = await stations(context, bed, 3);
     const [a, b, c] = ends as [(typeof ends)[0], (typeof ends)[0], (typeof ends)[0]];
@@ -90,7 +90,7 @@ describe('a switch', () => {
     assert.deepEqual(await bed.client.apply(links), []);
     await Promise.all(ends.map((end) => end.connected()));
     c.send(frame(broadcast, 0xc));
-    await b.heard(1);
+    await b.receive(1);
     a.send(frame(broadcast, 0xa));
     await waitFor(async () => (await bed.client.stats(['link 0']))[0]?.ab.dropped.no_peer === 1, {
       what: 'a frame without a port',
@@ -98,7 +98,7 @@ describe('a switch', () => {
     assert.deepEqual([a.frames.length, c.frames.length], [0, 0]);
   });
 
-  it('that is not said rightly is refused, and the rest is done', async (context) => {
+  it('with an invalid configuration is refused, and the rest is applied', async (context) => {
     const bed = await startFabric(context);
     const { ends, links } = await stations(context, bed, 1);
     const good = links(hub)[0] as LinkSpec;

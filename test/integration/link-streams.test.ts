@@ -1,6 +1,6 @@
 /**
  * A link from a PC of one server to a machine of another, over TCP: through walls that let only one protocol pass, after kills of all
- * that can be killed, and with a server on which streams are switched off. Nobody does anything to bring it back.
+ * that can be killed, and with a server on which streams are switched off. The stream recovers without a request.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -34,7 +34,7 @@ const fabricOf = ({ dataDir, runtimeDirectory }: RunningServer) => {
   return found.pid;
 };
 
-/** TCP ports of links on which somebody listens at the second server. */
+/** TCP ports on which the second server listens for links. */
 async function listeners(): Promise<number[]> {
   assert.ok(typeof network !== 'string');
   const lines = (await network.run(1, 'ss', '-ltnH')).trim().split('\n');
@@ -58,17 +58,17 @@ test('frames go over TCP where only that passes, and as datagrams where only the
   assert.ok(stats.directions.every(({ frames }) => frames > 0));
 });
 
-test('somebody else in the network gets nothing, and changes nothing', { skip }, async () => {
+test('a foreign host in the network gets nothing, and changes nothing', { skip }, async () => {
   assert.ok(typeof network !== 'string');
   const ports = await listeners();
   assert.equal(ports.length, 1);
-  // Says what is no proof, and a frame; tells what it was sent until it was cut off.
+  // Sends an invalid proof, and a frame; returns all received bytes until it is disconnected.
   const visit = `
-    let heard = '';
+    let received = '';
     const socket = require('node:net').connect(${ports[0]}, '${network.ends[1]}');
-    socket.on('data', (chunk) => { heard += chunk.toString('hex'); });
+    socket.on('data', (chunk) => { received += chunk.toString('hex'); });
     socket.on('error', () => undefined);
-    socket.on('close', () => console.log(heard));
+    socket.on('close', () => console.log(received));
     socket.write(Buffer.concat([Buffer.alloc(48, 1), Buffer.from([0, 0, 0, 60]), Buffer.alloc(60)]));
   `;
   // The end of a stream that is not encrypted greets first.
@@ -88,20 +88,20 @@ for (const [index, which] of (['first', 'second'] as const).entries()) {
     await server.restart();
     hosts.leave();
     await hosts.isConnected(true);
-    await hosts.isSound();
+    await hosts.untilUsable();
     await hosts.reached();
     await hosts.isCarried('stream');
     assert.equal(fabricOf(server), pid);
   });
 }
 
-test('a server on which it is switched off gets datagrams, and listens to nobody', { skip }, async () => {
+test('a server with streams switched off gets datagrams, and listens on no port', { skip }, async () => {
   const [, away] = hosts.servers;
   settings.link_streams = false;
   await away.restart();
   assert.deepEqual(await listeners(), []);
   await hosts.isConnected(true);
-  await hosts.isSound();
+  await hosts.untilUsable();
   await hosts.isCarried('udp');
   await hosts.reached();
   settings.link_streams = true;

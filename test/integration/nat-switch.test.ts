@@ -1,5 +1,5 @@
 /**
- * The way out by QEMU's user network: several real VMs (iPXE) on one switch behind one NAT node. Each has an address of its own, and they
+ * The uplink by QEMU's user network: several real VMs (iPXE) on one switch behind one NAT node. Each has its own address, and they
  * fetch at the same time; again after the fabric was killed, and after the server was. Without host access names are still answered, and
  * nothing reaches this host's loopback.
  */
@@ -50,7 +50,7 @@ const engine = { engine: 'qemu', ...(isRoot && { qemu_path: await qemuWithResolv
 const open = await withServer({ config: { NAT: { ...engine, host_access: true } } });
 const closed = await withServer({ config: { NAT: engine } });
 
-/** The emulator, on a host whose resolver is ours. */
+/** The emulator, on a host that uses our resolver. */
 async function qemuWithResolver(): Promise<string> {
   const settings = join(folder, 'resolv.conf');
   const path = join(folder, 'qemu');
@@ -63,7 +63,7 @@ async function qemuWithResolver(): Promise<string> {
   return path;
 }
 
-/** A started VM whose link ends at `peer`. */
+/** A started VM with a link to `peer`. */
 async function startVm(client: RawClient, project: ProjectHandle, peer: ReturnType<typeof end>): Promise<NodeBody> {
   const vm = await createNode(client, project, 'qemu', { properties: { ...tinyVm, ram: 32 } });
   await client.post(`${project.path}/links`, { nodes: [end(vm), peer] });

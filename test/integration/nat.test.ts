@@ -1,5 +1,5 @@
 /**
- * The way out by passt: a real VM (iPXE, which sits in QEMU's own ROMs) behind a NAT node gets a lease, asks for a name and fetches a file over
+ * The uplink by passt: a real VM (iPXE, which is part of QEMU's own ROMs) behind a NAT node gets a lease, resolves a name and fetches a file over
  * TCP from this host; again after the fabric was killed, and after the server was.
  */
 import assert from 'node:assert/strict';
@@ -16,7 +16,7 @@ import { createNode, createProject, end, type NodeBody, tinyVm, withServer } fro
 
 const isRoot = process.geteuid?.() === 0;
 const gateway = '192.168.122.1';
-/** Only root may answer where resolvers are asked; without it the guest uses the address. */
+/** Only root may bind the resolver's port; without it the guest uses the address. */
 const resolver = '127.7.7.7';
 
 const asked: string[] = [];
@@ -91,7 +91,7 @@ test('a VM behind a NAT node: lease, name, file; the fabric and the server kille
   console.close();
 });
 
-test('verbs of a NAT node, and what is refused', async () => {
+test('commands of a NAT node, and refusals', async () => {
   const project = await createProject(client);
   const nat = await createNode(client, project, 'nat');
   const path = `${project.path}/nodes/${nat.node_id}`;

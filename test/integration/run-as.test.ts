@@ -1,4 +1,4 @@
-/** A server that is root, whose emulators run as another user: links, consoles and a restart of the server work all the same. */
+/** A server that runs as root, with emulators that run as another user: links, consoles and a restart of the server work all the same. */
 import assert from 'node:assert/strict';
 import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -59,15 +59,15 @@ async function assertUsers(server: RunningServer, programs: readonly string[]): 
   assert.deepEqual(byName(found), byName(expected));
 }
 
-type Said = readonly (readonly [string, RegExp])[];
-const pings: Said = [
+type Dialogue = readonly (readonly [string, RegExp])[];
+const pings: Dialogue = [
   ['ip 192.168.122.50/24 192.168.122.1', /192\.168\.122\.50 255.*VPCS>/s],
   ['ping 192.168.122.1 -c 1', /icmp_seq=1 ttl=/],
 ];
-const leases: Said = [['ip dhcp', /IP 192\.168\.122\.100/]];
+const leases: Dialogue = [['ip dhcp', /IP 192\.168\.122\.100/]];
 
-/** What a PC says to what answers behind the NAT node; and it can write to its folder. */
-async function goesOut({ client, project }: Place, pc: NodeBody, lines: Said): Promise<void> {
+/** A PC exchanges frames with a host behind the NAT node, and can write to its folder. */
+async function hasUplink({ client, project }: Place, pc: NodeBody, lines: Dialogue): Promise<void> {
   const telnet = await openTelnet(pc.console as number);
   for (const [line, shows] of [...lines, ['save', /done/] as const]) {
     telnet.send(`${line}\r`);
@@ -78,7 +78,10 @@ async function goesOut({ client, project }: Place, pc: NodeBody, lines: Said): P
   assert.equal(String((await stat(join(String(node_directory), 'startup.vpc'))).uid), uid);
 }
 
-test('machines, their TPMs, PCs and the way out are linked, talked to and taken over', { skip, timeout: 120_000 }, async (t) => {
+test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and are adopted', {
+  skip,
+  timeout: 120_000,
+}, async (t) => {
   const place = await startAs('qemu', t);
   const { server, client, project } = place;
   const options = '-machine accel=tcg,graphics=off';
@@ -94,7 +97,7 @@ test('machines, their TPMs, PCs and the way out are linked, talked to and taken 
   await client.post(`${project.path}/nodes/start`, {}, 204);
   const programs = ['qemu-system-x86_64', 'swtpm', ...vpcsPrograms];
   await assertUsers(server, programs);
-  await goesOut(place, pc, pings);
+  await hasUplink(place, pc, pings);
 
   await server.kill9();
   await server.restart();
@@ -105,7 +108,7 @@ test('machines, their TPMs, PCs and the way out are linked, talked to and taken 
   const { running } = await client.get<{ running: boolean }>(`${project.path}/links/${link_id}/stats`);
   assert.equal(running, true);
   (await atPrompt(one)).close();
-  await goesOut(place, pc, pings);
+  await hasUplink(place, pc, pings);
   const { node_directory } = await client.get<{ node_directory: string }>(`${project.path}/nodes/${one.node_id}`);
   assert.match(await readFile(`${node_directory}/qemu.log`, 'utf8'), /-sandbox on/);
   assert.equal(String((await stat(`${node_directory}/tpm/tpm2-00.permall`)).uid), uid);
@@ -113,13 +116,13 @@ test('machines, their TPMs, PCs and the way out are linked, talked to and taken 
   await assertUsers(server, []);
 });
 
-test('the way out by passt, too', { skip, timeout: 60_000 }, async (t) => {
+test('so does the uplink by passt', { skip, timeout: 60_000 }, async (t) => {
   const place = await startAs('passt', t);
   const { server, client, project } = place;
   const [pc, nat] = [await createNode(client, project, 'vpcs'), await createNode(client, project, 'nat')];
   await client.post(`${project.path}/links`, { nodes: [end(pc), end(nat)] });
   await client.post(`${project.path}/nodes/start`, {}, 204);
   await assertUsers(server, [(await usersOf(server)).has('passt.avx2') ? 'passt.avx2' : 'passt', ...vpcsPrograms]);
-  await goesOut(place, pc, leases);
+  await hasUplink(place, pc, leases);
   await client.delete(project.path);
 });

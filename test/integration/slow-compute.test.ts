@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => slow?.stop());
 
-/** The compute's process does nothing in between; its kernel goes on. */
+/** The compute's process is stopped meanwhile; its kernel still accepts connections. */
 async function whileStopped<T>(work: () => Promise<T>): Promise<T> {
   process.kill(slow.pid, 'SIGSTOP');
   try {

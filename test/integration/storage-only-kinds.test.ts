@@ -1,4 +1,4 @@
-/** Kinds that are kept and not run: a project with them loses nothing, and what needs the emulator says what is missing. */
+/** Storage-only kinds: a project keeps its nodes completely, and commands that need the emulator name what is missing. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -108,7 +108,7 @@ describe('a node of a kind that is not run here', () => {
       assert.deepEqual(link.filters, { latency: [5] });
     });
 
-    test(`${row.type}: a start says what is missing, to people and to controllers`, async () => {
+    test(`${row.type}: a start names what is missing, to clients and to controllers`, async () => {
       const start = `/nodes/${nodeOf(row).node_id}/start`;
       const said = expectFault(await client.send(`POST ${project.path}${start}`, { body: row.startBody ?? {} }), 409);
       assert.match(String(said.message), /^This compute cannot start .*: .+\. .+$/);
@@ -137,7 +137,7 @@ describe('a node of a kind that is not run here', () => {
     });
   }
 
-  test('lists of what is not there are refused, images are listed, uploaded and given back', async () => {
+  test('lists of missing emulators are refused; images are listed, uploaded and downloaded', async () => {
     for (const path of ['/v2/compute/virtualbox/vms', '/v2/compute/vmware/vms']) expectFault(await client.send(`GET ${path}`), 409);
     const ios = Buffer.concat([Buffer.from('7f454c46010201', 'hex'), Buffer.alloc(64)]);
     const iou = Buffer.concat([Buffer.from('7f454c46010101', 'hex'), Buffer.alloc(64)]);
@@ -178,7 +178,7 @@ describe('a node of a kind that is not run here', () => {
     }
   });
 
-  test('closed and opened again, the project is as it was', async () => {
+  test('after closing and opening, the project is unchanged', async () => {
     const read = async () => ({
       nodes: await client.get<NodeBody[]>(`${project.path}/nodes`),
       links: await client.get(`${project.path}/links`),

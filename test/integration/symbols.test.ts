@@ -1,4 +1,4 @@
-/** Symbols over HTTP: what is built in, what users put there, and the sizes that nodes get from them. */
+/** Symbols over HTTP: built-in ones, uploaded ones, and the sizes that nodes get from them. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const svg = (width: number, height: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="9" height="9"/></svg>`;
 
 describe('built-in symbols', () => {
-  test('are pictures of the size that is said, and are listed by theme', async () => {
+  test('are pictures of the stated size, and are listed by theme', async () => {
     const symbols = await list();
     const themes = symbols.map(({ theme }) => theme);
     assert.deepEqual(themes, themes.toSorted());
@@ -79,7 +79,7 @@ describe('built-in symbols', () => {
 });
 
 describe('symbols of users', () => {
-  test('are uploaded under the last part of their id, listed, and read as they are', async () => {
+  test('are uploaded under the last part of their id, listed, and read unchanged', async () => {
     expectStatus(await upload(':/symbols/mine.svg', svg(30, 20)), 204);
     assert.equal(await readFile(join(folder, 'mine.svg'), 'utf8'), svg(30, 20));
     const mine = (await list()).find(({ symbol_id }) => symbol_id === 'mine.svg');
@@ -102,7 +102,7 @@ describe('symbols of users', () => {
     assert.deepEqual(await client.get('/v2/symbols/set/one/a.svg/dimensions'), { width: 11, height: 12 });
   });
 
-  test('that are broken say so; what is no picture has no size', async () => {
+  test('that are damaged are refused; a file that is not a picture has no size', async () => {
     expectStatus(await upload('broken.svg', '<svg width="x">'), 204);
     expectFault(await client.send('GET /v2/symbols/broken.svg/dimensions'), 404, /broken\.svg/);
     expectStatus(await upload('page.html', '<html></html>'), 204);

@@ -1,4 +1,4 @@
-/** Templates over HTTP: their life, what is kept on disk, and nodes that are made of them. */
+/** Templates over HTTP: their life cycle, their storage, and nodes created from them. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -59,7 +59,7 @@ describe('templates', () => {
     for (const [template_type, fields] of Object.entries(types)) {
       const made = await make({ template_type, ...fields });
       assert.equal(made.template_type, template_type);
-      // What the server made is what it takes.
+      // The server accepts its own template back.
       assert.deepEqual(await client.put(`/v2/templates/${made.template_id}`, made), made);
     }
     const router = await make({ template_type: 'dynamips', platform: 'c2600', chassis: '2651XM', image: 'x' });
@@ -110,7 +110,7 @@ describe('templates', () => {
     expectFault(await client.send(`DELETE /v2/templates/${made.template_id}`), 404);
   });
 
-  test('have an ETag, and who knows it is not sent the text again', async () => {
+  test('have an ETag, and a client that has the text is not sent it again', async () => {
     const made = await make();
     const line = `GET /v2/templates/${made.template_id}`;
     const etag = String(expectStatus(await client.send(line), 200).headers.etag);
@@ -124,7 +124,7 @@ describe('templates', () => {
     expectStatus(await client.send(line, { headers: { 'if-none-match': etag } }), 200);
   });
 
-  test('tell listeners of the controller', async () => {
+  test('notify listeners of the controller', async () => {
     const socket = await openWebSocket(`${server.url}/v2/notifications/ws`);
     const made = await make();
     const changed = await client.put(`/v2/templates/${made.template_id}`, { ram: 7 });

@@ -1,4 +1,4 @@
-/** The console of VPCS has a command that runs commands on its host: it finds none there, whoever types it and whichever way it comes. */
+/** The console of VPCS has a command that runs commands on its host: it finds none there, from any user and over any way. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -64,7 +64,7 @@ test('a command for the host typed on the console runs nowhere', async () => {
   await client.post(`${pc.path}/stop`, {}, 200);
 });
 
-test('lines of a startup script that run commands on the host are removed, whoever wrote them, and the rest is run', async () => {
+test('lines of a startup script that run commands on the host are removed, and the rest is run', async () => {
   const canary = join(canaries, 'script');
   const pc = await startPc({ properties: { startup_script: `set pcname one\n! touch ${canary}\n` } });
   const console = await openTelnet(pc.console as number);

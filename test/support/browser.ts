@@ -7,7 +7,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 export interface Tab {
   readonly page: Page;
-  /** What went wrong in the page and was told to nobody: errors of scripts, refusals by its policy. */
+  /** Errors in the page: errors of scripts, violations of its policy. */
   readonly problems: readonly string[];
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface TabOptions {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
-  /** What can move moves; otherwise the page is asked for less motion. */
+  /** Enables animations; otherwise the page uses reduced motion. */
   readonly motion?: boolean;
   /** It has a touch screen. */
   readonly touch?: boolean;
@@ -81,7 +81,7 @@ function closing(context: BrowserContext, profile: string): () => Promise<void> 
   };
 }
 
-/** Keeps a picture of the page, where somebody asked for them with `PATCHBAY_TEST_SCREENSHOTS=FOLDER`. */
+/** Saves a screenshot of the page, if `PATCHBAY_TEST_SCREENSHOTS=FOLDER` is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   const folder = process.env.PATCHBAY_TEST_SCREENSHOTS;
   if (!folder) return;

@@ -38,7 +38,7 @@ export function contractHost(folder: string, firstPort: number, change: (setting
   };
 }
 
-/** A place for one node, and what its test needs to start it and to find what it left. */
+/** A place for one node, with its prerequisites and a check for leftovers. */
 export class Bench<Options extends BenchOptions = BenchOptions> {
   readonly options: Options;
   readonly folder: string;

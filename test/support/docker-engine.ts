@@ -14,7 +14,7 @@ const startLimitMs = 60_000;
 /** Of busybox, in images. */
 const programs = ['sh', 'ls', 'cat', 'ip', 'ping', 'httpd', 'sleep', 'echo', 'id', 'env', 'hostname', 'touch', 'su'];
 
-/** Why there can be none here, or what the test needs beside it is missing; undefined where all is there. */
+/** Why no engine can run here, or which prerequisite is missing; undefined if all exist. */
 export async function noEngine(
   ...more: readonly (readonly [program: string, debianPackage: string])[]
 ): Promise<string | undefined> {
@@ -88,7 +88,7 @@ export class DockerEngine {
   async ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: Uint8Array): Promise<string> {
     const dispatcher = new Agent({ connect: { socketPath: this.socket } });
     try {
-      // An empty JSON object: a push does not go without credentials, even where none are asked for.
+      // An empty JSON object: a push requires credentials, even if the registry does not.
       const headers = { 'x-registry-auth': 'e30=', ...(body && { 'content-type': 'application/x-tar' }) };
       const answer = await request(`http://docker${path}`, { method, dispatcher, headers, ...(body && { body }) });
       return await answer.body.text();
@@ -113,8 +113,8 @@ export class DockerEngine {
 
   /** Into the registry that the image's name begins with. */
   async push(image: string): Promise<void> {
-    const said = await this.ask('POST', `/images/${image}/push`);
-    if (!said.includes('digest:')) throw new Error(`the image was not pushed: ${said}`);
+    const output = await this.ask('POST', `/images/${image}/push`);
+    if (!output.includes('digest:')) throw new Error(`the image was not pushed: ${output}`);
   }
 
   async removeImage(image: string): Promise<void> {
@@ -143,8 +143,8 @@ export class DockerEngine {
     await writeFile(join(folder, 'Dockerfile'), ['FROM scratch', 'COPY root/ /', ...lines].join('\n'));
     const tar = `${folder}.tar`;
     await run('tar', ['-C', folder, '-cf', tar, '.']);
-    const said = await this.ask('POST', `/build?t=${encodeURIComponent(tag)}`, await readFile(tar));
-    if (!said.includes('Successfully built')) throw new Error(`the image was refused: ${said}`);
+    const output = await this.ask('POST', `/build?t=${encodeURIComponent(tag)}`, await readFile(tar));
+    if (!output.includes('Successfully built')) throw new Error(`the image was refused: ${output}`);
   }
 }
 

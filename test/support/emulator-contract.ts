@@ -28,7 +28,7 @@ type ContractTest =
   | 'release';
 
 export interface ContractOptions extends BenchOptions {
-  /** What to type on the console and what it then shows; absent: any output will do. */
+  /** Input for the console and its expected output; if absent, any output is accepted. */
   readonly console?: { readonly type: string; readonly shows: RegExp };
   /** Makes the start fail: by other settings, or by other properties. */
   readonly broken: { readonly settings?: (settings: Settings) => Settings; readonly properties?: Properties };

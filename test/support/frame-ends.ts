@@ -31,7 +31,7 @@ export class StreamEnd implements FrameEnd {
       socket.on('close', () => {
         if (this.socket === socket) this.socket = undefined;
       });
-      socket.on('data', (chunk: Buffer) => this.#heard(chunk));
+      socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     });
   }
 
@@ -51,7 +51,7 @@ export class StreamEnd implements FrameEnd {
   }
 
   sendRaw(bytes: Uint8Array): void {
-    if (!this.socket) throw new Error('nobody is connected');
+    if (!this.socket) throw new Error('no peer is connected');
     this.socket.write(bytes);
   }
 
@@ -59,7 +59,7 @@ export class StreamEnd implements FrameEnd {
     await waitFor(() => this.connections >= count && this.socket, { what: `connection ${count} to ${this.path}` });
   }
 
-  async heard(count: number): Promise<Buffer[]> {
+  async receive(count: number): Promise<Buffer[]> {
     return waitFor(() => this.frames.length >= count && this.frames, { what: `${count} frames`, everyMs: 2 });
   }
 
@@ -69,7 +69,7 @@ export class StreamEnd implements FrameEnd {
     await once(this.#server, 'close');
   }
 
-  #heard(chunk: Buffer): void {
+  #onData(chunk: Buffer): void {
     const now = performance.now();
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     while (this.#rest.length >= 4) {
@@ -106,7 +106,7 @@ export class UdpEnd implements FrameEnd {
     this.#socket.send(frame, this.peer, '127.0.0.1');
   }
 
-  async heard(count: number): Promise<Buffer[]> {
+  async receive(count: number): Promise<Buffer[]> {
     return waitFor(() => this.frames.length >= count && this.frames, { what: `${count} datagrams`, everyMs: 2 });
   }
 

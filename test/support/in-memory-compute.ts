@@ -1,5 +1,5 @@
 /**
- * For tests of the controller alone: a compute that only remembers what it was told. The real one runs emulators; what is tested here
+ * For tests of the controller alone: a compute that only stores its configuration. The real one runs emulators; these tests check
  * is what the controller does when a compute refuses, and that nothing is left behind, which the real one cannot be made to do at will.
  */
 import { fault } from '../../src/api/faults.ts';
@@ -39,7 +39,7 @@ export class InMemoryCompute {
     ];
   }
 
-  /** A node changes by itself. */
+  /** A node changes without a request. */
   tell(nodeId: string, fields: Fields): void {
     const node = { ...this.nodes.get(nodeId), ...fields };
     this.nodes.set(nodeId, node);
@@ -108,7 +108,8 @@ export class InMemoryCompute {
       this.calls.push(short);
       // Answers of the real one take a moment, too.
       await new Promise(setImmediate);
-      for (const end of this.refused) if (short.endsWith(end)) throw fault('node_failed', { name: 'x', reason: 'it was told to' });
+      for (const end of this.refused)
+        if (short.endsWith(end)) throw fault('node_failed', { name: 'x', reason: 'refused on purpose' });
       return handle(path as Path, (body ?? {}) as Fields);
     });
   }

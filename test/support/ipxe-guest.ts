@@ -59,7 +59,7 @@ export class Terminal {
       this.shown += bytes.toString('latin1');
     });
   }
-  /** Types `text` every 200 ms until `pattern` is shown after what was there before: typed characters may get lost. */
+  /** Types `text` every 200 ms until `pattern` appears in new output: typed characters may get lost. */
   async ask(text: string, pattern: RegExp): Promise<string> {
     const from = this.shown.length;
     const seen = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** What a server left behind: processes that carry its marker or name its folders, and sockets. */
+/** Leftovers of a server: processes that carry its marker or name its folders, and sockets. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';

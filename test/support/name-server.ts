@@ -1,4 +1,4 @@
-/** A resolver that knows one answer. Only root may answer where resolvers are asked. */
+/** A resolver with one answer. Only root may bind the resolver's port. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 

@@ -13,12 +13,12 @@ export interface Namespaces {
   readonly address: string;
   /** The two ends of the cable. */
   readonly ends: readonly [string, string];
-  cut(): Promise<void>;
-  mend(): Promise<void>;
+  unplug(): Promise<void>;
+  replug(): Promise<void>;
   /** The second host takes nothing of the protocol at ports of links any more; or does again. Needs iptables. */
   block(protocol: 'tcp' | 'udp'): Promise<void>;
   unblock(protocol: 'tcp' | 'udp'): Promise<void>;
-  /** Runs a program in the first or second namespace; answers what it wrote. */
+  /** Runs a program in the first or second namespace; returns its output. */
   run(where: 0 | 1, program: string, ...args: string[]): Promise<string>;
   remove(): Promise<void>;
 }
@@ -68,8 +68,8 @@ export async function makeNamespaces(): Promise<Namespaces | string> {
     ],
     address: `${net}.2`,
     ends: [`${net}.129`, `${net}.130`],
-    cut: () => cable('down'),
-    mend: () => cable('up'),
+    unplug: () => cable('down'),
+    replug: () => cable('up'),
     block: (protocol) => wall('-A', protocol),
     unblock: (protocol) => wall('-D', protocol),
     run: inside,

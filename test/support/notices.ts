@@ -14,13 +14,13 @@ export interface Listener {
   notices(): Notice[];
   /** The first that this accepts. */
   find(accepts: (notice: Notice) => boolean, what: string): Promise<Notice>;
-  /** The largest number that was told, also by pings. */
+  /** The largest number received, also in pings. */
   seq(): number;
   readonly socket: WebSocketClient;
   close(): Promise<void>;
 }
 
-/** Resolves when the first message, a ping, is there. */
+/** Resolves when the first message, a ping, arrives. */
 export async function listen(url: string): Promise<Listener> {
   const socket = await openWebSocket(url);
   const all = () => socket.messages.map((message) => JSON.parse(String(message)) as Notice);

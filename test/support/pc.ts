@@ -1,4 +1,4 @@
-/** A vpcs of the server, at its console: what it reaches. */
+/** A vpcs of the server, at its console: which addresses it reaches. */
 import type { RawClient } from './raw-http.ts';
 import { openTelnet, skipHistory, type TelnetClient } from './telnet.ts';
 import { createNode, freshName, type NodeBody, type ProjectHandle } from './with-server.ts';

@@ -79,7 +79,7 @@ export async function openPcap(url: string): Promise<PcapStream> {
   };
 }
 
-/** The whole records at the beginning of what has come so far. */
+/** The complete records at the start of the received bytes. */
 export function wholeFrames(bytes: Buffer): PcapFrame[] {
   let end = 24;
   while (end + 16 <= bytes.length && end + 16 + bytes.readUInt32LE(end + 8) <= bytes.length)

@@ -19,7 +19,7 @@ export class Pinger {
   #onAnswer: ((tripMs: number, sequence: number) => void) | undefined;
   sent = 0;
   answered = 0;
-  /** Frames that came back and are not what was sent. */
+  /** Frames that returned changed. */
   damaged = 0;
   longestMs = 0;
 
@@ -29,7 +29,7 @@ export class Pinger {
     socket.on('message', (frame) => this.#receive(frame));
   }
 
-  /** `bind` gets the port at which frames are taken, and tells the one to which they go. */
+  /** `bind` gets the port that receives frames, and returns the port to which they are sent. */
   static async open(address: string, bind: (ownPort: number) => Promise<number>): Promise<Pinger> {
     const socket = createSocket('udp4');
     socket.bind(0, '127.0.0.1');

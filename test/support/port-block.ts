@@ -1,6 +1,6 @@
 /**
- * Ranges of ports for one test server, so that servers of tests that run side by side never meet. A block belongs to who listens
- * on its guard port; the kernel takes it back when that process ends, however it ends. All lie outside the ports that Linux gives
+ * Ranges of ports for one test server, so that servers of concurrent tests never collide. A block belongs to the process that listens
+ * on its guard port; the kernel frees it when that process ends, however it ends. All lie outside the ports that Linux gives
  * to outgoing connections (32768 to 60999).
  */
 import { createServer, type Server } from 'node:net';

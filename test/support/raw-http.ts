@@ -6,8 +6,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
-  /** What was asked, for messages of failures. */
-  readonly asked: string;
+  /** Method and path of the request, for failure messages. */
+  readonly request: string;
   text(): string;
   json<T = Record<string, unknown>>(): T;
 }
@@ -15,7 +15,7 @@ export interface Reply {
 export interface Ask {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
   /** Default 30,000 ms. */
@@ -68,7 +68,7 @@ export class RawClient {
     return expectStatus(await this.send(`GET ${path}`), 200).json<T>();
   }
 
-  /** `POST`s, expecting 201 unless told otherwise. */
+  /** `POST`s, expecting 201 unless another status is given. */
   async post<T = Record<string, unknown>>(path: string, body: unknown = {}, status = 201): Promise<T> {
     const reply = expectStatus(await this.send(`POST ${path}`, { body, limitMs: 60_000 }), status);
     return (reply.bytes.length > 0 ? reply.json<T>() : {}) as T;
@@ -85,6 +85,10 @@ export class RawClient {
   close(): void {
     this.#agent.destroy();
   }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
 }
 
 function split(line: string): [string, string] {
@@ -92,9 +96,9 @@ function split(line: string): [string, string] {
   return [line.slice(0, space), line.slice(space + 1)];
 }
 
-function replyOf(asked: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Reply {
+function replyOf(request: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Reply {
   return {
-    asked,
+    request,
     status,
     headers,
     bytes,
@@ -104,17 +108,17 @@ function replyOf(asked: string, status: number, headers: IncomingHttpHeaders, by
 }
 
 export function expectStatus(reply: Reply, status: number): Reply {
-  assert.equal(reply.status, status, `${reply.asked}: ${reply.status} instead of ${status}: ${reply.text().slice(0, 600)}`);
+  assert.equal(reply.status, status, `${reply.request}: ${reply.status} instead of ${status}: ${reply.text().slice(0, 600)}`);
   return reply;
 }
 
-/** What a message must never show: frames of a stack, or files of the program. */
+/** Never part of a message: frames of a stack, or files of the program. */
 const innards = /\n\s+at |node:internal|node_modules|\/src\/[\w/-]+\.ts/;
 
 /** The answer is a refusal in the promised form. @returns its body */
 export function expectFault(reply: Reply, status: number | readonly number[], says?: RegExp): Record<string, unknown> {
   const expected = typeof status === 'number' ? [status] : status;
-  const place = `${reply.asked.slice(0, 200)}: ${reply.text().slice(0, 400)}`;
+  const place = `${reply.request.slice(0, 200)}: ${reply.text().slice(0, 400)}`;
   assert.ok(expected.includes(reply.status), `${reply.status} instead of ${expected.join(' or ')}: ${place}`);
   assert.equal(reply.headers['content-type'], 'application/json', place);
   const body = reply.json();

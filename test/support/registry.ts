@@ -23,11 +23,11 @@ export class Registry {
     // YAML takes JSON.
     await writeFile(join(folder, 'config.yml'), JSON.stringify(config));
     const child = spawn('docker-registry', ['serve', join(folder, 'config.yml')], { stdio: ['ignore', 'ignore', 'pipe'] });
-    let said = '';
+    let output = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      output += text;
     });
-    const listening = () => /listening on (127\.0\.0\.1:\d+)/.exec(said)?.[1];
+    const listening = () => /listening on (127\.0\.0\.1:\d+)/.exec(output)?.[1];
     try {
       return new Registry(await waitFor(listening, { what: 'the registry', limitMs: 20_000 }), child, folder);
     } catch (error) {

@@ -40,7 +40,7 @@ export interface Screen {
   readonly width: number;
   readonly height: number;
   readonly name: string;
-  /** The picture as it is now: its pixels by place, as far as one update brought them. */
+  /** The current picture: its pixels by position, as far as one update sent them. */
   picture(): Promise<(x: number, y: number) => Pixel | undefined>;
   close(): void;
 }

@@ -33,7 +33,7 @@ export interface RunningServer {
   readonly dataDir: string;
   readonly runtimeDirectory: string;
   readonly running: boolean;
-  /** What it wrote to standard error so far. */
+  /** Its standard error so far. */
   log(): string;
   /** SIGKILL; resolves when it has ended. */
   kill9(): Promise<void>;
@@ -41,7 +41,7 @@ export interface RunningServer {
   terminate(): Promise<number | null>;
   /** Starts it again on the same data directory and port, after `terminate` if it still runs. */
   restart(): Promise<void>;
-  /** Ends it and all that belongs to it. Fails when a server that ended by itself left processes or sockets. */
+  /** Stops it with all of its processes. Fails when a server that exited on its own left processes or sockets. */
   stop(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ class TestServer implements RunningServer {
   #child: ChildProcess | undefined;
   #ended: Promise<number | null> = Promise.resolve(null);
   #errors = '';
-  /** The last end was SIGKILL: what it left behind is to be expected. */
+  /** The last end was SIGKILL: leftovers are to be expected. */
   #killed = false;
   #url = '';
 
@@ -138,15 +138,15 @@ class TestServer implements RunningServer {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-256 * 1024);
     });
-    const said = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
+    const url = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
       what: 'the line "Patchbay … listening on …"',
       limitMs: startLimitMs,
     }).catch((error: Error) => {
       throw new Error(`${error.message}; it wrote ${output}${this.#errors.slice(-4000)}`, { cause: error });
     });
-    if (said === 'ended')
+    if (url === 'ended')
       throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}: ${this.#errors.slice(-4000)}${output}`);
-    this.#url = said;
+    this.#url = url;
     this.#keepAwake(false);
   }
 
@@ -209,7 +209,7 @@ class TestServer implements RunningServer {
     if (!this.runtimeDirectory.startsWith(this.dataDir)) await rm(this.runtimeDirectory, { recursive: true, force: true });
   }
 
-  /** A test process that ends, however it ends, takes along what it started. */
+  /** A test process that ends, however it ends, also ends its servers. */
   readonly #abandon = (): void => {
     this.#endAllNow();
     if (this.#options.dataDir === undefined) rmSync(this.dataDir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** Switches of the test's own, with what is plugged into them: frames go in at one plug and come out at others. */
+/** Switches under test, with plugs: frames go in at one plug and come out at others. */
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { frameLength, headerBytes } from '../../src/fabric/frames.ts';
@@ -24,7 +24,7 @@ export const hub: SwitchPortSettings = { medium: 'hub' };
 
 /** A port of a switch, and what comes out of it. */
 export class Plug {
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly port: SwitchPort;
   /** Whether what comes out is held, as by a socket that is full. */
   holds = false;
@@ -32,7 +32,7 @@ export class Plug {
   constructor(switches: Switches, spec: SwitchPortSpec) {
     const received = (buffer: Buffer, start: number, end: number) => {
       for (let at = start; at < end; at += headerBytes + frameLength(buffer, at)) {
-        this.heard.push(buffer.subarray(at + headerBytes, at + headerBytes + frameLength(buffer, at)).toString('hex'));
+        this.received.push(buffer.subarray(at + headerBytes, at + headerBytes + frameLength(buffer, at)).toString('hex'));
       }
       return !this.holds;
     };
@@ -44,11 +44,11 @@ export class Plug {
     assert.ok(this.port.send(run, 0, run.length));
   }
 
-  /** What came since the last time it was asked. */
+  /** Frames received since the last call. */
   async took(): Promise<string[]> {
     await turn();
     await turn();
-    return this.heard.splice(0);
+    return this.received.splice(0);
   }
 
   get dropped(): Record<string, number> {

@@ -68,7 +68,7 @@ export async function openTelnet(port: number, host = '127.0.0.1'): Promise<Teln
 }
 
 /**
- * Types a command until the console shows what is expected: vpcs throws away what is typed while it finishes the command before,
+ * Types a command until the console shows the expected text: vpcs discards input while it finishes the command before,
  * so a single try may vanish without an echo.
  */
 export async function command(console: TelnetClient, line: string, shows: RegExp): Promise<RegExpExecArray> {
@@ -81,7 +81,7 @@ export async function command(console: TelnetClient, line: string, shows: RegExp
   );
 }
 
-/** Goes past what a console replays to whoever connects: what `expect` sees from then on is new. For consoles that echo. */
+/** Skips the output that a console replays on connection: `expect` then sees new output only. For consoles that echo. */
 export async function skipHistory(console: TelnetClient): Promise<void> {
   const marker = `m${randomUUID().slice(0, 8)}`;
   await command(console, marker, new RegExp(marker));

@@ -23,7 +23,7 @@ export class TwoHosts {
   readonly servers: readonly [RunningServer, RunningServer];
   readonly client: RawClient;
   readonly computeId = crypto.randomUUID();
-  /** What it started, in that order. */
+  /** Started processes, in order. */
   #started = new AsyncDisposableStack();
   #console: WebSocketClient | undefined;
   #project: ProjectHandle | undefined;
@@ -35,7 +35,7 @@ export class TwoHosts {
     this.client = new RawClient(url);
   }
 
-  /** When it fails half-way, what it started is stopped. */
+  /** When it fails half-way, it stops all that it started. */
   static async start(network: Namespaces, options: TwoHostsOptions = {}): Promise<TwoHosts> {
     await using started = new AsyncDisposableStack();
     const launch = async (options: ServerOptions) => {
@@ -89,11 +89,11 @@ export class TwoHosts {
     const socket = this.#console;
     const before = socket.messages.length;
     socket.send(Buffer.from('ping 10.0.0.2 -c 2 -w 500 -i 100\r'));
-    const said = () => socket.messages.slice(before).map(String).join('');
+    const output = () => socket.messages.slice(before).map(String).join('');
     const outcome = /ttl=|not reachable|seq=2 timeout/;
-    await waitFor(() => outcome.test(said()), { what: 'the outcome of a ping', limitMs: 15_000 });
-    await waitFor(() => /> $/.test(said()), { what: 'the prompt', limitMs: 15_000 });
-    return said().includes('ttl=');
+    await waitFor(() => outcome.test(output()), { what: 'the outcome of a ping', limitMs: 15_000 });
+    await waitFor(() => /> $/.test(output()), { what: 'the prompt', limitMs: 15_000 });
+    return output().includes('ttl=');
   }
 
   reached(): Promise<unknown> {
@@ -114,9 +114,9 @@ export class TwoHosts {
   }
 
   /** Nodes and links can be used. */
-  isSound(): Promise<unknown> {
+  untilUsable(): Promise<unknown> {
     const count = async () => (await this.client.get<unknown[]>(`${this.project.path}/problems`)).length;
-    return waitFor(async () => (await count()) === 0, { what: 'nodes that can be used', limitMs: 20_000 });
+    return waitFor(async () => (await count()) === 0, { what: 'usable nodes', limitMs: 20_000 });
   }
 
   /** Both ends say that frames of the link go this way. */
@@ -152,9 +152,9 @@ export class TwoHosts {
   /** To a machine that came to iPXE. */
   async #giveAddress(vm: NodeBody): Promise<void> {
     const console = await this.#open(vm);
-    const said = () => console.messages.map(String).join('');
+    const output = () => console.messages.map(String).join('');
     const send = (text: string) => console.send(Buffer.from(text));
-    const prompts = () => said().split('iPXE> ').length - 1;
+    const prompts = () => output().split('iPXE> ').length - 1;
     await waitFor(
       () => {
         send('\x02');

@@ -133,7 +133,7 @@ export class UndoWalk {
     const other = this.#chance.pick(free.filter(fits));
     if (!one || !other) return;
     const link = this.#ask('POST /links', { nodes: [one.end, other.end] });
-    // This host may lack what a cloud's port needs: then nothing changed.
+    // This host may lack the device of a cloud's port: then nothing changed.
     if ([one, other].some(({ node_type }) => node_type === 'cloud')) await link.catch(() => undefined);
     else await link;
   }
@@ -182,7 +182,7 @@ export class UndoWalk {
   }
 }
 
-/** The walk goes on for so many steps, with undo and redo between; then all is undone, and redone. */
+/** Walks for this number of steps, with undo and redo between; then undoes all, and redoes all. */
 export async function walk(steps: UndoWalk, chance: Chance, count: number): Promise<void> {
   await steps.begin();
   for (let n = 0; n < count; n++) {

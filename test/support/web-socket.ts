@@ -1,4 +1,4 @@
-/** A WebSocket client for tests: keeps what came, and waits for what should. */
+/** A WebSocket client for tests: keeps received messages, and waits for expected ones. */
 import { WebSocket } from 'undici';
 import { waitFor } from './wait-for.ts';
 

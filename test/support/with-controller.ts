@@ -34,7 +34,7 @@ interface Parts {
 
 export class ControllerBench {
   #parts: Parts | undefined;
-  /** What listeners of the project were told since it was made, or since this was emptied. */
+  /** Notifications to listeners of the project since it was created, or since this was emptied. */
   seen: Notice[] = [];
 
   get compute(): InMemoryCompute {
@@ -66,7 +66,7 @@ export class ControllerBench {
     await rm(this.#the.folder, { recursive: true });
   }
 
-  /** Another controller on the same files; `between` happens while there is none. */
+  /** Another controller on the same files; `between` runs while there is none. */
   async restart(between: () => Promise<void> = async () => undefined): Promise<void> {
     await this.controller.close();
     await between();

@@ -3,6 +3,7 @@
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { SwitchField } from '../ui/field.tsx';
 import type { Action, ActionGroup } from './action.ts';
 import { contextOf } from './action.ts';
 import { shownChord } from './keys.ts';
@@ -15,11 +16,18 @@ interface KeysPageProps {
 }
 
 export function KeysPage({ actions, close }: KeysPageProps) {
-  const context = contextOf(useApp());
+  const app = useApp();
+  const context = contextOf(app);
   const listed = (group: ActionGroup): readonly Action[] =>
     actions.filter((action) => action.group === group && action.keys && action.offered?.(context) !== false);
   return (
-    <Dialog title={texts.actions.keys} close={close} wide>
+    <Dialog title={texts.actions.keys} close={close} wide scrolls>
+      <SwitchField
+        label={texts.letterKeys}
+        hint={texts.letterKeysHint}
+        value={app.letterKeys.value}
+        onChange={(isOn) => (app.letterKeys.value = isOn)}
+      />
       <div class="keys">
         {groups.map((group) => (
           <section key={group}>

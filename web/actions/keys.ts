@@ -41,6 +41,10 @@ export function isTyping(target: EventTarget | null): boolean {
 
 const isConsole = (target: EventTarget | null) => target instanceof HTMLElement && target.closest('.terminal, .screen') !== null;
 
+/** A key that types a letter or sign, without Ctrl, Command or Alt; `?` shows the page on which these keys are switched on again. */
+const isCharacter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
+  key.length === 1 && key !== '?' && !ctrlKey && !metaKey && !altKey;
+
 export function listenToKeys(app: App, actions: readonly Action[]): void {
   const byChord = new Map(actions.flatMap((action) => (action.keys ?? []).map((chord) => [chord, action] as const)));
   // Handled before a console receives them.
@@ -62,7 +66,7 @@ export function listenToKeys(app: App, actions: readonly Action[]): void {
     const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null;
     if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
     const action = byChord.get(chordOf(event));
-    if (!action || action.byBrowser) return;
+    if (!action || action.byBrowser || (!app.letterKeys.peek() && isCharacter(event))) return;
     event.preventDefault();
     runAction(action, app);
   });

@@ -41,9 +41,26 @@ const capture: Action = {
     const link = onlyOne(context);
     if (!project || !link) return;
     if (link.capturing) openCapture(app, link.link_id);
-    else startCapture(app, project, link.link_id);
+    else startCapture(app, project, link);
   },
 };
+
+const openLast: Action = {
+  id: 'open-last-capture',
+  label: texts.capture.openLast,
+  group: 'links',
+  icon: 'packets',
+  keys: ['Alt+W'],
+  places: ['link'],
+  enabled: (context) => hasLast(onlyOne(context)),
+  run: (context) => {
+    const link = onlyOne(context);
+    if (link) openCapture(context.app, link.link_id);
+  },
+};
+
+/** The server keeps the name of the last file while the project is open. */
+const hasLast = (link: Link | undefined): boolean => link !== undefined && !link.capturing && Boolean(link.capture_file_name);
 
 const endCapture: Action = {
   id: 'stop-capture',
@@ -59,4 +76,4 @@ const endCapture: Action = {
   },
 };
 
-export const linkActions: readonly Action[] = [suspend, capture, endCapture];
+export const linkActions: readonly Action[] = [suspend, capture, openLast, endCapture];

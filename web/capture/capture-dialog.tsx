@@ -1,6 +1,7 @@
 /** Starts and stops the capture of a link. */
 import { useState } from 'preact/hooks';
 import type { CaptureSide, LinkCaptureStart } from '../../src/schema/capture.ts';
+import type { Link } from '../../src/schema/link.ts';
 import type { App } from '../state/app.ts';
 import { captureTab } from '../state/console-dock.ts';
 import type { ProjectState } from '../state/project.ts';
@@ -11,6 +12,8 @@ import { ChoiceField, TextField } from '../ui/field.tsx';
 
 /** A packet table needs more height than a console. */
 const lowestPx = 380;
+/** Of a node's name, in the name of a file. */
+const longestName = 60;
 
 export function openCapture({ consoles }: App, linkId: string): void {
   consoles.heightPx.value = Math.max(consoles.heightPx.peek(), lowestPx);
@@ -18,27 +21,39 @@ export function openCapture({ consoles }: App, linkId: string): void {
 }
 
 /** Asks for the options, starts the capture and shows its packets. */
-export function startCapture(app: App, project: ProjectState, linkId: string): void {
+export function startCapture(app: App, project: ProjectState, link: Link): void {
   const start = (body: LinkCaptureStart) =>
     app.toasts.attempt(async () => {
-      await app.api.post(`${project.path}/links/${linkId}/start_capture`, body);
-      openCapture(app, linkId);
+      await app.api.post(`${project.path}/links/${link.link_id}/start_capture`, body);
+      openCapture(app, link.link_id);
     });
-  app.dialogs.show((close) => <CaptureDialog close={close} start={start} />);
+  app.dialogs.show((close) => <CaptureDialog close={close} start={start} fileName={() => freshName(project, link)} />);
 }
 
 export function stopCapture(app: App, project: ProjectState, linkId: string): Promise<unknown> {
   return app.toasts.attempt(() => app.api.post(`${project.path}/links/${linkId}/stop_capture`));
 }
 
+/** A name of its own for each capture: the server replaces a file of the same name. */
+function freshName(project: ProjectState, link: Link): string {
+  const ends = link.nodes.map(({ node_id, adapter_number, port_number }) => {
+    const name = project.nodes.peek(node_id)?.name.slice(0, longestName) ?? '';
+    return `${name}_${adapter_number}-${port_number}`;
+  });
+  const time = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  return `${ends.join('_to_').replaceAll(/[^0-9A-Za-z_-]/g, '')}_${time}.pcap`;
+}
+
 interface CaptureDialogProps {
+  /** Called when the user gives no name. */
+  readonly fileName: () => string;
   readonly close: () => void;
   readonly start: (body: LinkCaptureStart) => void;
 }
 
 const bytesPerMib = 1024 * 1024;
 
-function CaptureDialog({ close, start }: CaptureDialogProps) {
+function CaptureDialog({ close, start, fileName }: CaptureDialogProps) {
   const [side, setSide] = useState<CaptureSide>('after');
   const [name, setName] = useState('');
   const [mebibytes, setMebibytes] = useState('');
@@ -49,7 +64,7 @@ function CaptureDialog({ close, start }: CaptureDialogProps) {
     const trimmed = name.trim();
     start({
       side,
-      ...(trimmed !== '' && { capture_file_name: /\.pcap$/.test(trimmed) ? trimmed : `${trimmed}.pcap` }),
+      capture_file_name: trimmed === '' ? fileName() : /\.pcap$/.test(trimmed) ? trimmed : `${trimmed}.pcap`,
       ...(max_bytes !== undefined && { max_bytes }),
       ...(max_seconds !== undefined && { max_seconds }),
     });

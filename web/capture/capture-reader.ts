@@ -1,6 +1,9 @@
-/** Streams a link's capture from the server until it ends. */
+/** Reads a link's capture: the live one from the server until it ends, or the file of the last one. Kept while its tab is open. */
 import { signal } from '@preact/signals';
+import type { Link } from '../../src/schema/link.ts';
 import type { Api } from '../api.ts';
+import { texts } from '../texts.ts';
+import { displayFilter, FilterError } from './display-filter.ts';
 import { PacketStore, Slices } from './packet-store.ts';
 import { type Packet, PcapParser } from './pcap.ts';
 
@@ -14,25 +17,52 @@ export class CaptureReader {
   readonly store = new PacketStore();
   readonly state = signal<ReaderState>('waiting');
   readonly failure = signal('');
+  /** Number of the selected packet. */
+  readonly chosen = signal<number | undefined>(undefined);
+  /** The display filter, as typed. */
+  readonly filterText = signal('');
+  /** What is wrong with the display filter, or how it was understood. */
+  readonly filterNote = signal<{ readonly isWrong: boolean; readonly words: string } | undefined>(undefined);
   readonly #api: Api;
-  readonly #path: string;
+  readonly #projectPath: string;
   #abort: AbortController | undefined;
 
-  /** `path`: the link's `pcap` stream. */
-  constructor(api: Api, path: string) {
+  constructor(api: Api, projectPath: string) {
     this.#api = api;
-    this.#path = path;
+    this.#projectPath = projectPath;
   }
 
-  /** Reads the capture from its beginning to its end; replaces all earlier packets. */
-  async read(): Promise<void> {
+  /** Reads the link's active capture, else the file of its last one; nothing while that has been read already. */
+  follow({ link_id, capturing, capture_file_name }: Pick<Link, 'link_id' | 'capturing' | 'capture_file_name'>): void {
+    const isActive = this.state.peek() === 'connecting' || this.state.peek() === 'reading';
+    if (capturing && !isActive) void this.#read(`${this.#projectPath}/links/${link_id}/pcap`);
+    else if (!capturing && capture_file_name && this.state.peek() === 'waiting')
+      void this.#read(`${this.#projectPath}/files/project-files/captures/${encodeURIComponent(capture_file_name)}`);
+  }
+
+  /** A filter that is not complete or wrong leaves the table as it is. */
+  filter(text: string): void {
+    this.filterText.value = text;
+    try {
+      const { matches, words } = displayFilter(text);
+      this.filterNote.value = words.length > 0 ? { isWrong: false, words: texts.capture.filterWords(words) } : undefined;
+      void this.store.filter(matches);
+    } catch (error) {
+      if (!(error instanceof FilterError)) throw error;
+      this.filterNote.value = { isWrong: true, words: error.message };
+    }
+  }
+
+  /** Reads a capture from its beginning to its end; replaces all earlier packets. */
+  async #read(path: string): Promise<void> {
     this.close();
     const abort = new AbortController();
     this.#abort = abort;
     this.state.value = 'connecting';
     try {
-      const body = await this.#api.stream(this.#path, abort.signal);
+      const body = await this.#api.stream(path, abort.signal);
       this.store.clear();
+      this.chosen.value = undefined;
       this.state.value = 'reading';
       await this.#readAll(body);
       this.state.value = 'ended';

@@ -1,34 +1,34 @@
 /** The capture of one link: its commands, the table of packets, and the selected packet in detail. Loaded on first use. */
 import './capture.css';
-import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useComputed } from '@preact/signals';
+import { useEffect, useId } from 'preact/hooks';
 import { useApp, useProject } from '../state/app.ts';
+import { captureTab } from '../state/console-dock.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { startCapture, stopCapture } from './capture-dialog.tsx';
 import { CaptureReader } from './capture-reader.ts';
-import { displayFilter } from './display-filter.ts';
 import { PacketDetail } from './packet-detail.tsx';
 import { PacketTable } from './packet-table.tsx';
 import { pcapFile } from './pcap.ts';
 import { wiresharkAddress } from './wireshark.ts';
 
 export function CaptureView({ linkId }: { readonly linkId: string }) {
-  const { api } = useApp();
+  const { api, consoles } = useApp();
   const { links, path } = useProject();
   const link = links.find(linkId);
-  const reader = useMemo(() => new CaptureReader(api, `${path}/links/${linkId}/pcap`), [api, path, linkId]);
-  const chosen = useSignal<number | undefined>(undefined);
+  const reader = consoles.readerOf(captureTab(linkId), () => new CaptureReader(api, path));
+  const { chosen } = reader;
   const isCapturing = useComputed(() => links.find(linkId)?.capturing === true);
   useEffect(
     () =>
-      isCapturing.subscribe((capturing) => {
-        if (capturing) void reader.read();
+      isCapturing.subscribe(() => {
+        const current = links.peek(linkId);
+        if (current) reader.follow(current);
       }),
     [reader, isCapturing],
   );
-  useEffect(() => () => reader.close(), [reader]);
   const packet = useComputed(() => {
     reader.store.version.value;
     return reader.store.find(chosen.value);
@@ -60,7 +60,7 @@ function CaptureBar({ reader, linkId }: { readonly reader: CaptureReader; readon
           {texts.capture.stop}
         </Button>
       ) : (
-        <Button icon="record" onClick={() => startCapture(app, project, linkId)}>
+        <Button icon="record" onClick={() => startCapture(app, project, link)}>
           {texts.capture.start}
         </Button>
       )}
@@ -91,17 +91,29 @@ function CaptureBar({ reader, linkId }: { readonly reader: CaptureReader; readon
 }
 
 function FilterField({ reader }: { readonly reader: CaptureReader }) {
+  const noteId = useId();
+  const note = reader.filterNote.value;
   return (
-    <label class="search">
-      <Icon name="search" />
-      <input
-        type="search"
-        aria-label={texts.capture.filter}
-        title={texts.capture.filterHint}
-        placeholder={texts.capture.filterExample}
-        onInput={({ currentTarget }) => void reader.store.filter(displayFilter(currentTarget.value))}
-      />
-    </label>
+    <>
+      <label class="search">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label={texts.capture.filter}
+          title={texts.capture.filterHint}
+          placeholder={texts.capture.filterExample}
+          value={reader.filterText.value}
+          aria-invalid={note?.isWrong === true}
+          aria-describedby={note ? noteId : undefined}
+          onInput={({ currentTarget }) => reader.filter(currentTarget.value)}
+        />
+      </label>
+      {note && (
+        <small id={noteId} role="status" class={note.isWrong ? 'bad' : ''}>
+          {note.words}
+        </small>
+      )}
+    </>
   );
 }
 

@@ -19,7 +19,7 @@ const isTcp = ({ bytes }: Packet) => decode(bytes).protocol === 'TCP';
 async function shownBy(text: string): Promise<number> {
   const store = new PacketStore();
   store.add(packets);
-  await store.filter(displayFilter(text));
+  await store.filter(displayFilter(text).matches);
   return store.shown.length;
 }
 
@@ -67,7 +67,7 @@ describe('the packet store', () => {
   it('filters while packets arrive, each once and in order', async () => {
     const store = new PacketStore();
     store.add(numbered(1, 20_000));
-    const filtering = store.filter(displayFilter('tcp'));
+    const filtering = store.filter(displayFilter('tcp').matches);
     const laterOnes = numbered(20_001, 10_000);
     for (let at = 0; at < laterOnes.length; at += 1000) {
       store.add(laterOnes.slice(at, at + 1000));
@@ -86,8 +86,8 @@ describe('the packet store', () => {
   it('applies the last filter after several changes', async () => {
     const store = new PacketStore();
     store.add(numbered(1, 20_000));
-    const first = store.filter(displayFilter('tcp'));
-    await store.filter(displayFilter('arp'));
+    const first = store.filter(displayFilter('tcp').matches);
+    await store.filter(displayFilter('arp').matches);
     await first;
     assert.ok(store.shown.length > 0);
     await store.filter(undefined);

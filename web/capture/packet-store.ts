@@ -21,6 +21,8 @@ export class PacketStore {
   linkType: number = ethernetLink;
   /** Packets dropped because of the limits. */
   forgotten = 0;
+  /** Of these, those that the display filter showed. */
+  shownForgotten = 0;
   readonly #limits: StoreLimits;
   #packets: Packet[] = [];
   #shown: Packet[] = [];
@@ -53,6 +55,7 @@ export class PacketStore {
     this.#shown = [];
     this.#bytes = 0;
     this.forgotten = 0;
+    this.shownForgotten = 0;
     this.version.value += 1;
   }
 
@@ -96,6 +99,7 @@ export class PacketStore {
 
   #forget(): void {
     const target = { packets: this.#limits.packets * 0.9, bytes: this.#limits.bytes * 0.9 };
+    const shownBefore = this.shown.length;
     let count = 0;
     while (this.#packets.length - count > target.packets || this.#bytes > target.bytes) {
       this.#bytes -= this.#packets[count]?.bytes.length ?? 0;
@@ -105,6 +109,7 @@ export class PacketStore {
     this.forgotten += count;
     const first = this.#packets[0]?.number ?? 0;
     this.#shown = this.#shown.filter(({ number }) => number >= first);
+    this.shownForgotten += shownBefore - this.shown.length;
   }
 }
 

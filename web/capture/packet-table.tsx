@@ -36,9 +36,15 @@ export function PacketTable({ store, chosen }: TableProps) {
     if (element.current) watcher.observe(element.current);
     return () => watcher.disconnect();
   }, []);
+  const forgotten = useRef(store.shownForgotten);
   useLayoutEffect(() => {
-    if (follows.current && element.current) element.current.scrollTop = element.current.scrollHeight;
-  }, [packets.length]);
+    const table = element.current;
+    if (!table) return;
+    const gone = store.shownForgotten - forgotten.current;
+    forgotten.current = store.shownForgotten;
+    if (gone > 0) table.scrollTop -= gone * rowPx;
+    if (follows.current && !isInSight(packets, chosen.peek(), table)) table.scrollTop = table.scrollHeight;
+  }, [packets.length, store.shownForgotten]);
   const first = Math.max(0, Math.floor(window.value.top / rowPx) - spareRows);
   const last = Math.min(packets.length, Math.ceil((window.value.top + window.value.height) / rowPx) + spareRows);
   const start = packets[0]?.timeMs ?? 0;
@@ -78,6 +84,14 @@ export function PacketTable({ store, chosen }: TableProps) {
       </table>
     </div>
   );
+}
+
+/** Whether the selected packet is in sight: the table then stays where it is while packets arrive. */
+function isInSight(packets: readonly Packet[], chosen: number | undefined, { scrollTop, clientHeight }: HTMLElement): boolean {
+  const first = packets[Math.floor(scrollTop / rowPx)]?.number;
+  // The header covers one row.
+  const last = packets[Math.min(packets.length, Math.ceil((scrollTop + clientHeight) / rowPx) - 1) - 1]?.number;
+  return chosen !== undefined && first !== undefined && last !== undefined && first <= chosen && chosen <= last;
 }
 
 /** Placeholder for rows that are not rendered. */

@@ -1,9 +1,10 @@
 /** The dock at the foot of the page: panes side by side, each with tabs. The user sets its height. */
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useApp, useProject } from '../state/app.ts';
-import type { ConsolePane } from '../state/console-dock.ts';
+import { type ConsolePane, linkOfTab } from '../state/console-dock.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
+import { MenuButton, type MenuEntry } from '../ui/menu-button.tsx';
 import { DockContent, tabLook } from './dock-tab.tsx';
 
 const lowestPx = 120;
@@ -59,40 +60,10 @@ function Handle() {
 
 function Pane({ pane }: { readonly pane: ConsolePane }) {
   const { consoles } = useApp();
-  const project = useProject();
   const isCurrent = consoles.current.value === pane.id;
   return (
     <div class={isCurrent ? 'pane current' : 'pane'} onFocusIn={() => (consoles.current.value = pane.id)}>
-      <div class="tabs" role="tablist" aria-label={texts.consoles}>
-        {pane.tabs.map((nodeId) => {
-          const { name, state } = tabLook(project, nodeId);
-          const isActive = pane.active === nodeId;
-          return (
-            <span key={nodeId} class={isActive ? 'tab active' : 'tab'}>
-              <button
-                type="button"
-                role="tab"
-                id={`tab-${nodeId}`}
-                aria-selected={isActive}
-                aria-controls={`console-${nodeId}`}
-                onClick={() => consoles.activate(pane.id, nodeId)}
-              >
-                <span class={`dot ${state}`} />
-                {name}
-              </button>
-              <Button icon="close" kind="quiet" label={texts.closeConsole(name)} onClick={() => consoles.close(nodeId)} />
-            </span>
-          );
-        })}
-        <span class="grow" />
-        <Button
-          icon="split"
-          kind="quiet"
-          label={texts.splitConsole}
-          disabled={pane.tabs.length < 2}
-          onClick={() => consoles.split(pane.active)}
-        />
-      </div>
+      <TabBar pane={pane} />
       {pane.tabs.map((nodeId) => (
         <div
           key={nodeId}
@@ -105,6 +76,60 @@ function Pane({ pane }: { readonly pane: ConsolePane }) {
           <DockContent tab={nodeId} visible={pane.active === nodeId} />
         </div>
       ))}
+    </div>
+  );
+}
+
+function TabBar({ pane }: { readonly pane: ConsolePane }) {
+  const { consoles } = useApp();
+  const project = useProject();
+  const list = useRef<HTMLDivElement>(null);
+  const tabs = pane.tabs.map((tab) => ({ tab, ...tabLook(project, tab) }));
+  const active = tabs.find(({ tab }) => tab === pane.active);
+  useLayoutEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [pane.active, pane.tabs.length]);
+  const entries = tabs.map(
+    ({ tab, name }): MenuEntry => ({
+      label: name,
+      icon: linkOfTab(tab) === undefined ? 'terminal' : 'packets',
+      run: () => consoles.activate(pane.id, tab),
+    }),
+  );
+  return (
+    <div class="tabs">
+      <div ref={list} class="tab-list" role="tablist" aria-label={texts.consoles}>
+        {tabs.map(({ tab, name, state }) => (
+          <button
+            key={tab}
+            type="button"
+            role="tab"
+            class={tab === pane.active ? 'tab active' : 'tab'}
+            id={`tab-${tab}`}
+            aria-selected={tab === pane.active}
+            aria-controls={`console-${tab}`}
+            onClick={() => consoles.activate(pane.id, tab)}
+            onAuxClick={({ button }) => button === 1 && consoles.close(tab)}
+          >
+            <span class={`dot ${state}`} />
+            {name}
+          </button>
+        ))}
+      </div>
+      {tabs.length > 1 && <MenuButton icon="down" label={texts.allConsoles} entries={entries} />}
+      <Button
+        icon="split"
+        kind="quiet"
+        label={texts.splitConsole}
+        disabled={tabs.length < 2}
+        onClick={() => consoles.split(pane.active)}
+      />
+      <Button
+        icon="close"
+        kind="quiet"
+        label={texts.closeConsole(active?.name ?? '')}
+        onClick={() => consoles.close(pane.active)}
+      />
     </div>
   );
 }

@@ -12,13 +12,15 @@ import { useImages } from './images.ts';
 
 /** Types with a list of images. */
 function imageTypes(server: ServerState): NodeType[] {
-  return [...server.kinds.value.values()].flatMap(({ node_type, images }) => (images ? [node_type] : [])).sort();
+  return [...server.kinds.value.values()].flatMap((kind) => (kind.images || kind.engine_images ? [kind.node_type] : [])).sort();
 }
 
 export function ImagesPanel() {
   const { server } = useApp();
   const computeId = useSignal('local');
-  const nodeType = useSignal<NodeType>('qemu');
+  /** Undefined until the user chooses one: the list may load after this page. */
+  const chosen = useSignal<NodeType | undefined>(undefined);
+  const nodeType = chosen.value ?? server.mainType;
   const computes = server.computes.all.value.map(({ compute_id, name }) => [compute_id, name] as const);
   return (
     <section class="images">
@@ -26,19 +28,21 @@ export function ImagesPanel() {
       <div class="form-grid">
         <ChoiceField
           label={texts.imagesFor}
-          value={nodeType.value}
+          value={nodeType ?? ''}
           options={imageTypes(server).map((type) => [type, texts.kind[type]] as const)}
-          onChange={(type) => (nodeType.value = type as NodeType)}
+          onChange={(type) => (chosen.value = type as NodeType)}
         />
         {computes.length > 1 && (
           <ChoiceField label={texts.compute} value={computeId.value} options={computes} onChange={(id) => (computeId.value = id)} />
         )}
       </div>
-      <ImageList
-        key={`${computeId.value}/${nodeType.value}`}
-        computeId={server.computes.find(computeId.value) ? computeId.value : 'local'}
-        nodeType={nodeType.value}
-      />
+      {nodeType && (
+        <ImageList
+          key={`${computeId.value}/${nodeType}`}
+          computeId={server.computes.find(computeId.value) ? computeId.value : 'local'}
+          nodeType={nodeType}
+        />
+      )}
     </section>
   );
 }

@@ -19,7 +19,8 @@ export function NewTemplate({ close }: { readonly close: () => void }) {
   const types = kinds.filter(({ templates }) => templates).map(({ node_type }) => node_type);
   /** Empty until the user chooses one: the list may load after this dialog. */
   const chosen = useSignal('');
-  const type = (chosen.value || (types.includes('qemu') ? 'qemu' : (types[0] ?? ''))) as NodeType;
+  const first = types.find((one) => one === app.server.mainType) ?? types[0];
+  const type = (chosen.value || first || '') as NodeType;
   const name = useSignal('');
   const given = useSignal<Readonly<Record<string, unknown>>>({});
   const form = useKindForms(app, type, given.value.platform as string | undefined)?.template;

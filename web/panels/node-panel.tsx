@@ -20,6 +20,12 @@ export function NodePanel({ node }: { readonly node: Node }) {
   const isAlways = app.server.kinds.value.get(node_type)?.always_running === true;
   const impossible = impossibleFor(app, node);
   const change = (update: NodeUpdate) => app.toasts.attempt(() => app.api.put(`${project.path}/nodes/${node_id}`, update));
+  /** GNS3 removes characters from names that are host names. */
+  const rename = (wanted: string) =>
+    app.toasts.attempt(async () => {
+      const { name: given } = await app.api.put<Node>(`${project.path}/nodes/${node_id}`, { name: wanted });
+      if (given !== wanted) app.toasts.show('info', texts.renamed(wanted, given));
+    });
   return (
     <>
       <header class="panel-head">
@@ -44,7 +50,7 @@ export function NodePanel({ node }: { readonly node: Node }) {
       <TextField
         label={texts.name}
         value={name}
-        onChange={(value) => value.trim() !== '' && value !== name && change({ name: value.trim() })}
+        onChange={(value) => value.trim() !== '' && value !== name && rename(value.trim())}
       />
       <details open>
         <summary>{texts.ports}</summary>

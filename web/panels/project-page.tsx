@@ -33,7 +33,7 @@ export function ProjectPage() {
   return (
     <div class="page project-page">
       <ProjectBar />
-      <div
+      <main
         class={`workspace${tools.paletteOpen.value ? ' with-palette' : ''}${tools.inspectorOpen.value ? ' with-inspector' : ''}`}
       >
         {tools.paletteOpen.value && <Palette />}
@@ -48,7 +48,7 @@ export function ProjectPage() {
           <ConsoleArea />
         </div>
         {tools.inspectorOpen.value && <Inspector />}
-      </div>
+      </main>
       <ContextMenu />
       <PortMenu />
       <SelectionStatus />

@@ -123,7 +123,7 @@ export class Gestures {
   #begin({ start, id, label, handle }: Press): Drag {
     const tool = this.#app.tools.tool.peek();
     const isPan =
-      start.button === 1 || this.#spaceDown || (start.pointerType === 'touch' && id === undefined && tool.name === 'select');
+      start.button === 1 || this.#spaceDown || (start.pointerType === 'touch' && id === undefined && tool.name !== 'draw');
     if (isPan) return this.#panning();
     if (tool.name === 'draw') return drawShape(this.#app, this.#project, tool.shape, start);
     const drawing = handle && id !== undefined ? this.#project.drawings.peek(id) : undefined;
@@ -133,7 +133,7 @@ export class Gestures {
     if (tool.name === 'select' && id !== undefined && this.#project.findItem(id))
       return new DragItems(this.#app, this.#project, start);
     if (tool.name === 'select' && id === undefined) return this.#boxing(start);
-    return this.#panning();
+    return idle;
   }
 
   #up(event: PointerEvent): void {
@@ -230,6 +230,9 @@ export class Gestures {
     }
   }
 }
+
+/** A drag that does nothing: in link mode only clicks count. */
+const idle: Drag = { move: () => undefined, end: () => undefined, cancel: () => undefined };
 
 type AnyItem = ReturnType<ProjectState['items']>[number];
 export const idOfItem = (item: AnyItem): string => (item.kind === 'node' ? item.object.node_id : item.object.drawing_id);

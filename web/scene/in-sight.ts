@@ -15,7 +15,9 @@ export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
     if (!element) return undefined;
     const measure = () => {
       const { left, top, right, bottom, width, height } = element.getBoundingClientRect();
-      const beside = [...document.querySelectorAll('.workspace > aside')].map((panel) => panel.getBoundingClientRect());
+      const panels = [...document.querySelectorAll('.workspace > aside')].map((panel) => panel.getBoundingClientRect());
+      const isBelow = (panel: DOMRect) => panel.left <= left && panel.right >= right;
+      const beside = panels.filter((panel) => !isBelow(panel));
       const zoomBar = document.querySelector('.zoom-bar')?.getBoundingClientRect();
       const over = (depths: readonly number[]) => Math.max(0, ...depths);
       batch(() => {
@@ -23,7 +25,7 @@ export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
         viewport.covered.value = {
           left: over(beside.filter((panel) => panel.left <= left).map((panel) => panel.right - left)),
           right: over(beside.filter((panel) => panel.right >= right).map((panel) => right - panel.left)),
-          bottom: zoomBar ? bottom - zoomBar.top : 0,
+          bottom: over([...panels.filter(isBelow), ...(zoomBar ? [zoomBar] : [])].map((panel) => bottom - panel.top)),
         };
       });
     };

@@ -53,8 +53,8 @@ function Editor({ id }: { readonly id: string }) {
       }}
       onBlur={({ currentTarget }) => keep(currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') close();
-        else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) keep(event.currentTarget.value);
+        // Undo reverts the change: nothing that was typed is lost.
+        if (event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey))) keep(event.currentTarget.value);
         else return;
         event.preventDefault();
         event.stopPropagation();

@@ -8,6 +8,7 @@ import { createRouter, type Router } from '../router.ts';
 import { Clipboard } from './clipboard.ts';
 import { ConsoleDock } from './console-dock.ts';
 import { Dialogs } from './dialogs.ts';
+import { createLetterKeys } from './letter-keys.ts';
 import { ProjectState } from './project.ts';
 import { ServerState } from './server.ts';
 import type { Sketch } from './sketch.ts';
@@ -20,6 +21,8 @@ export class App {
   readonly router: Router = createRouter();
   readonly server = new ServerState(api);
   readonly theme: Signal<Theme> = createTheme();
+  /** Keys that type a character run commands. */
+  readonly letterKeys: Signal<boolean> = createLetterKeys();
   readonly toasts = new Toasts();
   readonly dialogs = new Dialogs();
   readonly tools = new Tools();

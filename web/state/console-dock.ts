@@ -1,5 +1,6 @@
 /** The open consoles at the foot of the page: panes side by side, each with tabs. */
 import { batch, computed, signal } from '@preact/signals';
+import type { CaptureReader } from '../capture/capture-reader.ts';
 
 export interface ConsolePane {
   readonly id: number;
@@ -22,6 +23,8 @@ export class ConsoleDock {
   readonly current = signal(0);
   readonly heightPx = signal(280);
   readonly isOpen = computed(() => this.panes.value.length > 0);
+  /** By tab: packets stay when a tab moves to another pane. */
+  readonly #readers = new Map<string, CaptureReader>();
   #last = 0;
 
   open(nodeId: string): void {
@@ -44,7 +47,19 @@ export class ConsoleDock {
     this.current.value = paneId;
   }
 
+  readerOf(tab: string, make: () => CaptureReader): CaptureReader {
+    const reader = this.#readers.get(tab) ?? make();
+    this.#readers.set(tab, reader);
+    return reader;
+  }
+
   close(nodeId: string): void {
+    this.#readers.get(nodeId)?.close();
+    this.#readers.delete(nodeId);
+    this.#remove(nodeId);
+  }
+
+  #remove(nodeId: string): void {
     this.panes.value = this.panes.peek().flatMap((pane) => {
       const at = pane.tabs.indexOf(nodeId);
       if (at < 0) return [pane];
@@ -59,12 +74,14 @@ export class ConsoleDock {
     const holder = this.panes.peek().find((pane) => pane.tabs.includes(nodeId));
     if (holder && holder.tabs.length < 2) return;
     batch(() => {
-      this.close(nodeId);
+      this.#remove(nodeId);
       this.#add(nodeId);
     });
   }
 
   clear(): void {
+    for (const reader of this.#readers.values()) reader.close();
+    this.#readers.clear();
     this.panes.value = [];
   }
 

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { ComputeObject } from '../../src/schema/compute.ts';
 import type { KindFacts } from '../../src/schema/kind.ts';
+import type { NodeType } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Template } from '../../src/schema/template.ts';
 import type { Api } from '../api.ts';
@@ -41,6 +42,12 @@ export class ServerState {
   /** Node types of the local compute. */
   get nodeTypes(): ReadonlySet<string> {
     return new Set(this.computes.all.value.flatMap((compute) => compute.capabilities.node_types));
+  }
+
+  /** The type that forms offer first: one that runs here and is made of images. Undefined while no type is known. */
+  get mainType(): NodeType | undefined {
+    const all = [...this.kinds.value.values()];
+    return (all.find(({ emulator, images }) => emulator && images) ?? all[0])?.node_type;
   }
 
   /** Whether nodes of a type support a command; yes if the server does not report it. */

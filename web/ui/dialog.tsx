@@ -11,6 +11,8 @@ interface DialogProps {
   readonly wide?: boolean;
   /** Turns it into a form that Enter submits. */
   readonly onSubmit?: () => void;
+  /** A long text: the keys that scroll work at once. */
+  readonly scrolls?: boolean;
   readonly footer?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -18,7 +20,7 @@ interface DialogProps {
 /** Skips the close button, although it comes first. */
 const firstControl = '.dialog-body :is(input, select, textarea), footer [type=submit]:not(:disabled)';
 
-export function Dialog({ title, close, wide, onSubmit, footer, children }: DialogProps) {
+export function Dialog({ title, close, wide, scrolls, onSubmit, footer, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useLayoutEffect(() => {
@@ -41,7 +43,9 @@ export function Dialog({ title, close, wide, onSubmit, footer, children }: Dialo
           <h2 id={titleId}>{title}</h2>
           <Button icon="close" kind="quiet" label={texts.close} onClick={close} />
         </header>
-        <div class="dialog-body">{children}</div>
+        <div class="dialog-body" {...(scrolls && { tabIndex: 0, role: 'region', 'aria-labelledby': titleId, 'data-focus': true })}>
+          {children}
+        </div>
         {footer && <footer>{footer}</footer>}
       </form>
     </dialog>

@@ -1,4 +1,4 @@
-/** A popup at a point of the window: a press elsewhere closes it, and it stays inside the window. */
+/** A popup at a point of the window: a press outside closes it, and it stays inside the window. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { keepFocus } from './focus.ts';

@@ -1,5 +1,5 @@
 /** The compute's events: over a WebSocket those of all projects, over HTTP those of one. */
-import { type NoticeSource, NotificationFeeds } from '../../api/notification-feeds.ts';
+import { type FeedSource, NotificationFeeds } from '../../api/notification-feeds.ts';
 import { route, socketRoute } from '../../api/route.ts';
 import { Notification } from '../../schema/notification.ts';
 import type { ComputeNotice } from '../context.ts';
@@ -16,8 +16,8 @@ export function notificationRoutes({ events, figures, projects }: ComputeRouteCo
     },
     textOf: (notice) => JSON.stringify(notice),
   });
-  const ofCompute: NoticeSource<ComputeNotice> = { listen: (listener) => events.subscribe(listener) };
-  const ofProject = (id: string): NoticeSource<ComputeNotice> => ({
+  const ofCompute: FeedSource<ComputeNotice> = { listen: (listener) => events.subscribe(listener) };
+  const ofProject = (id: string): FeedSource<ComputeNotice> => ({
     listen: (listener) => events.subscribe((event) => event.project_id === id && listener(event)),
   });
   return [

@@ -3,6 +3,7 @@
  * by one record of the log. What fails on the way reverts everything.
  */
 import { Fault, fault, isFault } from '../../api/faults.ts';
+import { checkFilters } from '../../api/filters.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import type { BulkCreate, BulkEnd, BulkLink, BulkNode, BulkUpdate } from '../../schema/bulk.ts';
 import type { Drawing } from '../../schema/drawing.ts';
@@ -99,7 +100,8 @@ async function each<W, P extends Prepared<unknown>>(
 function prepareLink(project: LiveProject, link: BulkLink & { nodes: LinkEnd[] }, fresh: ReadonlyMap<string, OpenNode>) {
   const [one, other] = link.nodes as [LinkEnd, LinkEnd];
   const nodeOf = ({ node_id }: LinkEnd) => fresh.get(node_id) ?? project.nodes.get(node_id);
-  return project.linkOperations.prepare(link, [nodeOf(one), nodeOf(other)], link.link_id);
+  const checked = { ...link, filters: checkFilters(link.filters ?? {}) };
+  return project.linkOperations.prepare(checked, [nodeOf(one), nodeOf(other)], link.link_id);
 }
 
 /** @throws `invalid_request` */

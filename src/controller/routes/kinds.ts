@@ -18,14 +18,27 @@ export function kindRoutes(): Route[] {
   ];
 }
 
-function factsOf({ type, title, alwaysRunning, consoleTypes, defaults, images, can, template }: Kind): KindFacts {
+function factsOf({
+  type,
+  title,
+  alwaysRunning,
+  consoleTypes,
+  defaults,
+  images,
+  can,
+  template,
+  programs = [],
+  engineImages,
+}: Kind): KindFacts {
   return {
     node_type: type,
     title,
     always_running: alwaysRunning,
     console_type: consoleTypes.length === 0 ? null : defaults.console_type,
     console_types: [...consoleTypes],
+    emulator: programs.some(({ isEmulator }) => isEmulator === true),
     images: images !== undefined,
+    engine_images: engineImages === true,
     templates: template.properties !== undefined,
     can: {
       suspend: can.suspend,

@@ -1,5 +1,5 @@
 import { fault } from '../../api/faults.ts';
-import type { NoticeSource } from '../../api/notification-feeds.ts';
+import type { FeedSource } from '../../api/notification-feeds.ts';
 import { type Call, type Route, route, socketRoute } from '../../api/route.ts';
 import { linkStats, linkStatsChanged, Notification, since } from '../../schema/notification.ts';
 import type { Controller } from '../controller.ts';
@@ -12,15 +12,15 @@ const reply = Notification;
 const parameters = { since, link_stats: linkStats, link_stats_changed: linkStatsChanged };
 
 export function notificationRoutes({ feeds, notices, projects, log }: Controller): Route[] {
-  const ofServer: NoticeSource<Notice> = { listen: (listener) => notices.subscribe(listener) };
-  const ofProject = (projectId: string, query: Call['query']): NoticeSource<Notice> => {
+  const ofServer: FeedSource<Notice> = { listen: (listener) => notices.subscribe(listener) };
+  const ofProject = (projectId: string, query: Call['query']): FeedSource<Notice> => {
     const project = projects.get(projectId);
     const token = tokenOf(query.since);
     const changes = token === undefined ? project.listen.bind(project) : resume(project, token, log);
     const seq = () => project.liveNow?.seq;
     const isAll = isOn(query, 'link_stats');
     if (!isOn(query, 'link_stats_changed') && !isAll) return { listen: changes, seq };
-    const listen: NoticeSource<Notice>['listen'] = (listener) => {
+    const listen: FeedSource<Notice>['listen'] = (listener) => {
       const leave = changes(listener);
       const stop = project.linkStats.listen(isAll ? listener : changedOnly(listener));
       return () => {

@@ -114,6 +114,7 @@ export const dockerKind: Kind = {
   alwaysRunning: false,
   needsVmCompute: true,
   consoleTypes,
+  engineImages: true,
   // Its images are names in a registry.
   imageProperties: [],
   programs,

@@ -8,7 +8,7 @@ import type { NodeView } from '../driver.ts';
 import { withOpenFolders } from '../host/confinement/open-folders.ts';
 import { commandAs, own } from '../host/run-as.ts';
 import type { Binaries } from './binaries.ts';
-import type { Identity } from './launch.ts';
+import type { Identity } from './give-files.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';
 
 export const tpmSocket = (node: Pick<NodeView, 'runtimeDirectory'>) => join(node.runtimeDirectory, 'tpm');

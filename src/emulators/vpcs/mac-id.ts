@@ -10,7 +10,7 @@ import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 
-/** 255 is left out, as it is by the established server. */
+/** 255 is left out, as in GNS3. */
 export const lastMacId = 254;
 const noteName = 'mac-id.json';
 

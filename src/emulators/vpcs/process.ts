@@ -4,7 +4,7 @@
  */
 import type { Child, Outcome } from '../../process/child.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
-import { listPids, processFacts } from '../../process/proc.ts';
+import { listProcesses } from '../../process/proc.ts';
 import type { Ending } from '../driver.ts';
 
 /** The helper follows its parent within a few milliseconds when that ends politely. */
@@ -12,12 +12,8 @@ const helperGraceMs = 500;
 
 /** Running children of a process. */
 export async function helpersOf(pid: number): Promise<Marked[]> {
-  const helpers: Marked[] = [];
-  for (const other of await listPids()) {
-    const facts = processFacts(other);
-    if (facts?.parent === pid && facts.state !== 'Z') helpers.push({ pid: other, sid: facts.session, startTime: facts.startTime });
-  }
-  return helpers;
+  const children = (await listProcesses()).filter(({ parent }) => parent === pid);
+  return children.map((facts) => ({ pid: facts.pid, sid: facts.session, startTime: facts.startTime }));
 }
 
 /** Settles when neither the child nor one of its helpers runs. */

@@ -1,13 +1,14 @@
 /**
- * The fabric's ear: JSON lines over a Unix socket (`protocol.ts`). A line that is not understood is answered with an error; nothing a
+ * The fabric's control socket: JSON lines over a Unix socket (`protocol.ts`, `requests.ts`). A line that is not understood is answered with an error; nothing a
  * client says or does, going away included, ends the fabric or stops a frame, except `quit`.
  */
 import { link, rename, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { fault } from '../../api/faults.ts';
 import { LineSplitter } from '../../lib/line-splitter.ts';
-import { protocolVersion, type ReplyLine, type RequestLine } from '../protocol.ts';
+import { protocolVersion, type ReplyLine } from '../protocol.ts';
+import { type Request, request } from '../requests.ts';
+import { checkShape } from './check-shape.ts';
 import { type Fabric, messageOf } from './fabric.ts';
 
 export interface ControlOptions {
@@ -95,41 +96,39 @@ export class Control {
   async #answer(line: string): Promise<ReplyLine> {
     let id = 0;
     try {
-      const request = JSON.parse(line) as RequestLine;
-      if (Number.isInteger(request?.id)) id = request.id;
-      return { id, result: await this.#carryOut(request) };
+      const { id: given, ...rest } = (JSON.parse(line) ?? {}) as { id?: unknown };
+      if (Number.isInteger(given)) id = Number(given);
+      return { id, result: await this.#carryOut(checkShape(request, rest, 'request')) };
     } catch (error) {
       return { id, error: messageOf(error) };
     }
   }
 
-  async #carryOut(request: RequestLine): Promise<unknown> {
+  async #carryOut(asked: Request): Promise<unknown> {
     const { fabric } = this.#options;
-    switch (request?.op) {
+    switch (asked.op) {
       case 'hello':
         return { version: protocolVersion, pid: process.pid };
       case 'apply':
-        return fabric.apply(listOf(request.links));
+        return fabric.apply(asked.links);
       case 'sync':
-        return fabric.sync(listOf(request.links));
+        return fabric.sync(asked.links);
       case 'remove':
-        await fabric.remove(listOf(request.ids));
+        await fabric.remove(asked.ids);
         return null;
       case 'stats':
-        return fabric.stats(request.ids && listOf(request.ids));
+        return fabric.stats(asked.ids);
       case 'load':
         return fabric.load();
       case 'switch_stats':
-        return fabric.switches.stats(request.ids && listOf(request.ids));
+        return fabric.switches.stats(asked.ids);
       case 'addresses':
-        return fabric.switches.addresses(request.switch);
+        return fabric.switches.addresses(asked.switch);
       case 'forget_addresses':
-        fabric.switches.forgetAddresses(request.switch);
+        fabric.switches.forgetAddresses(asked.switch);
         return null;
       case 'quit':
         return quitting;
-      default:
-        throw fault('invalid_request', { reason: `unknown operation ${JSON.stringify((request as { op?: unknown } | null)?.op)}` });
     }
   }
 }
@@ -147,11 +146,6 @@ async function textOf(reply: ReplyLine): Promise<string> {
 
 /** The result of `quit`, which is `null` on the wire. */
 const quitting = Object.freeze({ toJSON: () => null });
-
-function listOf<T>(given: T[]): T[] {
-  if (!Array.isArray(given)) throw fault('invalid_request', { reason: 'a list is missing' });
-  return given;
-}
 
 function answers(path: string): Promise<boolean> {
   return new Promise((settle) => {

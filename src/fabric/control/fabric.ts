@@ -6,11 +6,12 @@ import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { FabricLink, type Programs, translatePrograms } from '../links/link.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
+import { linkSpec } from '../requests.ts';
 import { Switches } from '../switches/switches.ts';
-import { checkLink } from './check-link.ts';
+import { checkShape } from './check-shape.ts';
 import { Load } from './load.ts';
 
-/** So many links are changed, or reported, before frames get their turn. */
+/** So many links are checked, changed, or reported, before frames get their turn. */
 const linksPerTurn = 32;
 
 interface LinkChange {
@@ -33,7 +34,11 @@ export class Fabric {
 
   async apply(specs: readonly unknown[]): Promise<LinkFailure[]> {
     const failures: LinkFailure[] = [];
-    const changes = specs.flatMap((spec) => this.#check(spec, failures));
+    const changes: LinkChange[] = [];
+    for (const [index, spec] of specs.entries()) {
+      if (index % linksPerTurn === linksPerTurn - 1) await turn();
+      changes.push(...this.#check(spec, failures));
+    }
     for (const { spec } of changes) this.#links.get(spec.id)?.unplugChanged(spec);
     for (let first = 0; first < changes.length; first += linksPerTurn) {
       const group = changes.slice(first, first + linksPerTurn);
@@ -87,7 +92,7 @@ export class Fabric {
 
   #check(given: unknown, failures: LinkFailure[]): LinkChange[] {
     try {
-      const spec = checkLink(given);
+      const spec = checkShape(linkSpec, given, 'link');
       return [{ spec, programs: translatePrograms(spec) }];
     } catch (error) {
       failures.push({ id: idOf(given), error: messageOf(error) });

@@ -1,4 +1,4 @@
-/** Hostile project archives from a seed: names that lead out, links, devices, bombs, false figures, files that run something. */
+/** Hostile project archives from a seed: names outside the folder, links, devices, bombs, false figures, files that execute commands. */
 import type { Chance } from '../../durability/random.ts';
 import { type HandEntry, zipByHand } from '../../support/zip-by-hand.ts';
 import type { Bait } from './bait.ts';
@@ -54,7 +54,7 @@ const links: Maker = (chance, { secret, written }) => {
   const names = ['self', 'project-files/images/x.svg', `project-files/vpcs/${pcId}/startup.vpc`, 'snapshots', 'images/QEMU/x.img'];
   const name = chance.pick([...names, `project-files/qemu/${machineId}/hda_disk.qcow2`]) ?? 'self';
   const link = { name, content: chance.pick(targets) ?? secret, mode: 0o120777 };
-  // What is written behind a link goes where the link leads.
+  // A file written through a link lands where the link points.
   const behind = [`${name}/x`, name, `${name}/${written.split('/').at(-1)}`].map((path) => ({ name: path, content: 'behind' }));
   return chance.next() < 0.5 ? [link] : [link, ...behind.slice(0, chance.between(1, 3))];
 };

@@ -31,7 +31,7 @@ export interface Tally {
 export type CaseKind = keyof typeof cases;
 
 /** Requests of one case. */
-export const requestsPerCase = 250;
+export const requestsPerCase = 500;
 const requestsAtOnce = 12;
 const limitMs = 60_000;
 const tiny = { ram: 16, adapters: 1, boot_priority: 'n', qemu_path: 'qemu-system-x86_64', console_type: 'telnet' };

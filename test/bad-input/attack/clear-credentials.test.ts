@@ -8,7 +8,7 @@ import { Neighbour, noNamespaces } from '../../support/network-namespace.ts';
 import { expectFault, expectStatus, RawClient } from '../../support/raw-http.ts';
 import { startServer } from '../../support/server.ts';
 
-/** RFC 5737: nobody's. */
+/** RFC 5737: reserved for documentation. */
 const open = '203.0.113.7';
 const account = { user: 'teacher', password: 'right' };
 
@@ -74,8 +74,8 @@ test('nothing is sent on a connection that turns out to lead there', { skip: noN
     const script = `
       import { createServer } from 'node:http';
       import { RemoteConnections } from '${source}';
-      const heard = [];
-      const server = createServer((request, answer) => { heard.push(request.headers.authorization ?? null); answer.end('{}'); });
+      const received = [];
+      const server = createServer((request, answer) => { received.push(request.headers.authorization ?? null); answer.end('{}'); });
       await new Promise((done) => server.listen(0, '${open}', done));
       const results = [];
       for (const clearCredentials of [false, true]) {
@@ -84,12 +84,12 @@ test('nothing is sent on a connection that turns out to lead there', { skip: noN
         results.push(await connections.request('GET', '/', { body: null }).then(({ statusCode }) => statusCode, ({ code }) => code));
         await connections.close();
       }
-      console.log(JSON.stringify({ results, heard }));
+      console.log(JSON.stringify({ results, received }));
       process.exit(0);
     `;
     const output = await neighbour.run(process.execPath, '--input-type=module', '-e', script);
     const expected = `Basic ${Buffer.from('teacher:right').toString('base64')}`;
-    assert.deepEqual(JSON.parse(output), { results: ['credentials_in_clear', 200], heard: [expected] });
+    assert.deepEqual(JSON.parse(output), { results: ['credentials_in_clear', 200], received: [expected] });
   } finally {
     await neighbour.remove();
   }

@@ -66,7 +66,7 @@ describe('a ticket', () => {
     assert.equal((await send(`GET ${path}?ticket=${ticket}`, upgrade)).status, 401);
   });
 
-  test('an upgrade that is none is told so', async () => {
+  test('an invalid upgrade is refused with an error', async () => {
     const { Connection: _none, ...noUpgrade } = upgrade;
     assert.equal((await send(`GET /v2/notifications/ws?ticket=${await issue()}`, noUpgrade)).status, 400);
   });

@@ -7,9 +7,12 @@ import type { RunningServer } from '../../support/server.ts';
 export interface Footprint {
   /** Kind or path to count, of the server and of its fabric. */
   readonly descriptors: ReadonlyMap<string, number>;
-  /** Paths of sockets, and of files that begin with a dot or lie in the folder for temporary files. */
+  /** Paths of sockets, of the server's own temporary names, and of all in the folder for temporary files. */
   readonly files: ReadonlySet<string>;
 }
+
+/** Names of files and folders that are being made. A client may give others, with a dot, too. */
+const staged = /^\.patchbay-|^\.project-files\.|\.tmp$/;
 
 export async function footprintOf(server: RunningServer, temporary: string): Promise<Footprint> {
   const fabrics = processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) =>
@@ -44,7 +47,7 @@ async function filesOf(server: RunningServer, temporary: string): Promise<string
   const found: string[] = [];
   for (const folder of [server.dataDir, server.runtimeDirectory, temporary]) {
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []))
-      if (folder === temporary || entry.isSocket() || entry.name.startsWith('.')) found.push(join(entry.parentPath, entry.name));
+      if (folder === temporary || entry.isSocket() || staged.test(entry.name)) found.push(join(entry.parentPath, entry.name));
   }
   return found;
 }

@@ -71,7 +71,7 @@ describe('errors that the HTTP layer makes', () => {
     ],
     ['a length that is none', 400, `POST /v2/projects HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`],
     ['an expectation that is unknown', 417, `POST /v2/projects HTTP/1.1\r\n${host}Expect: tea\r\nContent-Length: 2\r\n\r\n{}`],
-    ['a connection to elsewhere', 405, `CONNECT evil.example:80 HTTP/1.1\r\n${host}\r\n`],
+    ['a connection to another host', 405, `CONNECT evil.example:80 HTTP/1.1\r\n${host}\r\n`],
     ['a body that is announced too large', 413, `POST /v2/projects HTTP/1.1\r\n${host}Content-Length: 99999999\r\n\r\n`],
     [
       'a body that grows too large',
@@ -112,12 +112,12 @@ describe('requests that are sent by halves', () => {
     await endsWith(connection, 408).finally(() => clearInterval(dripping));
   });
 
-  test('an upload that stands still is answered 408, and nothing of it is kept', async () => {
+  test('an upload that stalls is answered 408, and nothing of it is kept', async () => {
     await endsWith(half(`POST ${image}`, 'Content-Length: 1000000\r\n\r\nQFI'), 408);
     assert.deepEqual(await client.get('/v2/compute/qemu/images'), []);
   });
 
-  test('an upload that is slow, but goes on, arrives', async () => {
+  test('a slow upload that keeps sending completes', async () => {
     const connection = half(`POST ${image}`, 'Content-Length: 15\r\n\r\n');
     for (let sent = 0; sent < 15; sent++) {
       connection.write('x');

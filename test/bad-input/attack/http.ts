@@ -86,7 +86,7 @@ export function httpAttack(ground: AttackGround, target: AttackTarget): HttpAtta
   return { ...attack, expected: expectedOf(attack, target, { isSocketRoute: isSocketRoute && method === 'GET' }) };
 }
 
-/** Of things that exist, mostly; a part of some is replaced by one that leads elsewhere. */
+/** Of things that exist, mostly; a part of some is replaced by one that leads outside. */
 function pathOf({ world, bait }: AttackGround, { method, path }: Operation): string {
   if (world.chance.next() < 0.7) return world.fill(method, path);
   const hostile = () => encodeURIComponent(hostileText(world.chance, bait).toWellFormed().slice(0, 1_000));

@@ -126,7 +126,7 @@ describe('a disk that would fall below min_free_bytes', () => {
 });
 
 describe('no file descriptors left', () => {
-  // What a server has open when nobody uses it is about half of it.
+  // An idle server has about half of its file descriptors open.
   const bench = serverWith({}, ['prlimit', '--nofile=96:96', '--']);
 
   test('a node says so, and does not blame the ports', async () => {

@@ -43,9 +43,14 @@ function goodProject(chance: Chance): Item {
 }
 
 type Change = (project: Item, chance: Chance, bait: Bait) => void;
-const listOf = (project: Item, name: string) => ((project.topology as Item)[name] ?? []) as Item[];
+/** What an earlier change has spoiled is left as it is: the change of a substitute shows nowhere. */
+const itemOf = (value: unknown): Item => (typeof value === 'object' && value !== null ? (value as Item) : {});
+const listOf = (project: Item, name: string): Item[] => {
+  const list = itemOf(project.topology)[name];
+  return Array.isArray(list) ? list : [];
+};
 const propertiesOf = (project: Item, type: string) =>
-  (listOf(project, 'nodes').find(({ node_type }) => node_type === type)?.properties ?? {}) as Item;
+  itemOf(listOf(project, 'nodes').find((node) => itemOf(node).node_type === type)?.properties);
 
 /** Words that mean something to a shell, a file system, a URL, a page. */
 export function hostileText(chance: Chance, { secret, written, program }: Bait): string {
@@ -141,7 +146,7 @@ const changes: readonly Change[] = [
     listOf(project, 'nodes').push({ compute_id: 'local', name: 'other', node_type: type, node_id: randomUUID(), properties });
   },
   (project, chance, bait) => {
-    const node = chance.pick(listOf(project, 'nodes')) ?? {};
+    const node = itemOf(chance.pick(listOf(project, 'nodes')));
     const keys = ['name', 'node_id', 'node_type', 'compute_id', 'symbol', 'console', 'console_type', 'label', 'template_id'];
     node[chance.pick([...keys, 'custom_adapters', 'port_name_format', 'first_port_name', 'properties']) ?? ''] = hostileValue(
       chance,
@@ -153,7 +158,7 @@ const changes: readonly Change[] = [
     nodes.push(...Array.from({ length: chance.pick([1, 2, 50]) ?? 1 }, () => ({ ...nodes[0] })));
   },
   (project, chance, bait) => {
-    const link = chance.pick(listOf(project, 'links')) ?? {};
+    const link = itemOf(chance.pick(listOf(project, 'links')));
     link[chance.pick(['link_id', 'nodes', 'filters', 'link_style', 'capture_file_name']) ?? ''] = hostileValue(chance, bait);
   },
   (project, chance, bait) => {
@@ -165,7 +170,7 @@ const changes: readonly Change[] = [
       [1e9, -1],
       ['x', {}],
     ]);
-    (listOf(project, 'links')[0] ?? {}).filters = { [filter]: value };
+    itemOf(listOf(project, 'links')[0]).filters = { [filter]: value };
   },
   (project, chance, { secret }) => {
     const svgs = [

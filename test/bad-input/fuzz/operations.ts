@@ -25,7 +25,7 @@ export interface OpenApi {
   readonly components: { schemas: Record<string, Schema> };
 }
 
-/** They end the server, need long, or (`close`) leave a folder to the project's controller, which there is none of. */
+/** They end the server, take long, or (`close`) leave a folder to the project's controller, which does not exist here. */
 const leftOut = new Set([
   'post /v2/shutdown',
   'post /v2/demo_lab',

@@ -1,4 +1,4 @@
-/** Values made from JSON schemas: such as the schema allows, at its bounds where it has some, and such as somebody spoiled. */
+/** Values from JSON schemas: valid ones, ones at the bounds, and corrupted ones. */
 import { randomUUID } from 'node:crypto';
 import type { Chance } from '../../durability/random.ts';
 

@@ -197,7 +197,7 @@ export class World implements ValueSource {
       case 'host':
       case 'rhost':
         return ['127.0.0.1', '::1', '0.0.0.0'];
-      // Nobody listens there; the fuzzer sends no frames and no requests to strangers.
+      // No process listens there; the fuzzer sends neither frames nor requests to other hosts.
       case 'port':
       case 'rport':
         return [1];

@@ -1,4 +1,4 @@
-/** What the tests of the compute share: a data directory, computes on it, and a look at what is left at the end. */
+/** Shared by the tests of the compute: a data directory, computes on it, and a check for leftovers at the end. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -28,7 +28,7 @@ export class RemoteCompute {
   private constructor(child: ChildProcess) {
     this.#child = child;
     this.ended = new Promise((resolve) => child.once('exit', () => resolve()));
-    // Nobody waits for answers of a process that is gone.
+    // Pending responses of a dead process are dropped.
     child.once('exit', () => this.#hangUp());
   }
 

@@ -14,6 +14,7 @@ import { HostCompute } from '../../../src/compute/compute.ts';
 import { implementedTypes } from '../../../src/emulators/kinds.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
 import { readSettings } from '../../../src/settings.ts';
+import { RawClient } from '../../support/raw-http.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { openWebSocket } from '../../support/web-socket.ts';
 
@@ -22,6 +23,7 @@ describe('routes of the compute', () => {
   let compute: HostCompute;
   let app: Awaited<ReturnType<typeof createHttpServer>>;
   let base: string;
+  let client: RawClient;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pb-'));
     const log = pino({ level: 'silent' });
@@ -34,23 +36,22 @@ describe('routes of the compute', () => {
     app = await createHttpServer({ routes: compute.routes(), log, serverHeader: 'test', allowedOrigins: [] });
     await app.listen({ host: '127.0.0.1', port: 0 });
     base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/v2/compute`;
+    client = new RawClient(base);
   });
   after(async () => {
+    client?.close();
     await app?.close();
     await compute?.stop({ stopNodes: true });
     await rm(folder, { recursive: true });
   });
 
-  async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown; headers: Headers }> {
-    const raw = Buffer.isBuffer(body);
-    const sent = body === undefined ? {} : { body: raw ? new Uint8Array(body) : JSON.stringify(body) };
-    const answer = await fetch(`${base}${path}`, { method, ...sent });
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type') === 'application/json';
-    return { status: answer.status, body: isJson && text ? JSON.parse(text) : text, headers: answer.headers };
+  async function call(method: string, path: string, body?: unknown) {
+    const reply = await client.send(`${method} ${new URL(base).pathname}${path}`, Buffer.isBuffer(body) ? { raw: body } : { body });
+    const isJson = reply.headers['content-type'] === 'application/json' && reply.bytes.length > 0;
+    return { status: reply.status, body: isJson ? reply.json<unknown>() : reply.text(), headers: reply.headers };
   }
 
-  it('tell about the server', async () => {
+  it('describe the server', async () => {
     assert.deepEqual((await call('GET', '/version')).body, { version: '2.2.60', local: false });
     const capabilities = (await call('GET', '/capabilities')).body as { node_types: string[] };
     assert.deepEqual(capabilities.node_types, implementedTypes);
@@ -105,7 +106,7 @@ describe('routes of the compute', () => {
     assert.deepEqual([bound.status, bound.body], [201, nio]);
     const template =
       '/v2/compute/projects/{project_id}/vpcs/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio';
-    assert.equal(bound.headers.get('x-route'), template);
+    assert.equal(bound.headers['x-route'], template);
     assert.equal((await call('PUT', `${node}/adapters/0/ports/0/nio`, nio)).status, 201);
     assert.equal((await call('POST', `${node}/adapters/x/ports/0/nio`, nio)).status, 404);
     assert.equal((await call('POST', `${node}/adapters/0/ports/0/nio`, { type: 'nio_x' })).status, 400);

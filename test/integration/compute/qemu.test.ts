@@ -87,7 +87,7 @@ describe('virtual machines on a compute', () => {
     assert.equal((await get(vm)).status, 'started');
   });
 
-  it('are copied while they run, and nobody is told', async () => {
+  it('are copied while they run, without a notification', async () => {
     compute.events.length = 0;
     const copied = randomUUID();
     const to = await makeProject(compute);
@@ -114,7 +114,7 @@ describe('virtual machines on a compute', () => {
     assert.ok(!udp_ports.includes(26_001), 'the binding of the adapter that is gone went with it');
   });
 
-  it('tell why they ended', async () => {
+  it('report why they ended', async () => {
     const pid = await pidOf(vm);
     process.kill(pid, 'SIGKILL');
     await compute.until('log.error', (events) => events.some(({ action }) => action === 'log.error'));

@@ -94,7 +94,7 @@ describe('nodes on a compute', () => {
     await assert.rejects(access(pc.node_directory));
   });
 
-  it('tells when an emulator dies, and stopping it then is fine', async () => {
+  it('reports the death of an emulator, and a later stop succeeds', async () => {
     const pc = await makePc('mortal');
     await compute.call(`POST ${node}/start`, { ...pc });
     const pids = await pidsIn(pc.node_directory);
@@ -187,7 +187,7 @@ describe('nodes on a compute', () => {
     await compute.call(`DELETE ${node}`, { ...pc });
   });
 
-  it('copies nothing to where nobody is, who would remove it', async () => {
+  it('copies nothing to an unknown node', async () => {
     const before = await readdir(join(folder, 'projects'));
     const key = 'POST /v2/compute/projects/{project_id}/copy';
     const body = { destination_project_id: randomUUID(), nodes: {} };
@@ -209,7 +209,7 @@ describe('nodes on a compute', () => {
     await assert.rejects(compute.call('GET /v2/compute/projects/{project_id}', own), { code: 'project_not_found' });
   });
 
-  it('ends what nobody owns when it starts', async () => {
+  it('ends orphaned processes when it starts', async () => {
     const pc = await makePc('orphan');
     await compute.call(`POST ${node}/start`, { ...pc });
     const pids = await pidsIn(pc.node_directory);
@@ -221,7 +221,7 @@ describe('nodes on a compute', () => {
   });
 });
 
-/** Processes whose working folder this is. */
+/** Processes with this working folder. */
 async function pidsIn(folder: string): Promise<number[]> {
   const found: number[] = [];
   for (const pid of await listPids()) {
@@ -250,7 +250,7 @@ function say(port: number, line: string, answer: RegExp): Promise<string> {
     socket.on('error', done);
     socket.setEncoding('latin1').on('data', (data: string) => {
       text += data;
-      // What is there already is the past; the answer comes behind the echo of our line.
+      // Earlier output is skipped; the reply follows the echo of our line.
       if (sentAt < 0 && text.includes('>')) {
         sentAt = text.length;
         socket.write(line.replace('\n', '\r\n'));

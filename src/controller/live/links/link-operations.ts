@@ -1,6 +1,8 @@
 /** What clients do with the links of an open project. A port is taken before anything else happens, so that two requests at once never get the same. */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
+import { checkFilters } from '../../../api/filters.ts';
+import type { Filters } from '../../../schema/filter.ts';
 import type { LinkInput } from '../../../schema/link.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
@@ -10,19 +12,12 @@ import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectNodes } from '../nodes/project-nodes.ts';
 import { deleteLink, type LinkParts } from './delete-links.ts';
-import {
-  checkFilters,
-  type LinkObject,
-  linkObject,
-  type OpenLink,
-  portsToJoin,
-  relabelled,
-  type Two,
-  twoEnds,
-  withLabel,
-} from './link.ts';
+import { type LinkObject, linkObject, type OpenLink, portsToJoin, relabelled, type Two, twoEnds, withLabel } from './link.ts';
 import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
+
+/** What a client asked for, with filters that `checkFilters` let pass. */
+export type CheckedLink = LinkInput & { readonly filters: Filters };
 
 export class LinkOperations {
   readonly #context: ProjectContext;
@@ -42,23 +37,22 @@ export class LinkOperations {
   /** An id in the body is not looked at. @throws `link_id_taken` and the refusals of ports */
   async create(body: LinkInput, linkId?: string): Promise<LinkObject> {
     const ends = twoEnds(body.nodes);
-    checkFilters(body.filters ?? {});
+    const checked = { ...body, filters: checkFilters(body.filters ?? {}) };
     const [one, other] = [this.#nodes.get(ends[0].node_id), this.#nodes.get(ends[1].node_id)];
     if (one === other) throw fault('link_itself', { name: one.entry.name });
     return this.#nodes.locks.runAll([one.id, other.id], async () => {
-      const prepared = await this.prepare(body, [this.#nodes.get(one.id), this.#nodes.get(other.id)], linkId);
+      const prepared = await this.prepare(checked, [this.#nodes.get(one.id), this.#nodes.get(other.id)], linkId);
       await commitPrepared(this.#context, [prepared]);
       return prepared.result();
     });
   }
 
   /** Makes a link on its computes; the locks of its nodes are held. */
-  async prepare(body: LinkInput, nodes: Two<OpenNode>, link_id: string = crypto.randomUUID()): Promise<Prepared<LinkObject>> {
+  async prepare(body: CheckedLink, nodes: Two<OpenNode>, link_id: string = crypto.randomUUID()): Promise<Prepared<LinkObject>> {
     const ends = twoEnds(body.nodes);
-    const filters = checkFilters(body.filters ?? {});
     if (this.#links.find(link_id)) throw fault('link_id_taken', { link_id });
     const [port] = portsToJoin(ends, nodes);
-    const { link_style = {}, suspend = false } = body;
+    const { filters, link_style = {}, suspend = false } = body;
     const entry = canonical<LinkEntry>({ filters, link_id, link_style, nodes: ends.map(withLabel), suspend });
     this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
     const udpPorts = await this.#wiring.connect(entry, nodes).catch((error: unknown) => {

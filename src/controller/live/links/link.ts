@@ -1,6 +1,6 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are sent. Nothing here does I/O. */
 import { fault } from '../../../api/faults.ts';
-import { type Filters, knownFilters, normaliseFilters, offeredFilters, reversed } from '../../../schema/filter.ts';
+import { type Filters, offeredFilters, reversed } from '../../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
@@ -15,13 +15,6 @@ export type Two<T> = readonly [T, T];
 
 /** Style of a label that the client did not give. Source: GNS3. */
 const labelStyle = 'font-family: TypeWriter;font-size: 10.0;font-weight: bold;fill: #000000;fill-opacity: 1.0;';
-
-/** @throws `filter_invalid` */
-export function checkFilters(given: Readonly<Record<string, unknown>>): Filters {
-  const checked = normaliseFilters(given);
-  if (checked.ok) return canonical(checked.filters);
-  throw fault('filter_invalid', { name: checked.name.slice(0, 100), reason: checked.reason, known: knownFilters });
-}
 
 /** @throws `link_ends` */
 export function twoEnds(ends: readonly LinkEnd[] | undefined): Two<LinkEnd> {

@@ -86,18 +86,18 @@ describe('a second server on the same data directory', () => {
   after(async () => rm(await folder, { recursive: true, force: true }));
   const begin = async (...args: string[]) => {
     const child = spawn(process.execPath, [main, '--port', '0', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number]>]);
-    return { said, code };
+    const [output, [code]] = await Promise.all([text(child.stderr), once(child, 'close') as Promise<[number]>]);
+    return { output, code };
   };
 
   test('is refused with a message that names the directory and what to do', async () => {
     const server = await startServer({ config });
     try {
-      const { said, code } = await begin('--data-dir', server.dataDir);
+      const { output, code } = await begin('--data-dir', server.dataDir);
       assert.equal(code, 2);
-      assert.match(said, /in use by process \d+.*--data-dir/);
-      assert.ok(said.includes(server.dataDir) && said.includes(String(server.pid)));
-      assert.doesNotMatch(said, /\n\s+at /);
+      assert.match(output, /in use by process \d+.*--data-dir/);
+      assert.ok(output.includes(server.dataDir) && output.includes(String(server.pid)));
+      assert.doesNotMatch(output, /\n\s+at /);
     } finally {
       await server.stop();
     }
@@ -129,10 +129,10 @@ describe('a second server on the same data directory', () => {
         [['--config', '/nowhere.ini'], /nowhere\.ini/],
       ];
       for (const [args, words] of tries) {
-        const { said, code } = await begin(...args);
+        const { output, code } = await begin(...args);
         assert.notEqual(code, 0, args.join(' '));
-        assert.match(said, words);
-        assert.doesNotMatch(said, /\n\s+at /, said);
+        assert.match(output, words);
+        assert.doesNotMatch(output, /\n\s+at /, output);
       }
       for (const name of ['a', 'b']) assert.deepEqual(await listLeftovers(join(await folder, name)), []);
     } finally {

@@ -1,4 +1,4 @@
-/** A program that uses the API: the headers it sends with every request, and what it takes for an answer of a server like this one. */
+/** A client program of the API: the headers of each of its requests, and its expectations of a response. */
 import assert from 'node:assert/strict';
 import { type Ask, expectStatus, type RawClient, type Reply } from '../support/raw-http.ts';
 
@@ -9,7 +9,7 @@ export type Speak = (line: string, status: number, ask?: Ask) => Promise<Reply>;
  * Answers with a body must be `application/json` to the letter: the desktop program compares the header, and takes any other for a
  * server that is none.
  */
-export function persona(client: RawClient, headers: Record<string, string>): Speak {
+export function clientProgram(client: RawClient, headers: Record<string, string>): Speak {
   return async (line, status, ask = {}) => {
     const reply = expectStatus(
       await client.send(line, { limitMs: 60_000, ...ask, headers: { ...headers, ...ask.headers } }),
@@ -21,7 +21,7 @@ export function persona(client: RawClient, headers: Record<string, string>): Spe
   };
 }
 
-/** Each of these is there with some value other than undefined: what a client reads without asking whether it is. */
+/** Asserts that each key has a value: the client reads it without a check. */
 export function hasKeys(value: Record<string, unknown>, keys: string): void {
   for (const key of keys.split(' ')) assert.notEqual(value[key], undefined, `${key} is missing in ${JSON.stringify(value)}`);
 }

@@ -1,0 +1,62 @@
+/** QEMU's process. */
+import { writeFile } from 'node:fs/promises';
+import { fault } from '../../api/faults.ts';
+import { type Child, spawnChild } from '../../process/child.ts';
+import type { NodeView } from '../driver.ts';
+import { withOpenFolders } from '../host/confinement/open-folders.ts';
+import { commandAs } from '../host/run-as.ts';
+import { commandArguments, type Plan } from './command.ts';
+import type { Identity } from './give-files.ts';
+import { placesOf } from './places.ts';
+import type { QemuProperties } from './properties.ts';
+import type { QemuRecord } from './record.ts';
+
+/** Nice values; raising a priority needs privileges, and is left where it fails. GNS3's table. */
+const niceness: Readonly<Record<QemuProperties['process_priority'], number>> = {
+  realtime: -20,
+  'very high': -15,
+  high: -5,
+  normal: 0,
+  low: 5,
+  'very low': 19,
+};
+
+export interface Spawned {
+  readonly child: Child;
+  /** Without what others have started and taken for the machine. */
+  readonly record: Omit<QemuRecord, 'ports' | 'tpm'>;
+}
+
+export async function spawnMachine(
+  node: NodeView,
+  program: string,
+  plan: Plan,
+  { runDirectory, runAs, table }: Identity,
+): Promise<Spawned> {
+  const args = commandArguments(plan);
+  const commandLine = [program, ...args].join(' ');
+  const logFile = placesOf(node).log;
+  const header = `Command: ${commandLine}\n\nOutput of QEMU:\n`;
+  await writeFile(logFile, header).catch((cause: Error) => {
+    throw fault('storage_failed', { reason: cause.message }, { cause });
+  });
+  const priority = plan.properties.process_priority;
+  const child = await spawnChild({
+    ...withOpenFolders(table, commandAs(runAs, program, args)),
+    cwd: node.directory,
+    logFile,
+    append: true,
+    runDirectory,
+    ...(priority !== 'normal' && { niceness: niceness[priority] }),
+  });
+  const record = {
+    pid: child.pid,
+    startTime: child.startTime,
+    commandLine,
+    logOffset: Buffer.byteLength(header),
+    canSaveState: plan.drives.some((disk) => disk.format === 'qcow2'),
+    hasSerialConsole: plan.console.type === 'telnet',
+    hasScreenSocket: /^(vnc|spice)/.test(plan.console.type) && plan.console.port !== null,
+  };
+  return { child, record };
+}

@@ -1,0 +1,185 @@
+/**
+ * The shapes of requests to the fabric process: the types of both sides, and what the process checks, since it outlives the server and
+ * may be asked by one of another version. Unknown keys are refused, so a new key raises `protocolVersion`.
+ */
+import { isAbsolute } from 'node:path';
+import {
+  finite,
+  flag,
+  list,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  text,
+  textThat,
+  unchecked,
+  type ValueOf,
+  variants,
+  whole,
+} from '../lib/shape.ts';
+import { type Filters, normaliseFilters } from '../schema/filter.ts';
+
+/** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
+const maxSocketPathBytes = 107;
+const maxPortNumber = 2 ** 31 - 1;
+
+const id = textThat((value) => value !== '', 'must be text, not empty');
+const udpPort = whole(1, 65_535);
+const portNumber = whole(0, maxPortNumber);
+const socketPath = textThat((value) => {
+  const bytes = Buffer.byteLength(value);
+  return bytes > 0 && bytes <= maxSocketPathBytes && !value.includes('\0');
+}, `must be a path of 1 to ${maxSocketPathBytes} bytes`);
+const absolutePath = textThat((value) => isAbsolute(value) && !value.includes('\0'), 'must be an absolute path');
+
+/** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
+export type BpfInstruction = [code: number, jt: number, jf: number, k: number];
+/** Of a classic BPF program. `translateBpf` checks them. */
+const instructions = list(unchecked<BpfInstruction>());
+
+const filters: Shape<Filters> = {
+  problem: (value, name) => {
+    if (typeof value !== 'object' || value === null) return `${name} must be an object`;
+    const checked = normaliseFilters(value as Record<string, unknown>);
+    return checked.ok ? undefined : `filter ${checked.name}: ${checked.reason}`;
+  },
+};
+
+const stream = object({
+  /** `accept` listens at the TCP port `lport`, `connect` connects to `rport`. */
+  role: oneOf('accept', 'connect'),
+  /** The same at both ends, and of this link alone. A new secret keeps an existing connection. */
+  secret: id,
+  /** Frames on the connection are encrypted; `required`: without a connection there are none, in place of datagrams in the clear. */
+  encryption: optional(oneOf('preferred', 'required')),
+});
+/** A TCP connection between the fabrics of two computes. */
+export type StreamSpec = ValueOf<typeof stream>;
+
+// The ranges of circuits are the widths of the fields in the frames.
+const dlci = whole(0, 1023);
+const vpi = whole(0, 255);
+const vci = whole(0, 65_535);
+const frameRelayCircuit = object({ dlci, toPort: portNumber, toDlci: dlci });
+/** One direction of a circuit, from the port that has it. */
+export type FrameRelayCircuit = ValueOf<typeof frameRelayCircuit>;
+const atmCircuit = object({ vpi, vci: optional(vci), toPort: portNumber, toVpi: vpi, toVci: optional(vci) });
+/** As above. Without channels (`vci`) it is a whole path. */
+export type AtmCircuit = ValueOf<typeof atmCircuit>;
+
+const switchPortSettings = variants('medium', {
+  /** @see vlan.ts */
+  ethernet: {
+    mode: oneOf('access', 'dot1q', 'qinq'),
+    /** On a trunk that of frames without a tag, on a tunnel that of the outer tag. */
+    vlan: whole(1, 4094),
+    /** Type of the outer tag that a tunnel puts on; not used otherwise. */
+    tagType: whole(0, 0xffff),
+  },
+  hub: {},
+  frame_relay: { circuits: list(frameRelayCircuit) },
+  atm: { circuits: list(atmCircuit) },
+});
+/** What a port does with frames; all ports of a switch have the same medium. Can be changed while frames pass. */
+export type SwitchPortSettings = ValueOf<typeof switchPortSettings>;
+export type EthernetSettings = Extract<SwitchPortSettings, { medium: 'ethernet' }>;
+
+const port = variants('type', {
+  /**
+   * A Unix stream socket on which another process listens (QEMU `-netdev stream,server=on`, passt): each frame is 4 bytes of length,
+   * big-endian, then the frame. The fabric connects, and connects again for as long as the port exists.
+   */
+  stream: {
+    path: socketPath,
+    /** Only frames that match this program are sent to it; others are dropped as `not_admitted`. */
+    admits: optional(instructions),
+    /** Answers of a DHCP server there go to their client, not to all stations. */
+    directsLeases: optional(flag),
+  },
+  /** One frame per datagram. */
+  udp: {
+    lport: udpPort,
+    rhost: id,
+    rport: udpPort,
+    /** The local address, default 0.0.0.0. */
+    bind: optional(text),
+    /** Only datagrams from `rhost:rport` are taken. */
+    strict: optional(flag),
+    /**
+     * A network device is behind the other side, and what is no frame for it (shorter than a header, longer than its MTU with header
+     * and at most one VLAN tag) is dropped as oversized.
+     */
+    mtu: optional(whole()),
+    /** The other side is a fabric, too, and a TCP connection carries the frames while there is one. */
+    stream: optional(stream),
+  },
+  /**
+   * A port of a switch inside the fabric. The switch exists while one of its ports does; of two ports with one number the last one
+   * applied is used.
+   */
+  switch: {
+    /** Unique in the fabric; chosen by the server. */
+    switch: id,
+    port: portNumber,
+    settings: switchPortSettings,
+  },
+});
+export type PortSpec = ValueOf<typeof port>;
+
+const capture = object({
+  path: absolutePath,
+  /** Number of the frames' type in the file, as `LINKTYPE_…` of pcap. */
+  linkType: whole(),
+  /** Frames as they come in, or as they are sent on after the filters. Default `after`. */
+  side: optional(oneOf('before', 'after')),
+  /** Time stamps in nanoseconds instead of microseconds. */
+  nanoseconds: optional(flag),
+  /** The file grows no longer than this. */
+  maxBytes: optional(finite),
+  /** When it ends by itself, milliseconds since 1970. */
+  until: optional(finite),
+});
+/** A capture appends to its file. */
+export type CaptureSpec = ValueOf<typeof capture>;
+
+/** Classic BPF programs, compiled from the expressions of these filters; a frame that matches one of them is dropped. */
+const programs = optional(list(instructions));
+export const linkSpec = object({
+  /** Unique in the fabric; chosen by the server. */
+  id,
+  /** The two ends; `a` to `b` is the direction "ab" in the counters. */
+  a: port,
+  b: port,
+  filters,
+  suspend: flag,
+  bpf: programs,
+  bpf_ab: programs,
+  bpf_ba: programs,
+  /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
+  captures: optional(list(capture)),
+});
+export type LinkSpec = ValueOf<typeof linkSpec>;
+export type BpfKey = 'bpf' | 'bpf_ab' | 'bpf_ba';
+export type BpfPrograms = Pick<LinkSpec, BpfKey>;
+
+/** Each is checked by itself (`linkSpec`): a wrong one is a failure of its own, and the others are applied. */
+const links = list(unchecked<LinkSpec>());
+const ids = list(text);
+export const request = variants('op', {
+  hello: {},
+  /** These links should be as given; others stay as they are. Frames already queued in an unchanged link stay queued. */
+  apply: { links },
+  remove: { ids },
+  /** Exactly these links should exist. */
+  sync: { links },
+  stats: { ids: optional(ids) },
+  /** How busy the process is. */
+  load: {},
+  switch_stats: { ids: optional(ids) },
+  /** What a switch has learned; nothing when it does not exist. */
+  addresses: { switch: text },
+  forget_addresses: { switch: text },
+  quit: {},
+});
+export type Request = ValueOf<typeof request>;

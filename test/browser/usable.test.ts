@@ -1,0 +1,144 @@
+/** The page at work in small windows, with many consoles, without a mouse, and beside other users. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Drawing } from '../../src/schema/drawing.ts';
+import type { Node } from '../../src/schema/node.ts';
+import { openTab } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const { server, client } = await withServer();
+const project = await createProject(client, { auto_close: false, snap_to_grid: false });
+const consoles = 20;
+for (let number = 0; number < consoles; number += 1)
+  await createNode(client, project, 'vpcs', {
+    name: `A${number}`,
+    x: (number % 5) * 110 - 220,
+    y: Math.floor(number / 5) * 90 - 300,
+  });
+const address = `${server.url}/projects/${project.id}`;
+const { page, problems } = await openTab(address);
+await canvas(page).node('A19').waitFor();
+const placeOf = async () => (await canvas(page).node('A0').boundingBox()) ?? assert.fail('A0 is not drawn');
+
+describe('the canvas', () => {
+  it('stays where it is when the pointer is dragged in link mode', async () => {
+    await page.keyboard.press('l');
+    const area = (await page.locator('svg.canvas').boundingBox()) ?? assert.fail('no canvas');
+    const before = await placeOf();
+    await page.mouse.move(area.x + 20, area.y + 200);
+    await page.mouse.down();
+    await page.mouse.move(area.x + 90, area.y + 260, { steps: 4 });
+    await page.mouse.up();
+    assert.deepEqual(await placeOf(), before);
+    await page.keyboard.press('Escape');
+  });
+
+  it('keeps a text that was typed when the editor is left with Escape', async () => {
+    await page.keyboard.press('t');
+    const area = (await page.locator('svg.canvas').boundingBox()) ?? assert.fail('no canvas');
+    await page.mouse.click(area.x + 30, area.y + 200);
+    await page.getByRole('textbox', { name: 'Edit the text' }).waitFor();
+    await page.keyboard.type('Typed');
+    await page.keyboard.press('Escape');
+    const isKept = async () => (await client.get<Drawing[]>(`${project.path}/drawings`)).some(({ svg }) => svg.includes('>Typed<'));
+    await waitFor(isKept, { what: 'the text' });
+  });
+});
+
+describe('what the server or another user changed', () => {
+  it('is said when a name was changed', async () => {
+    await canvas(page).node('A0').click();
+    const name = page.locator('.inspector').getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('Client A');
+    await name.press('Enter');
+    await page.getByText('The server changed the name “Client A” to “ClientA”.').waitFor();
+  });
+
+  it('is said when a node was deleted', async () => {
+    const node = (await client.get<Node[]>(`${project.path}/nodes`)).find(({ name }) => name === 'ClientA') ?? assert.fail();
+    // The page has not received the notification yet.
+    await page.route(`**/nodes/${node.node_id}`, async (route) => {
+      await client.delete(`${project.path}/nodes/${node.node_id}`);
+      await route.continue();
+    });
+    await page.keyboard.press('Escape');
+    await canvas(page).node('ClientA').click();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('The node was deleted by another user.').waitFor();
+  });
+});
+
+describe('many consoles', () => {
+  it('leave the active tab in sight, and a menu lists them all', async () => {
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('c');
+    const last = page.getByRole('tab', { name: 'A19' });
+    await last.waitFor();
+    const isInSight = (name: string) =>
+      page.getByRole('tab', { name, exact: true }).evaluate((tab) => {
+        const [box, list] = [tab.getBoundingClientRect(), tab.parentElement?.getBoundingClientRect()];
+        return list !== undefined && box.left >= list.left - 1 && box.right <= list.right + 1;
+      });
+    assert.equal(await isInSight('A19'), true);
+    await page.getByRole('button', { name: 'All consoles of this pane' }).click();
+    await page.getByRole('menuitem', { name: 'A1', exact: true }).click();
+    await waitFor(() => isInSight('A1'), { what: 'the tab of A1 in sight' });
+  });
+
+  it('are a list of tabs only', async () => {
+    const foreign = page.locator('[role=tablist] > :not([role=tab])');
+    assert.equal(await foreign.count(), 0);
+    await page.getByRole('button', { name: 'Close the console of A1', exact: true }).click();
+    await page.getByRole('tab', { name: 'A1', exact: true }).waitFor({ state: 'detached' });
+  });
+});
+
+describe('single keys', () => {
+  it('can be switched off, and stay off', async () => {
+    await page.locator('svg.canvas').focus();
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keys and help' });
+    const body = help.locator('.dialog-body');
+    await page.keyboard.press('End');
+    await waitFor(() => body.evaluate((element) => element.scrollTop > 0), { what: 'the scrolled help' });
+    await help.getByRole('switch', { name: 'Single keys run commands' }).uncheck();
+    await page.keyboard.press('Escape');
+    await page.reload();
+    await canvas(page).node('A19').waitFor();
+    const hint = page.locator('.tool-hint');
+    await page.locator('svg.canvas').focus();
+    await page.keyboard.press('l');
+    await page.keyboard.press('?');
+    await help.waitFor();
+    assert.equal(await hint.count(), 0);
+    await help.getByRole('switch', { name: 'Single keys run commands' }).check();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('l');
+    await hint.waitFor();
+    await page.keyboard.press('Escape');
+  });
+});
+
+describe('a narrow window', () => {
+  const overflow =
+    '[...document.querySelectorAll(".top-bar *")].filter((one) => one.getBoundingClientRect().right > innerWidth + 1).length';
+
+  it('of 390 pixels shows the whole toolbar', async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    assert.equal(await page.evaluate<number>(overflow), 0);
+  });
+
+  it('of 768 pixels shows the details beside the canvas', async () => {
+    await page.setViewportSize({ width: 768, height: 800 });
+    const [area, details] = [await page.locator('svg.canvas').boundingBox(), await page.locator('.inspector').boundingBox()];
+    assert.ok(area && details);
+    assert.ok(area.x + area.width <= details.x + 1, `canvas to ${area.x + area.width}, details from ${details.x}`);
+    assert.equal(await page.evaluate<number>(overflow), 0);
+  });
+
+  it('has a main landmark', async () => assert.equal(await page.getByRole('main').count(), 1));
+
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
+});

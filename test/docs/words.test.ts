@@ -1,0 +1,79 @@
+/** One vocabulary: texts use the field's terms (CONTRIBUTING.md), so that a reader need not decode them. */
+import assert from 'node:assert/strict';
+import { glob, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describe, it } from 'node:test';
+
+const root = resolve(import.meta.dirname, '../..');
+const sources = ['{src,web,test,docs}/**/*.{ts,tsx,md,css}', '{README,CONTRIBUTING,CHANGELOG}.md'];
+const list = 'test/docs/words-known.txt';
+
+/** A word or name that texts no longer use, and its replacement. */
+const rules: readonly (readonly [found: RegExp, replacement: string])[] = [
+  [/\b(un)?told\b|\bTold\w*/, 'notified, registered, informed, reported'],
+  [/\bheard\b/i, 'received, noticed'],
+  [/\b(un)?heeded\b/i, 'followed, ignored'],
+  [/\b(nobody|somebody|whoever)\b|\bwho asked\b/i, 'the client, another user, the process, the requester'],
+  [/\b(go|goes|going|gone|went) on\b(?! strike)/i, 'continues, keeps running, resumes'],
+  [/\b(takes?|taken|taking|took) (it |them |all |that |this )?back\b|\btakeBack\b/i, 'undo, revert'],
+  [/\b(bring|put|set|join)(Back|Again)\b|\b(bring|brings|brought|set|sets) back\b/i, 'restore, reapply, reconnect'],
+  [/\bhad back\b/i, 'restored'],
+  [/\bmend(s|ed|ing)?\b|\bLinkMending\b|\bgetMended\b/i, 'recover, repair, getOrReload'],
+  [/\bcompute_said\b/, 'compute_error'],
+  [/\bleadsOut\b|\bleads? out\b|\bways? out\b|\blink_outside\b/i, 'uplink, outside of the folder'],
+  [/\bestablished (server|api|client|program|page|ones?|kind|style|filters?)s?\b/i, 'GNS3'],
+  [/\b(computes?|nodes?|switch) elsewhere\b|\bof another make\b/i, 'remote compute, stock GNS3 compute'],
+  [/\blast whole record\b/i, 'last complete record'],
+  [/\bis no number of\b/i, 'is not a valid number'],
+  [/\bfabric.s ear\b/i, "the fabric's control socket"],
+  [/\b(absent kinds?|kinds that never run)\b/i, 'storage-only kinds'],
+  [/\bPassingFolders\b|\bLateFabric\b|\b[Ff]urther ?[Cc]aptures\b/, 'StagingFolders, LazyFabricClient, captures'],
+  [/\bisSound\b|\bcanIt\b/, 'a getter that says what it gets: isStarted, findLink, portCount'],
+];
+
+/** Phrases that contain such a word for a reason. */
+const exceptions: readonly (readonly [phrase: RegExp, reason: string])[] = [
+  [/[`'",] ?nobody[`'",]/g, 'the system user of this name'],
+  [/\bnobody, (\[|'cat')/g, 'the system user of this name, in a variable'],
+  [/const nobody = \{ user/g, 'the system user of this name, in a variable'],
+];
+
+/** Generated, or this test itself. */
+const skipped = ['test/docs/words.test.ts'];
+
+/** `line: word, use replacement` for each word in the text. */
+function findWords(text: string): string[] {
+  const plain = exceptions.reduce((rest, [phrase]) => rest.replaceAll(phrase, ''), text);
+  return plain.split('\n').flatMap((line, index) =>
+    rules.flatMap(([found, replacement]) => {
+      const [word] = found.exec(line) ?? [];
+      return word === undefined ? [] : [`${index + 1}: "${word}": use ${replacement}`];
+    }),
+  );
+}
+
+describe('words', () => {
+  it('are those of the field, except in the listed files, and that list only shrinks', async () => {
+    const known = new Set((await readFile(resolve(root, list), 'utf8')).split('\n').filter(Boolean));
+    const wrong: string[] = [];
+    const found = new Set<string>();
+    let count = 0;
+    for await (const file of glob(sources, { cwd: root })) {
+      if (skipped.includes(file)) continue;
+      count += 1;
+      const words = findWords(await readFile(resolve(root, file), 'utf8'));
+      if (words.length > 0) found.add(file);
+      if (!known.has(file)) wrong.push(...words.map((word) => `${file}:${word}`));
+    }
+    assert.ok(count > 900, `${count} files`);
+    assert.deepEqual(wrong, []);
+    const clean = [...known].filter((file) => !found.has(file));
+    assert.deepEqual(clean, [], `these files have no such word any more: remove them from ${list}`);
+  });
+
+  it('are found in prose and in names, and a reason excepts a phrase', () => {
+    assert.equal(findWords('a client is told once\nclass PassingFolders {}\n').length, 2);
+    assert.equal(findWords('The established API, on a compute elsewhere').length, 2);
+    assert.deepEqual(findWords("as the user 'nobody'\nThe connection is established."), []);
+  });
+});
