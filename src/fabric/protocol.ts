@@ -135,7 +135,7 @@ export interface AddressEntry {
   mac: string;
   vlan: number;
   port: number;
-  /** Since it was last heard. */
+  /** Since the last frame from it. */
   ageMs: number;
 }
 

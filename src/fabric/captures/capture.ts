@@ -2,9 +2,9 @@
  * Writes the frames of a link to a pcap file.
  *
  * Theory of operation. Frames are copied into blocks as they pass; a block is written when it is full or 50 ms after its first frame,
- * one write at a time, so what is written waits at most that long and a write ends with a whole record. The link never waits: when the
- * disk is slower than the frames and all blocks are full, frames are missed and counted. A file that is there already (after a
- * restart) is gone on with behind its last whole record. Whatever ends the capture before its link does stands in `ended`.
+ * one write at a time, so what is written waits at most that long and a write ends with a complete record. The link never waits: when the
+ * disk is slower than the frames and all blocks are full, frames are missed and counted. An existing file (after a
+ * restart) is appended to after its last complete record. Whatever ends the capture before its link does stands in `ended`.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { fileHeaderBytes, recordHeaderBytes, snapLength } from '../../schema/pcap.ts';
@@ -157,7 +157,7 @@ export class Capture {
     }
   }
 
-  /** The disk refuses: what is there stays, up to its last whole record. */
+  /** The disk refuses: the file stays, up to its last complete record. */
   async #fail(error: unknown): Promise<void> {
     this.#ended = error instanceof Error ? error.message : String(error);
     this.#full = [];

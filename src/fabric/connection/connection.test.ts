@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Connection } from './connection.ts';
 
-test('a fabric that does not answer is told of in whole milliseconds', async (context) => {
+test('the report of a fabric that does not answer gives whole milliseconds', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-connection-'));
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket)).listen(join(folder, 'fabric.sock'));

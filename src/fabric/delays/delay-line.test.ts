@@ -40,7 +40,7 @@ describe('delay line', () => {
     assert.equal(line.frames + line.bytes, 0);
   });
 
-  it('goes on over many blocks and a long time', () => {
+  it('works over many blocks and a long time', () => {
     const line = new DelayLine(new BlockPool(), new DelayHistogram());
     const got: number[] = [];
     let next = 0;

@@ -1,7 +1,7 @@
 /**
  * Turns classic BPF programs into JavaScript functions. Theory of operation: every instruction becomes a line of code made of checked
  * numbers only; jumps go forward, so the lines stand in the cases of one `switch` and fall through from one to the next, and a jump
- * sets the case to go on with. Registers A and X and the 16 words of memory are 32-bit integers. A load beyond the frame ends the
+ * sets the case to continue with. Registers A and X and the 16 words of memory are 32-bit integers. A load beyond the frame ends the
  * program with "no match", as does a division by zero.
  *
  * @see McCanne, Jacobson: The BSD Packet Filter (1993); the codes are those of `net/bpf.h` of libpcap.

@@ -86,7 +86,7 @@ describe('filters', () => {
     }
   });
 
-  it('corrupt goes on with its pattern from frame to frame, and leaves the tiniest alone', () => {
+  it('corrupt continues its pattern from frame to frame, and leaves the tiniest unchanged', () => {
     const filter = onlyOne({ corrupt: [100] });
     const frames = [Buffer.alloc(20), Buffer.alloc(20), Buffer.alloc(3)];
     for (const frame of frames) filter.pass?.(frame, 0, frame.length);

@@ -18,7 +18,7 @@ import { shakeHands } from './stream-hello.ts';
 export type PeerSpec = Extract<PortSpec, { type: 'udp' }> & { stream: StreamSpec };
 
 const beatMs = 1000;
-/** A connection is dead when so many beats were not heard. */
+/** A connection is dead when so many beats were missed. */
 const deadBeats = 5;
 /** So many who have proved nothing yet are listened to; the one who has been there longest makes room. */
 const maxStrangers = 8;
@@ -42,8 +42,8 @@ export class PeerStream {
   #server: Server | undefined;
   #socket: Socket | undefined;
   #since = 0;
-  #heard = false;
-  #unheardBeats = 0;
+  #hasReceived = false;
+  #missedBeats = 0;
   /** After a connection that fell silent. */
   readonly #rest = new Retry({ firstMs: firstRestMs, longestMs: longestRestMs }, () => this.#begin());
   #timer: NodeJS.Timeout | undefined;
@@ -139,11 +139,11 @@ export class PeerStream {
     socket.on('close', () => this.#lost(socket, { isSilent: false }));
     // A chunk is one read of libuv, 64 KiB at most, and fits.
     socket.on('data', (chunk: Buffer) => {
-      this.#heard = true;
+      this.#hasReceived = true;
       chunk.copy(this.#frames.area);
       this.#frames.took(socket, chunk.length);
     });
-    this.#unheardBeats = 0;
+    this.#missedBeats = 0;
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => this.#beat(socket), beatMs);
     this.connected = true;
@@ -152,9 +152,9 @@ export class PeerStream {
   }
 
   #beat(socket: Socket): void {
-    this.#unheardBeats = this.#heard || this.#frames.held ? 0 : this.#unheardBeats + 1;
-    this.#heard = false;
-    if (this.#unheardBeats >= deadBeats) {
+    this.#missedBeats = this.#hasReceived || this.#frames.held ? 0 : this.#missedBeats + 1;
+    this.#hasReceived = false;
+    if (this.#missedBeats >= deadBeats) {
       this.#lost(socket, { isSilent: true });
       socket.destroy();
     } else if (!this.#frames.writing) socket.write(emptyFrame);

@@ -9,8 +9,8 @@ import { type PeerSpec, PeerStream } from './peer-stream.ts';
 import type { FabricPort, PortOwner } from './port.ts';
 import { openUdp } from './port-udp.ts';
 
-/** Whoever sends datagrams has proved nothing. The port stays bound, as its number is told to the other side. */
-function deaf(owner: PortOwner): PortOwner {
+/** Drops datagrams: their senders are not authenticated. The port stays bound, as the other side has its number. */
+function dropReceived(owner: PortOwner): PortOwner {
   return { received: () => true, drained: () => owner.drained() };
 }
 
@@ -26,7 +26,7 @@ class PeerPort implements FabricPort {
 
   constructor(spec: PeerSpec, owner: PortOwner) {
     this.#isPrivate = spec.stream.encryption === 'required';
-    this.#datagrams = openUdp(spec, this.#isPrivate ? deaf(owner) : owner);
+    this.#datagrams = openUdp(spec, this.#isPrivate ? dropReceived(owner) : owner);
     this.#stream = new PeerStream(spec, owner);
   }
 

@@ -3,7 +3,7 @@
  *
  * Theory of operation. A fixed number of buckets with a few places each, in typed arrays: looking up looks at one bucket and allocates
  * nothing, and no flood of senders makes the table grow. A full bucket gives up the address that was silent longest; frames to it are
- * flooded until it is heard again. An address is two whole numbers, `high` (VLAN and the first two bytes) and `low` (the other four).
+ * flooded until it sends again. An address is two whole numbers, `high` (VLAN and the first two bytes) and `low` (the other four).
  */
 import type { AddressEntry } from '../protocol.ts';
 
@@ -19,9 +19,9 @@ export class AddressTable {
   readonly #high = new Int32Array(tableSize);
   readonly #low = new Int32Array(tableSize);
   readonly #port = new Int32Array(tableSize).fill(noPort);
-  readonly #heardMs = new Float64Array(tableSize);
+  readonly #lastSeenMs = new Float64Array(tableSize);
 
-  /** The address was heard at this port, now. */
+  /** A frame from the address arrived at this port, now. */
   learn(high: number, low: number, port: number, nowMs: number): void {
     const first = bucketOf(high, low);
     let chosen = first;
@@ -30,19 +30,19 @@ export class AddressTable {
       const isFree = this.#port[at] === noPort;
       if (!isFree && this.#low[at] === low && this.#high[at] === high) {
         this.#port[at] = port;
-        this.#heardMs[at] = nowMs;
+        this.#lastSeenMs[at] = nowMs;
         return;
       }
-      const heardMs = isFree ? Number.NEGATIVE_INFINITY : (this.#heardMs[at] as number);
-      if (heardMs < chosenMs) {
+      const lastSeenMs = isFree ? Number.NEGATIVE_INFINITY : (this.#lastSeenMs[at] as number);
+      if (lastSeenMs < chosenMs) {
         chosen = at;
-        chosenMs = heardMs;
+        chosenMs = lastSeenMs;
       }
     }
     this.#high[chosen] = high;
     this.#low[chosen] = low;
     this.#port[chosen] = port;
-    this.#heardMs[chosen] = nowMs;
+    this.#lastSeenMs[chosen] = nowMs;
   }
 
   /** The port behind which the address is; -1 when that is not known, or no longer. */
@@ -50,7 +50,7 @@ export class AddressTable {
     const first = bucketOf(high, low);
     for (let at = first; at < first + places; at++) {
       if (this.#low[at] !== low || this.#high[at] !== high) continue;
-      return nowMs - (this.#heardMs[at] as number) > ageingMs ? noPort : (this.#port[at] as number);
+      return nowMs - (this.#lastSeenMs[at] as number) > ageingMs ? noPort : (this.#port[at] as number);
     }
     return noPort;
   }
@@ -67,7 +67,7 @@ export class AddressTable {
     const entries: AddressEntry[] = [];
     for (let at = 0; at < tableSize; at++) {
       const port = this.#port[at] as number;
-      const ageMs = nowMs - (this.#heardMs[at] as number);
+      const ageMs = nowMs - (this.#lastSeenMs[at] as number);
       if (port === noPort || ageMs > ageingMs) continue;
       const high = this.#high[at] as number;
       entries.push({ mac: macText(high, this.#low[at] as number), vlan: high >>> 16, port, ageMs });

@@ -88,7 +88,7 @@ describe('a learning switch', () => {
     );
   });
 
-  it('forgets what it is told to, what is unplugged, and what is set otherwise', async () => {
+  it('forgets an address on request, when its port is unplugged, and when its port is reconfigured', async () => {
     const [a, b, c] = [1, 2, 3].map((number) => bed.plug(number, access(1))) as [Plug, Plug, Plug];
     const learn = async () => {
       b.send(frame(0xa, 0xb));
@@ -144,7 +144,7 @@ describe('a hub', () => {
 });
 
 describe('the queue of a port', () => {
-  it('loses at its tail what does not fit, counts it, and holds nobody else up', async () => {
+  it('drops at its tail what does not fit, counts it, and delays no other port', async () => {
     const [a, slow, quick] = [1, 2, 3].map((number) => bed.plug(number, hub)) as [Plug, Plug, Plug];
     slow.holds = true;
     a.send(frame(broadcast, 0xa));
@@ -223,7 +223,7 @@ describe('frame relay and ATM', () => {
     assert.deepEqual(await b.took(), []);
   });
 
-  it('a line that asks is told that it is up, and which circuits it has', async () => {
+  it('a status enquiry is answered: the line is up, and these are its circuits', async () => {
     const circuits = [
       { dlci: 101, toPort: 2, toDlci: 202 },
       { dlci: 1007, toPort: 3, toDlci: 5 },

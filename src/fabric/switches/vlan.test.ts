@@ -72,7 +72,7 @@ describe('VLANs', () => {
     );
   });
 
-  it('a run of one tag after the other is told apart', async () => {
+  it('alternating tags are distinguished', async () => {
     const [t, five, seven] = [bed.plug(1, trunk(1)), bed.plug(2, access(5)), bed.plug(3, access(7))];
     t.send(...[v5, v7, v5, v5].map((tag, index) => frame(broadcast, 0xa, [tag], String(index))));
     assert.deepEqual(await counts([five, seven]), [3, 1]);
