@@ -106,7 +106,7 @@ export interface Kind {
   readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean;
   /** Has a console port of its own whatever the type of its console. Default false. */
   readonly reservesConsole?: boolean;
-  /** Leads out of the project: two such nodes are not joined. Default false. */
+  /** It connects the project to the networks of the host: two uplinks cannot be linked. Default false. */
   readonly isUplink?: boolean;
   /** Goes to the compute `vm`, where there is one, when a project is imported. Default false. */
   readonly needsVmCompute?: true;

@@ -104,7 +104,7 @@ test('commands of a NAT node, and refusals', async () => {
   const changed = await client.put<NodeBody>(path, { properties: { ports_mapping: [] }, name: 'renamed' });
   assert.equal((changed.properties.ports_mapping as unknown[]).length, 1);
   const other = await createNode(client, project, 'nat');
-  expectFault(await client.send(`POST ${project.path}/links`, { body: { nodes: [end(nat), end(other)] } }), 409, /lead out/);
+  expectFault(await client.send(`POST ${project.path}/links`, { body: { nodes: [end(nat), end(other)] } }), 409, /are uplinks/);
   expectFault(await client.send(`POST ${project.computePath}/nat/nodes`, { body: {} }), 400, /name/);
   await client.delete(path);
 });

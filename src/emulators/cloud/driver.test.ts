@@ -47,7 +47,7 @@ const opening = (emulator: Emulator) => async () => emulator.openPort?.(0, 0);
 const refused = (code: Parameters<typeof isFault>[1], words: RegExp) => (error: unknown) =>
   isFault(error, code) && words.test(error.message);
 
-test('ports: those of ordinary interfaces unless told otherwise, numbered in order, not changed while connected', async () => {
+test('ports: those of ordinary interfaces unless the request names others, numbered in order, not changed while connected', async () => {
   const driver = cloudDriver(contractHost(folder, 31_940));
   const place = { nodeId: 'n', projectDirectory: folder };
   const made = await driver.create({ ports_mapping: [], interfaces: [] }, place);

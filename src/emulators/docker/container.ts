@@ -92,7 +92,7 @@ export async function makeFolders(body: ContainerBody, directory: string): Promi
     if (isBelow(directory, folder) && !(await isReallyBelow(directory, folder))) {
       const volume = folder.slice(directory.length);
       throw fault('docker_failed', {
-        reason: `The volume "${volume}" leads out of the folder of the node by a symbolic link: remove the link, or the volume`,
+        reason: `The volume "${volume}" points outside the folder of the node by a symbolic link: remove the link, or the volume`,
       });
     }
     await mkdir(folder, { recursive: true });

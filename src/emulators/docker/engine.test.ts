@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { DockerEngine } from './engine.ts';
 
-test('an engine that ends in the middle of an answer is missing, and what it said before was heard', async () => {
+test('an engine that ends in the middle of an answer is missing, and its earlier lines were received', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-'));
   const line = `${JSON.stringify({ status: 'Pulling' })}\n`;
   const half = `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${line.length.toString(16)}\r\n${line}\r\n`;
@@ -18,12 +18,12 @@ test('an engine that ends in the middle of an answer is missing, and what it sai
   await once(server, 'listening');
   const engine = new DockerEngine(join(folder, 'socket'));
   const isMissing = (error: unknown) => isFault(error, 'docker_engine_missing');
-  const heard: unknown[] = [];
+  const lines: unknown[] = [];
   await assert.rejects(
-    engine.follow('/images/create?fromImage=a', (said) => heard.push(said)),
+    engine.follow('/images/create?fromImage=a', (line) => lines.push(line)),
     isMissing,
   );
-  assert.deepEqual(heard, [{ status: 'Pulling' }]);
+  assert.deepEqual(lines, [{ status: 'Pulling' }]);
   await assert.rejects(engine.find('/containers/a/json'), isMissing);
   await assert.rejects(engine.post('/containers/a/start'), isMissing);
   await assert.rejects(engine.delete('/containers/a'), isMissing);

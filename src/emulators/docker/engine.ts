@@ -67,15 +67,15 @@ export class DockerEngine {
   }
 
   /** Each JSON line of an answer as it comes. A refusal is one, too, with the key `error`. @throws docker_engine_missing, also half-way */
-  async follow(path: string, heard: (line: Record<string, unknown>) => void): Promise<void> {
+  async follow(path: string, onLine: (line: Record<string, unknown>) => void): Promise<void> {
     const { statusCode, body } = await this.#request('POST', path);
-    if (statusCode >= 400) return heard({ error: wordsOf(await body.text()) });
+    if (statusCode >= 400) return onLine({ error: wordsOf(await body.text()) });
     let rest = '';
     try {
       for await (const text of body.setEncoding('utf8')) {
         const lines = `${rest}${text}`.split('\n');
         rest = lines.pop() ?? '';
-        for (const line of lines) if (line.trim() !== '') heard(JSON.parse(line) as Record<string, unknown>);
+        for (const line of lines) if (line.trim() !== '') onLine(JSON.parse(line) as Record<string, unknown>);
       }
     } catch (error) {
       throw this.#unreachable(error as Error);

@@ -42,7 +42,7 @@ export class DockerImages {
     inform(`Pulling image ${image}`);
     await this.#engine.follow(`/images/create?fromImage=${encodeURIComponent(image)}`, (line) => {
       if (typeof line.error === 'string') failure = line.error;
-      else progress.heard(line);
+      else progress.add(line);
     });
     const pulled = failure === undefined ? await this.#find(image) : undefined;
     if (!pulled) {
@@ -66,7 +66,7 @@ export class PullProgress {
     this.#inform = inform;
   }
 
-  heard({ id, progressDetail }: Readonly<Record<string, unknown>>, nowMs = performance.now()): void {
+  add({ id, progressDetail }: Readonly<Record<string, unknown>>, nowMs = performance.now()): void {
     const { current, total } = (progressDetail ?? {}) as { current?: number; total?: number };
     if (typeof id !== 'string' || current === undefined || !total) return;
     this.#layers.set(id, { current, total });

@@ -55,7 +55,7 @@ test('hosts and environment: one a line, names filled in, our own variables left
   assert.deepEqual(lines, ['SITE=north', 'EMPTY=', `AT=north--\${OTHER}`]);
 });
 
-test('what the engine is told: entry before command, volumes once, no lacking capability, another label for another thing', () => {
+test('what the engine receives: entry before command, volumes once, no lacking capability, another label for another thing', () => {
   const image = { Config: { Entrypoint: ['/entry'], Cmd: ['one'], User: 'guest', Volumes: { '/data/': {} } } };
   const place: ContainerPlace = { ...names, directory: '/node', resources: '/res', missing: ['SYS_RESOURCE'], screen: undefined };
   const properties = newDocker({ image: 'a', extra_volumes: ['/data/inner', '/etc'] }, nodeId);
@@ -92,14 +92,14 @@ test('capabilities that this host lacks', () => {
 });
 
 test('the progress of a pull: all layers together, once a second', () => {
-  const told: string[] = [];
-  const progress = new PullProgress('a:1', (message) => told.push(message));
+  const messages: string[] = [];
+  const progress = new PullProgress('a:1', (message) => messages.push(message));
   const layer = (id: string, current: number) => ({ id, status: 'Downloading', progressDetail: { current, total: 4 * 2 ** 20 } });
-  progress.heard(layer('one', 2 ** 20), 5000);
-  progress.heard(layer('two', 2 ** 20), 5500);
-  progress.heard({ status: 'Pulling', id: 'three' }, 7000);
-  progress.heard(layer('two', 2 ** 21), 7000);
-  assert.deepEqual(told, ['Pulling image a:1: 1.0 of 4.0 MiB', 'Pulling image a:1: 3.0 of 8.0 MiB']);
+  progress.add(layer('one', 2 ** 20), 5000);
+  progress.add(layer('two', 2 ** 20), 5500);
+  progress.add({ status: 'Pulling', id: 'three' }, 7000);
+  progress.add(layer('two', 2 ** 21), 7000);
+  assert.deepEqual(messages, ['Pulling image a:1: 1.0 of 4.0 MiB', 'Pulling image a:1: 3.0 of 8.0 MiB']);
 });
 
 test('standard output out of a stream without terminal, however it is cut', () => {
@@ -127,7 +127,7 @@ test('a volume stays in the folder of its node, wherever links that a container 
     await makeFolders(bodyOf('/data'), directory);
     await symlink('/', join(directory, 'data', 'host'));
     for (const volume of ['/data/host', '/data/host/tmp', '/data/host/etc/new']) {
-      await assert.rejects(makeFolders(bodyOf(volume), directory), refused(/leads out of the folder of the node/), volume);
+      await assert.rejects(makeFolders(bodyOf(volume), directory), refused(/points outside the folder of the node/), volume);
     }
     await makeFolders(bodyOf('/data/inner'), directory);
     assert.ok((await stat(join(directory, 'data/inner'))).isDirectory());

@@ -2,9 +2,9 @@
  * The screen of a container: an X server of its own (Xtigervnc) on this host, which serves its picture on a Unix socket.
  *
  * Theory of operation. In a mount namespace of its own the X server sees a folder of the node in place of `/tmp`, where it makes its
- * socket. The container is shown the folder of that socket, and no other process can reach it: so it needs no access control, is in nobody's
- * way, and its display has the same number in every container, which need not be made anew for another one. The socket of the picture is
- * in the same folder, beside the one that the container is shown.
+ * socket. The container is shown the folder of that socket, and no other process can reach it: so it needs no access control, conflicts with
+ * no other X server, and its display has the same number in every container. A container need not be made anew for another X server. The
+ * socket of the picture is in the same folder, beside the one that the container is shown.
  */
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -22,7 +22,7 @@ export const withoutConsole = {
   defaults: { console_type: null, port_name_format: 'Ethernet{0}', port_segment_size: 0 },
 } as const satisfies Partial<Kind>;
 
-/** An uplink: it leads out of the project. */
+/** An uplink: it connects the project to the networks of the host. */
 export const uplinkFacts = {
   ...alwaysRunningFacts,
   can: { ...alwaysRunningFacts.can, duplicate: false },

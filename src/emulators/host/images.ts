@@ -164,7 +164,7 @@ export class ImageFolder {
     if (reason !== undefined) throw forbid(reason);
     const parent = dirname(target);
     if (parent !== normalize(this.directory) && !(await isReallyBelow(this.directory, parent))) {
-      throw forbid('a symbolic link leads out of the image folder');
+      throw forbid('a symbolic link points outside the image folder');
     }
     return target;
   }

@@ -13,7 +13,7 @@ import { adoptChild, type Child, type Outcome, spawnChild } from '../../process/
 export interface PortService<Facts> {
   /** Takes what the port needs. @throws with nothing taken */
   open(port: number): Promise<Facts>;
-  /** Takes it back after a restart of the server. */
+  /** Reserves it again after a restart of the server. */
   retake(facts: Facts): void;
   close(facts: Facts): void;
   /** Undefined: this port needs no process. */

@@ -88,7 +88,7 @@ test('a new node takes a zip that was given, and a template without partitions',
   assert.equal((await stat(disk.file)).size, (await stat(template)).size);
 });
 
-test('a zip that leads out of the disk, or is none, is told, and the machine starts without', async () => {
+test('a zip that points outside the disk, or is not a zip, is reported, and the machine starts without it', async () => {
   for (const content of ['no zip at all', await evilZip()]) {
     await writeFile(configZip(), content);
     assert.equal(await disk.prepare(undefined), false);

@@ -167,7 +167,7 @@ async function onPartition(path: string): Promise<string> {
 
 async function unpack(archive: string, into: string): Promise<void> {
   await mkdir(into);
-  // Names that lead out of the folder are refused by the library.
+  // The library refuses names that point outside the folder.
   const zip = await openPromise(archive, { lazyEntries: true, autoClose: false });
   try {
     let bytes = 0;

@@ -87,7 +87,7 @@ async function prepareOverlay(
   }
   const refuse = (reason: string) => fault('image_refused', { image: overlay, reason });
   if (!(await isReallyBelow(node.directory, overlay)))
-    throw refuse('it is a symbolic link that leads out of the folder of the node');
+    throw refuse('it is a symbolic link that points outside the folder of the node');
   const { format: mine, reference } = await readLink(overlay, places.rawDisks);
   if (mine !== 'qcow2') throw refuse('a disk of a linked clone is qcow2');
   if (reference === undefined || reference.keySecret !== undefined) return overlay;

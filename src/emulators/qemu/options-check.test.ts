@@ -229,7 +229,7 @@ test('a local server refuses what GNS3 refuses, and allow_unsafe_options allows 
   for (const options of harmless) assert.doesNotThrow(() => check(options, 'local'), options);
 });
 
-test('nobody takes the process from its supervisor or its sandbox', () => {
+test('no option takes the process from its supervisor or its sandbox', () => {
   for (const name of ['--daemonize', '-sandbox off', '-sandbox=off', '-runas x', '-chroot /', '-pidfile /x']) {
     for (const policy of ['listed', 'local', 'any'] as const) refuses(name, policy, 'qemu_failed');
   }

@@ -4,7 +4,7 @@
  * from a Unix socket in the node's private folder to the console.
  *
  * Theory of operation. socat opens the datagram socket on the host's loopback and becomes `unshare`, then a shell that mounts and starts the
- * relays, then vpcs: one process id throughout. The frames' relay inherits the socket, so it needs no way out. It ends when a datagram is
+ * relays, then vpcs: one process id throughout. The frames' relay inherits the socket, so it needs no uplink. It ends when a datagram is
  * refused, as the fabric is restarting, and is started again; meanwhile datagrams wait in the socket.
  */
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
