@@ -3,7 +3,7 @@
  *
  * Theory of operation. Its memory is a journal (`store.ts`); what was answered with 2xx is in it. Emulators and the fabric are
  * processes of their own that outlive it. At the start it therefore (1) notes which marked processes run, before a driver starts
- * any, reads its journal, and finds or starts the fabric; (2) takes back the ports in the journal; (3) adopts the emulators, all at
+ * any, reads its journal, and finds or starts the fabric; (2) reserves the ports in the journal; (3) adopts the emulators, all at
  * once; (4) syncs the fabric's links; (5) ends the noted processes that have no owner. Only then it answers. At the end
  * it lets go of everything, or stops everything when asked to.
  */

@@ -80,7 +80,7 @@ test('an exported project is imported byte for byte, under new ids', async () =>
   const { bytes, headers } = await exported(project);
   // No project is imported from it.
   const warning = String(await listener.next((text) => String(text).includes('log.warning')));
-  assert.match(warning, /lead out of the project \(1\), such as project-files\/vpcs\/[^/]+\/way-out/);
+  assert.match(warning, /point outside the project \(1\), such as project-files\/vpcs\/[^/]+\/way-out/);
   listener.close();
   assert.deepEqual(
     [headers['content-type'], headers['content-disposition']],

@@ -1,4 +1,4 @@
-/** The TCP port of a console: clients that are admitted are passed on, others are told why and disconnected. */
+/** The TCP port of a console: admitted clients are passed on; others receive the reason and are disconnected. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { fault } from '../../api/faults.ts';
 import type { Admission } from '../host/console-admission.ts';

@@ -105,7 +105,7 @@ test('are you there is answered, with the banner', async () => {
   assert.equal(emulator.input, '');
 });
 
-test('a client that stops reading holds up nobody, and learns what it lost', async () => {
+test('a client that stops reading delays no other client, and learns what it lost', async () => {
   const one = await open();
   const slow = await telnet(one);
   const quick = await telnet(one);

@@ -15,7 +15,7 @@ export interface FileEntry {
   readonly md5sum: string;
 }
 
-/** Every file below the folder with its sum, in order of names. Files that cannot be read and links that lead out of it are left out. */
+/** Every file below the folder with its sum, in order of names. Unreadable files and links that point outside it are omitted. */
 export async function listFiles(folder: string): Promise<FileEntry[]> {
   const entries: FileEntry[] = [];
   for await (const path of walk(folder)) {

@@ -114,9 +114,9 @@ describe('wiring', () => {
     assert.equal(link?.suspend, true);
     await wiring.bind(end('b'), nio(101, 100, { filters: { bpf: ['arp'] }, bpf: [[[6, 0, 0, 1]]] }));
     assert.deepEqual(fabric.links.get('pair-100-101')?.bpf, [[[6, 0, 0, 1]]]);
-    const told = fabric.requests.length;
+    const sent = fabric.requests.length;
     await wiring.bind(end('a'), nio(100, 101, { filters: {} }));
-    assert.equal(fabric.requests.length, told, 'nothing has changed, nothing is said');
+    assert.equal(fabric.requests.length, sent, 'nothing has changed, nothing is sent');
   });
 
   it('takes the directions of filters as the end sees them that has them', async () => {

@@ -1,5 +1,5 @@
 /**
- * Folders of deleted nodes, kept in their project for a while so that a deletion can be taken back: moved, not copied. The oldest go
+ * Folders of deleted nodes, kept in their project for a while so that a deletion can be undone: moved, not copied. The oldest go
  * when there are too many or they are too large. With the project's folder all go.
  */
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';

@@ -118,7 +118,7 @@ async function whileHeld(nodes: readonly ComputeNode[], context: Context, fn: ()
   } finally {
     const released = await Promise.allSettled(holds.map((hold) => hold.release()));
     for (const result of released)
-      if (result.status === 'rejected') context.log('error', `going on after a copy: ${result.reason}`);
+      if (result.status === 'rejected') context.log('error', `a node did not resume after a copy: ${result.reason}`);
   }
 }
 

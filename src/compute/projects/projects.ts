@@ -134,7 +134,7 @@ export class ComputeProjects {
     );
   }
 
-  /** Brings back what the store holds; nothing runs yet. */
+  /** Restores the projects and nodes of the store; none of them runs yet. */
   load(projects: readonly ProjectRecord[], nodes: readonly LoadedNode[]): Map<ComputeNode, LoadedNode> {
     const loaded = new Map<ComputeNode, LoadedNode>();
     for (const record of projects) this.#projects.set(record.project_id.toLowerCase(), new ComputeProject(this.#context, record));

@@ -91,7 +91,7 @@ async function makeArchive(source: KnownProject, { stagingPath, wanted, options 
   );
   const [first] = archive.leftOut;
   if (first !== undefined) {
-    const message = `The archive of ${source.name} lacks links that lead out of the project (${archive.leftOut.length}), such as ${first}`;
+    const message = `The archive of ${source.name} lacks links that point outside the project (${archive.leftOut.length}), such as ${first}`;
     options.announce('log.warning', { message });
   }
   return archive;

@@ -31,7 +31,7 @@ test('loopback, RFC 1918, link-local and unique local addresses are private, and
   for (const address of open) assert.equal(isPrivate(address), false, address);
 });
 
-test('a name counts by its addresses, and HTTPS or no user are nobody’s business', async () => {
+test('a name is judged by its addresses; HTTPS and a compute without a user are accepted', async () => {
   const record = { name: 'far', protocol: 'http', host: '203.0.113.7', user: 'u' } as const;
   await assert.rejects(
     refuseClearCredentials(record),

@@ -4,7 +4,7 @@
  * Theory of operation. A change is appended to the log and synced; then, in the order of the log, it takes effect in memory and is
  * sent to listeners. The file is a snapshot, written when the project has been quiet for a second, after 2,000 records, and when
  * a request needs it complete. A snapshot takes the state (references to frozen entries) and the number of the last change at one
- * instant, is written in slices while changes go on, and then the log starts anew: with a header that names that number, and the
+ * instant, is written in slices while changes continue, and then the log starts anew: with a header that names that number, and the
  * records that came after it. Until that instant the old log is complete, so a crash anywhere in between loses nothing. The
  * records that leave the log go to the history first.
  *

@@ -15,8 +15,8 @@ export async function damagedEntry(
   knownId: string | undefined,
   isTaken: (id: string) => boolean,
 ): Promise<ProjectEntry> {
-  const told = await readProjectEntry(file).catch(() => undefined);
-  if (told && (told.project_id === knownId || (knownId === undefined && !isTaken(told.project_id)))) return told;
+  const entry = await readProjectEntry(file).catch(() => undefined);
+  if (entry && (entry.project_id === knownId || (knownId === undefined && !isTaken(entry.project_id)))) return entry;
   const ofFolder = basename(dirname(file));
   const isFree = isUuid(ofFolder) && !isTaken(ofFolder);
   const project_id = knownId ?? (isFree ? ofFolder : idOf(file));

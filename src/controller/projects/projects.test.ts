@@ -31,7 +31,7 @@ describe('projects', () => {
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
   });
 
-  it('that are damaged are told as such and left alone, until somebody mends them', async () => {
+  it('that are damaged are listed as such and left unchanged until they are repaired', async () => {
     const file = join(bench.project.path, bench.project.filename);
     await bench.inProject('POST /close');
     const content = await readFile(file);
@@ -59,7 +59,7 @@ describe('projects', () => {
     assert.deepEqual(await bench.ask('GET /projects'), []);
   });
 
-  it('that nobody registered and that are damaged are listed under an id that stays', async () => {
+  it('that were never registered and are damaged are listed under an id that stays', async () => {
     const folder = join(dirname(bench.project.path), 'copied');
     await bench.restart(async () => {
       await mkdir(folder);

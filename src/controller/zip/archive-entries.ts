@@ -68,7 +68,7 @@ function checkEntry(entry: Entry): ArchiveEntry {
   const parts = path.split('/');
   const shown = fileName.slice(0, 200);
   if (/[\0\\]/.test(fileName) || fileName.startsWith('/') || /^[a-zA-Z]:/.test(fileName) || parts.includes('..'))
-    refuseArchive(`the name "${shown}" leads out of the project`);
+    refuseArchive(`the name "${shown}" points outside the project`);
   if (parts.some((part) => part === '' || part === '.' || Buffer.byteLength(part) > maxPartBytes) || path.length > maxPathBytes)
     refuseArchive(`the name "${shown}" is not usable`);
   if (entry.isEncrypted()) refuseArchive(`"${shown}" is encrypted`);

@@ -17,7 +17,7 @@ import { type ArchiveEntry, listEntries, projectEntry, refuseArchive } from './a
 import type { OnBytes } from './extract.ts';
 import { deflated, openUnpacked, stored } from './unpack.ts';
 
-/** Stays free whatever is imported: the projects that are there must go on being written. */
+/** Stays free whatever is imported: existing projects must remain writable. */
 const reserveBytes = 64 * 1024 * 1024;
 
 /** No header of a disk image that refers to something is shorter. */
@@ -139,7 +139,7 @@ async function examine(item: ArchiveEntry, folder: string): Promise<void> {
 async function extractLink(zip: ZipFile, { entry, path }: ArchiveEntry, folder: string): Promise<void> {
   const target = await text(await openUnpacked(zip, entry));
   const link = join(folder, path);
-  if (!leadsBelow(folder, link, target)) refuseArchive(`the link "${path}" leads out of the project`);
+  if (!leadsBelow(folder, link, target)) refuseArchive(`the link "${path}" points outside the project`);
   await mkdir(dirname(link), { recursive: true });
   await symlink(target, link);
 }

@@ -16,7 +16,7 @@ export interface Archive {
   readonly output: Readable;
   /** Of all files, before compression. */
   readonly totalBytes: number;
-  /** Links that lead out of the folder, which no import would take. */
+  /** Links that point outside the folder, which every import would refuse. */
   readonly leftOut: readonly string[];
 }
 

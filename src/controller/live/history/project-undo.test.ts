@@ -15,7 +15,7 @@ import type { NodeObject } from '../../model/node.ts';
 const bench = withController();
 
 /** As a request would: all that is done for it is one step. */
-const request = <T>(fn: () => Promise<T>, by = 'somebody') => asRequester({ by }, fn);
+const request = <T>(fn: () => Promise<T>, by = 'requester') => asRequester({ by }, fn);
 const undo = (body = {}) => request(() => bench.inProject<Undone>('POST /undo', body), 'undoer');
 const redo = (body = {}) => request(() => bench.inProject<Undone>('POST /redo', body));
 const history = () => bench.inProject<History>('GET /history');
@@ -121,7 +121,7 @@ describe('undo and redo', () => {
     assert.deepEqual(await content(), before);
   });
 
-  it('of several changes are not told before the line is on disk, and nothing is left when it cannot be', async () => {
+  it('of several changes are announced only when the line is on disk, and nothing is left when it cannot be', async () => {
     const nodes = [await addNode('A'), await addNode('B')] as const;
     await change('POST /links', { nodes: [end(nodes[0]), end(nodes[1])] });
     await change(`DELETE /nodes/${nodes[0].node_id}`);
@@ -224,7 +224,7 @@ describe('undo and redo', () => {
     const [a, b, c] = [await addNode('A'), await addNode('B'), await addNode('C')];
     const link = await change('POST /links', { nodes: [end(a), end(b)] });
     await change(`DELETE /links/${link.link_id}`);
-    // Nobody asked for these in a request: they are on no pile.
+    // No request asked for these: they are on no undo stack.
     await bench.addLink(b, c);
     const before = await content();
     await assert.rejects(undo(), (error) => refusal('undo_conflict')(error) && /port 0\/0 of B/.test((error as Error).message));

@@ -51,7 +51,7 @@ describe('links', () => {
     assert.equal(bench.compute.nios.size, 2);
   });
 
-  it('that one end refuses are taken back, and no UDP port is lost', async () => {
+  it('that one end refuses are reverted, and no UDP port is lost', async () => {
     const ports = bench.compute.udpPort;
     bench.compute.refused.add('/nio');
     await assert.rejects(bench.addLink(one, other), refusal('node_failed'));
@@ -97,7 +97,7 @@ describe('links', () => {
     const before = structuredClone([...bench.compute.nios]);
     const ports = bench.compute.udpPort;
     await bench.inProject(`POST /nodes/${one.node_id}/start`);
-    // Nothing is told to it: as after SIGKILL, but for the files' handles.
+    // The compute is not notified: as after SIGKILL, but for the files' handles.
     await bench.restart();
     const nodes = await bench.inProject<NodeObject[]>('GET /nodes');
     assert.deepEqual([nodes[0]?.status, [...bench.compute.nios], bench.compute.udpPort], ['started', before, ports]);

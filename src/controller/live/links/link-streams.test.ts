@@ -22,7 +22,7 @@ function compute(compute_id: string, link_streams?: boolean, link_encryption?: '
   return new RegisteredCompute(record, transport);
 }
 
-describe('what the ends of a link are told of a stream', () => {
+describe('what the ends of a link receive about a stream', () => {
   const [local, away, third] = [compute('local', true), compute('away', true), compute('third', true)];
 
   it('is one secret and two roles: what is elsewhere accepts', () => {

@@ -26,7 +26,7 @@ export async function readNamedFiles(
     const name = properties[property];
     if (typeof name !== 'string') continue;
     delete properties[property];
-    // Only the name counts: a path must not lead out of the folder.
+    // Only the name counts: a path must not point outside the folder.
     const file = basename(name);
     const text = await readFile(join(configsPath, file), 'utf8').catch(() =>
       Object.hasOwn(baseFiles, file) ? baseFiles[file] : undefined,

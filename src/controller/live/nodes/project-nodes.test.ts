@@ -49,7 +49,7 @@ describe('nodes', () => {
     assert.deepEqual([found?.console, found?.x], [7777, 3]);
   });
 
-  it('move without a word to the compute; what did not change is not told', async () => {
+  it('move without a request to the compute; what did not change is not announced', async () => {
     const node = await bench.addNode('PC1');
     bench.compute.calls.length = 0;
     bench.seen = [];
@@ -71,7 +71,7 @@ describe('nodes', () => {
     assert.equal(bench.compute.nodes.get(other.node_id)?.name, 'R1');
   });
 
-  it('go with their links, and are told to be gone once', async () => {
+  it('are deleted with their links, and each deletion is announced once', async () => {
     const [one, other] = [await bench.addNode('PC1'), await bench.addNode('PC2')];
     await bench.addLink(one, other);
     bench.seen = [];
@@ -90,7 +90,7 @@ describe('nodes', () => {
     await assert.rejects(bench.inProject(`DELETE /nodes/${node.node_id}`), refusal('node_locked'));
   });
 
-  it('are all attempted, then one error is told', async () => {
+  it('are all attempted, then one error is reported', async () => {
     const nodes = [await bench.addNode('PC1'), await bench.addNode('PC2'), await bench.addNode('PC3')];
     bench.compute.nodes.delete(nodes[0]?.node_id ?? '');
     await assert.rejects(bench.inProject('POST /nodes/start'), refusal('node_not_found'));
