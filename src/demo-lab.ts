@@ -21,7 +21,7 @@ export function demoLabRoute({ Server }: Pick<Settings, 'Server'>): Route {
         stdio: ['ignore', 'pipe', 'inherit'],
         signal,
       });
-      // That nobody listens any more ends it.
+      // A client that disconnects aborts the process: that is no error.
       child.on('error', () => undefined);
       return new Stream('application/x-ndjson', child.stdout);
     },

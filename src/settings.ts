@@ -19,7 +19,7 @@ export interface CommandLine {
   certkey?: string | undefined;
 }
 
-/** Something in the configuration that a person has to mend. */
+/** An error in the configuration, which the administrator has to correct. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -13,6 +13,6 @@ test('what is missing is one command away', () => {
   assert.match(text, /apt-get install .* vpcs passt$/m);
 });
 
-test('a machine that has everything is told so', () => {
+test('a machine that has everything is reported as complete', () => {
   assert.match(printFindings('Patchbay', [{ state: 'good', what: 'node', found: '24' }]), /Everything is there/);
 });

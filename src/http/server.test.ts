@@ -167,7 +167,7 @@ describe('HTTP server', () => {
     assert.equal(simple.headers['access-control-allow-origin'], 'http://localhost:3080');
   });
 
-  it('refuses changes that a page of somebody else asks for', async () => {
+  it('refuses changes requested by a page of another origin', async () => {
     const foreign = { origin: 'http://evil.example' };
     assert.equal((await ask('POST', '/v2/things', '{}', foreign)).status, 403);
     assert.equal((await ask('GET', '/v2/answer', undefined, foreign)).status, 202);

@@ -1,7 +1,7 @@
 /**
- * An uploaded file, sent as it is or in a form. Scripts send the file itself; browsers and `curl -F` send a form that holds it. What a
- * body calls itself is not heeded, as clients that send plain bytes call them a form too: it is one when it begins as all forms do (RFC
- * 7578), with a line of two dashes and a boundary, and a header `Content-…`; or when it is that of an empty one.
+ * An uploaded file, sent as it is or in a form. Scripts send the file itself; browsers and `curl -F` send a form that holds it. The
+ * Content-Type is ignored, as clients that send plain bytes declare them a form too. A body is a form when it begins as all forms do (RFC
+ * 7578), with a line of two dashes and a boundary, and a header `Content-…`; or when it is an empty form.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

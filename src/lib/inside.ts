@@ -9,8 +9,8 @@ export function isBelow(folder: string, path: string): boolean {
 }
 
 /**
- * What a symbolic link at `link` says leads to something below `folder`. `..` may stand in front only: after a name it could lead out of
- * where another link points to.
+ * The target of a symbolic link at `link` is below `folder`. `..` may stand in front only: after a name, which may be a link itself,
+ * it could point outside.
  */
 export function leadsBelow(folder: string, link: string, target: string): boolean {
   const isPlain = /^(?:\.\.?\/)*(?:(?!\.\.?(?:\/|$))[^/\0]+(?:\/|$))+$/.test(target);

@@ -1,6 +1,6 @@
 /**
  * At most one server on a data directory. The lock is an abstract Unix socket named after the directory: the kernel gives it to one
- * process and takes it back when that process ends, however it ends. Where there are none (not Linux) a file with the process id serves.
+ * process and releases it when that process ends, however it ends. Where there are none (not Linux) a file with the process id serves.
  */
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';

@@ -33,7 +33,7 @@ describe('journal', () => {
     await again.close();
   });
 
-  it('cuts a torn last record off and goes on', async () => {
+  it('cuts a torn last record off and continues', async () => {
     const file = path();
     const { journal } = await Journal.open<Entry>(file);
     await journal.append({ n: 1 });
@@ -101,7 +101,7 @@ describe('durable map', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('takes back what cannot be written', async () => {
+  it('reverts what cannot be written', async () => {
     const map = await DurableMap.open<number>('/dev/full', assert.fail);
     await assert.rejects(map.set('a', 1), { code: 'ENOSPC' });
     assert.equal(map.has('a'), false);

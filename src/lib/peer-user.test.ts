@@ -33,7 +33,7 @@ for (const [host, target] of [
   });
 }
 
-test('another user is told apart', { skip: process.getuid?.() !== 0 && 'only root can be another user' }, async (t) => {
+test('another user is distinguished', { skip: process.getuid?.() !== 0 && 'only root can be another user' }, async (t) => {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

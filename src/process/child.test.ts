@@ -65,7 +65,7 @@ test('a child leads its own session and carries the marker', async () => {
   assert.equal((await child.stop({ graceMs: 2000 })).how, 'stopped');
 });
 
-test('stop is polite: a handler of SIGTERM runs, and its code is told', async () => {
+test('stop is polite: a handler of SIGTERM runs, and its exit code is reported', async () => {
   const child = await spawnChild(spec('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.05; done'));
   await says(child, 'ready');
   const { how, code, tail } = await child.stop({ graceMs: 5000 });
@@ -149,7 +149,7 @@ test('a pid that is now another process, or another server’s, is not adopted',
   await child.stop({ graceMs: 1000 });
 });
 
-test('what nobody owns is found by its marker and ended', async () => {
+test('an orphan is found by its marker and ended', async () => {
   const child = await spawnChild(spec('trap "" TERM; (setsid sleep 65) & echo ready; while :; do sleep 0.05; done'));
   await says(child, 'ready');
   await until('the escaped child', async () => (await listMarked(folder)).length >= 2);

@@ -22,7 +22,7 @@ export function fileHeader({ linkType, nanoseconds }: PcapKind): Buffer {
 export type ReadInto = (buffer: Buffer, length: number, position: number) => Promise<number>;
 
 /**
- * Where the last whole record of a file of `size` bytes ends: what comes after was torn when its writer died. Undefined when it is no
+ * Where the last complete record of a file of `size` bytes ends: the rest was torn when its writer died. Undefined when it is no
  * file of this kind, or not of records as we write them.
  */
 export async function findEnd(read: ReadInto, size: number, kind: PcapKind): Promise<number | undefined> {

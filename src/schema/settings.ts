@@ -99,7 +99,7 @@ const table = {
   },
   VPCS: {
     vpcs_path: gns3('vpcs', 'The vpcs program'),
-    confine: ours(true, 'VPCS runs in namespaces of its own; off: whoever has its console can run commands on this host'),
+    confine: ours(true, 'VPCS runs in namespaces of its own; off: any user of its console can run commands on this host'),
   },
   Docker: {
     socket_path: ours('/var/run/docker.sock', 'Unix socket of the Docker engine'),

@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
 const sources = ['{src,web,test,docs}/**/*.{ts,tsx,md,css}', '{README,CONTRIBUTING,CHANGELOG}.md'];
-const list = 'test/docs/words-known.txt';
 
 /** A word or name that texts no longer use, and its replacement. */
 const rules: readonly (readonly [found: RegExp, replacement: string])[] = [
@@ -38,8 +37,8 @@ const exceptions: readonly (readonly [phrase: RegExp, reason: string])[] = [
   [/const nobody = \{ user/g, 'the system user of this name, in a variable'],
 ];
 
-/** Generated, or this test itself. */
-const skipped = ['test/docs/words.test.ts'];
+/** This test, which quotes the words. */
+const self = 'test/docs/words.test.ts';
 
 /** `line: word, use replacement` for each word in the text. */
 function findWords(text: string): string[] {
@@ -53,22 +52,17 @@ function findWords(text: string): string[] {
 }
 
 describe('words', () => {
-  it('are those of the field, except in the listed files, and that list only shrinks', async () => {
-    const known = new Set((await readFile(resolve(root, list), 'utf8')).split('\n').filter(Boolean));
+  it('are those of the field in every file', async () => {
     const wrong: string[] = [];
-    const found = new Set<string>();
     let count = 0;
     for await (const file of glob(sources, { cwd: root })) {
-      if (skipped.includes(file)) continue;
+      if (file === self) continue;
       count += 1;
       const words = findWords(await readFile(resolve(root, file), 'utf8'));
-      if (words.length > 0) found.add(file);
-      if (!known.has(file)) wrong.push(...words.map((word) => `${file}:${word}`));
+      wrong.push(...words.map((word) => `${file}:${word}`));
     }
     assert.ok(count > 900, `${count} files`);
     assert.deepEqual(wrong, []);
-    const clean = [...known].filter((file) => !found.has(file));
-    assert.deepEqual(clean, [], `these files have no such word any more: remove them from ${list}`);
   });
 
   it('are found in prose and in names, and a reason excepts a phrase', () => {
