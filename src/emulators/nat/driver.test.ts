@@ -97,7 +97,7 @@ async function programOf(nat: Partial<Settings['NAT']>): Promise<string> {
   }
 }
 
-test('a passt that refuses to start is reported with passt's own message, without its complaints about the system log', async () => {
+test('a passt that refuses to start is reported with its own message, without its complaints about the system log', async () => {
   await assert.rejects(
     programOf({ dns_server: 'nonsense' }),
     (error) => isFault(error, 'nat_failed') && /passt.*nonsense/s.test(error.message) && !/syslog/.test(error.message),
