@@ -26,14 +26,14 @@ function Capture({ linkId, reader }: { readonly linkId: string; readonly reader:
   const link = links.find(linkId);
   const { chosen } = reader;
   const isCapturing = useComputed(() => links.find(linkId)?.capturing === true);
-  useEffect(
-    () =>
-      isCapturing.subscribe(() => {
-        const current = links.peek(linkId);
-        if (current) reader.follow(current);
-      }),
-    [reader, isCapturing],
-  );
+  useEffect(() => {
+    let isFirst = true;
+    return isCapturing.subscribe(() => {
+      const current = links.peek(linkId);
+      if (current) reader.follow(current, !isFirst);
+      isFirst = false;
+    });
+  }, [reader, isCapturing]);
   const packet = useComputed(() => {
     reader.store.version.value;
     return reader.store.find(chosen.value);
