@@ -53,7 +53,8 @@ async function lookAtUser(): Promise<Finding[]> {
 
 async function lookAtFilter(emulator: string | undefined): Promise<Finding> {
   const what = 'system call filter';
-  if (emulator === undefined) return { state: 'note', what, found: 'cannot be tried, as no emulator of this architecture is installed' };
+  if (emulator === undefined)
+    return { state: 'note', what, found: 'cannot be tried, as no emulator of this architecture is installed' };
   return (await new Sandboxes().isUsable(emulator))
     ? { state: 'good', what, found: 'usable: machines run in the sandbox of QEMU (seccomp)' }
     : { state: 'note', what, found: 'not usable: machines run without the sandbox of QEMU, or this QEMU has none' };

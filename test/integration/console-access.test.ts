@@ -1,12 +1,15 @@
 /** Raw consoles of a server that asks for credentials: who reaches them, by address and by user of this machine. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
+<<<<<<< HEAD
+import { outputForNobody } from '../support/other-user.ts';
+=======
+import { outputFor } from '../support/other-user.ts';
+>>>>>>> confine2
 import { RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
@@ -57,21 +60,6 @@ function reaches(host: string, port: number | null): Promise<boolean> {
   });
 }
 
-/** Output of a console for the user `nobody`, until it hangs up, shows a prompt, or speaks the protocol of a screen. */
-async function outputFor(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {
-  const args = ['--reuid=65534', '--regid=65534', '--clear-groups', 'socat', '-', `TCP4:127.0.0.1:${port}`];
-  const child = spawn('setpriv', args, { stdio: ['pipe', 'pipe', 'ignore'] });
-  let output = '';
-  child.stdout.setEncoding('latin1').on('data', (text: string) => {
-    output += text;
-    if (/VPCS> |^RFB 003\.008\n$|^REDQ/.test(output)) child.kill();
-  });
-  // A link message of SPICE, and what makes a PC show its prompt.
-  child.stdin.write(greeting);
-  await once(child, 'exit');
-  return output;
-}
-
 async function startSpice({ client, project }: Lab): Promise<NodeBody> {
   const node = await createNode(client, project, 'qemu', { console_type: 'spice', properties: tinyVm });
   await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
@@ -94,7 +82,7 @@ test('a telnet console is for root, the user of the server, and those that are n
   timeout: 60_000,
 }, async (t) => {
   const { pc } = await startLab(t);
-  assert.match(await outputFor(pc.console), /^This server asks for credentials.*console_users/);
+  assert.match(await outputForNobody(pc.console), /^This server asks for credentials.*console_users/);
   const own = await openTelnet(pc.console as number);
   await own.expect(/VPCS> /);
   own.close();
@@ -102,9 +90,12 @@ test('a telnet console is for root, the user of the server, and those that are n
 
 test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const lab = await startLab(t);
-  assert.match(await outputFor(lab.screen.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/);
+  assert.match(
+    await outputForNobody(lab.screen.console),
+    /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/,
+  );
   const spice = await startSpice(lab);
-  assert.equal(await outputFor(spice.console, linkOfSpice()), '');
+  assert.equal(await outputForNobody(spice.console, linkOfSpice()), '');
   const own = await overTcp(Number(lab.screen.console));
   await openScreen(own);
   own.close();
@@ -112,14 +103,14 @@ test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout
 
 test('named users have screens', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const lab = await startLab(t, { console_users: 'nobody' });
-  assert.equal(await outputFor(lab.screen.console), 'RFB 003.008\n');
+  assert.equal(await outputForNobody(lab.screen.console), 'RFB 003.008\n');
   const spice = await startSpice(lab);
-  assert.match(await outputFor(spice.console, linkOfSpice()), /^REDQ/);
+  assert.match(await outputForNobody(spice.console, linkOfSpice()), /^REDQ/);
 });
 
 test('named users have it', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const { pc } = await startLab(t, { console_users: 'no-such-user, nobody' });
-  assert.match(await outputFor(pc.console), /VPCS> /);
+  assert.match(await outputForNobody(pc.console), /VPCS> /);
 });
 
 test('a server that opens its consoles opens them on its address, for everybody', {
@@ -128,7 +119,7 @@ test('a server that opens its consoles opens them on its address, for everybody'
 }, async (t) => {
   const { pc } = await startLab(t, { console_without_credentials: true });
   assert.equal(pc.console_host, '0.0.0.0');
-  assert.match(await outputFor(pc.console), /VPCS> /);
+  assert.match(await outputForNobody(pc.console), /VPCS> /);
   if (outside !== undefined) assert.equal(await reaches(outside, pc.console), true);
 });
 

@@ -6,10 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
+import { runTool } from '../../src/process/tool.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
 import { type LeftProcess, processesOf } from '../support/leftovers.ts';
 import { listen } from '../support/notices.ts';
-import { expectFault, type RawClient } from '../support/raw-http.ts';
+<<<<<<< HEAD
+import { outputForNobody } from '../support/other-user.ts';
+=======
+import { outputFor } from '../support/other-user.ts';
+>>>>>>> confine2
+import { expectFault, RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp, overWebSocket, type Pixel, type Screen } from '../support/rfb.ts';
 import { openTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -54,6 +60,14 @@ async function shows(screen: Screen, colour: Pixel): Promise<void> {
 
 const screens = ({ server: { dataDir, runtimeDirectory } }: Pick<Bench, 'server'>): LeftProcess[] =>
   processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => commandLine.includes('Xtigervnc'));
+
+/** Addresses on which the server and its programs listen. */
+async function tcpListeners({ server: { dataDir, runtimeDirectory } }: Pick<Bench, 'server'>): Promise<string[]> {
+  const pids = new Set(processesOf(dataDir, runtimeDirectory).map(({ pid }) => pid));
+  const { stdout } = await runTool('ss', ['-Hlntp'], { timeoutMs: 5000 });
+  const rows = stdout.split('\n').filter((row) => [...row.matchAll(/pid=(\d+)/g)].some(([, pid]) => pids.has(Number(pid))));
+  return rows.map((row) => row.trim().split(/\s+/)[3] ?? '');
+}
 
 describe('screens of containers', { skip }, () => {
   test('its content is shown at the port and as a WebSocket; the server killed; the end', {
@@ -129,6 +143,37 @@ describe('screens of containers', { skip }, () => {
 });
 
 describe('other servers', { skip }, () => {
+  test('with credentials, screens and pages are for chosen users of this machine only', {
+    skip: process.getuid?.() !== 0 && 'only root can be another user',
+  }, async () => {
+    const Authorization = `Basic ${Buffer.from('teacher:secret').toString('base64')}`;
+    const account = { auth: true, user: 'teacher', password: 'secret' };
+    const { server: guarded } = await withServer({ config: { Docker, Server: account } });
+    const teacher = new RawClient(guarded.url, { Authorization });
+    after(() => teacher.close());
+    const project = await createProject(teacher);
+    const shown = await started(teacher, project);
+<<<<<<< HEAD
+    assert.match(await outputForNobody(shown.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials/);
+=======
+    assert.match(await outputFor(shown.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials/);
+>>>>>>> confine2
+    const own = await openScreen(await overTcp(Number(shown.console)));
+    own.close();
+    const properties = { image: 'pb-x:1', ...size };
+    const page = await createNode(teacher, project, 'docker', { console_type: 'http', properties });
+    await teacher.post(`${pathOf(project, page)}/start`, {}, 200);
+    const request = 'GET / HTTP/1.0\r\n\r\n';
+<<<<<<< HEAD
+    assert.match(await outputForNobody(page.console, request), /^HTTP\/1\.1 403 [\s\S]*console_users/);
+=======
+    assert.match(await outputFor(page.console, request), /^HTTP\/1\.1 403 [\s\S]*console_users/);
+>>>>>>> confine2
+    const addresses = await tcpListeners({ server: guarded });
+    assert.ok(addresses.some((address) => address.endsWith(`:${page.console}`)));
+    for (const address of addresses) assert.match(address, /^127\.0\.0\.1:/);
+  });
+
   test('its X server is the user of run_as', async () => {
     const bench = await withServer({ config: { Docker, Server: { run_as: 'nobody' } } });
     const project = await createProject(bench.client);

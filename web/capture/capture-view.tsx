@@ -16,14 +16,9 @@ import { wiresharkAddress } from './wireshark.ts';
 
 export function CaptureView({ linkId }: { readonly linkId: string }) {
   const { api, consoles } = useApp();
-  const { path } = useProject();
-  const content = consoles.contentOf(captureTab(linkId), () => new CaptureReader(api, path));
-  return content instanceof CaptureReader ? <Capture linkId={linkId} reader={content} /> : null;
-}
-
-function Capture({ linkId, reader }: { readonly linkId: string; readonly reader: CaptureReader }) {
-  const { links } = useProject();
+  const { links, path } = useProject();
   const link = links.find(linkId);
+  const reader = consoles.contentOf(captureTab(linkId), () => new CaptureReader(api, path));
   const { chosen } = reader;
   const isCapturing = useComputed(() => links.find(linkId)?.capturing === true);
   useEffect(() => {

@@ -8,17 +8,17 @@ export interface ConsolePane {
   readonly active: string;
 }
 
+/** Content of a tab that is kept when the tab moves to another pane. */
+export interface TabContent {
+  close(): void;
+}
+
 const capturePrefix = 'capture:';
 export const captureTab = (linkId: string): string => `${capturePrefix}${linkId}`;
 
 /** The link of a capture tab; undefined for a node's console. */
 export function linkOfTab(tab: string): string | undefined {
   return tab.startsWith(capturePrefix) ? tab.slice(capturePrefix.length) : undefined;
-}
-
-/** What a tab keeps until the user closes it, such as the packets of a capture. */
-export interface TabContent {
-  close(): void;
 }
 
 export class ConsoleDock {
@@ -51,8 +51,8 @@ export class ConsoleDock {
     this.current.value = paneId;
   }
 
-  contentOf(tab: string, make: () => TabContent): TabContent {
-    const content = this.#contents.get(tab) ?? make();
+  contentOf<T extends TabContent>(tab: string, make: () => T): T {
+    const content = (this.#contents.get(tab) as T | undefined) ?? make();
     this.#contents.set(tab, content);
     return content;
   }

@@ -9,7 +9,8 @@ import { KeyedMutex } from '../../lib/mutex.ts';
 import { runTool, type ToolResult } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { openFolders, withOpenFolders } from './confinement/open-folders.ts';
-import { allows, commandAs, findRunAs, own, type RunAs } from './run-as.ts';
+import { allows } from './file-access.ts';
+import { commandAs, findRunAs, own, type RunAs } from './run-as.ts';
 
 export interface ConfinedToolOptions {
   /** Files that it reads, and files and folders that it writes; absolute. */
@@ -60,7 +61,7 @@ export class ConfinedTools {
       const command = withOpenFolders(await openFolders(runAs, [program, ...reads, ...writes], stage), limited);
       return await runTool(command.program, command.args, options);
     } finally {
-      for (const path of made) await this.#takeBack(path);
+      for (const path of made) await this.#restoreOwner(path);
       await rm(stage, { recursive: true, force: true });
     }
   }
@@ -98,7 +99,7 @@ export class ConfinedTools {
     });
   }
 
-  #takeBack(path: string): Promise<void> {
+  #restoreOwner(path: string): Promise<void> {
     return this.#lending.run(path, async () => {
       const loan = this.#loans.get(path);
       if (loan === undefined || --loan.users > 0) return;

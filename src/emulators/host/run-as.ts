@@ -19,7 +19,7 @@ export interface RunAs {
   readonly gid: string;
   /** Numbers of its further groups, comma-separated; absent: those that the system's databases give the user. */
   readonly groups?: string;
-  /** What `prlimit` is told for each of its processes. */
+  /** Arguments of `prlimit` for each of its processes. */
   readonly limits: readonly string[];
 }
 
@@ -62,12 +62,6 @@ async function findLimits(): Promise<string[]> {
   const atMost = (limit: number, name: string) =>
     Math.min(limit, Number(new RegExp(`^${name} +\\S+ +(\\d+)`, 'm').exec(text)?.[1] ?? limit));
   return ['--core=0', `--nofile=${atMost(fileLimit, 'Max open files')}`, `--nproc=${atMost(processLimit, 'Max processes')}`];
-}
-
-/** Whether the permissions of a file let the user do all that `need` says: read 4, write 2, execute or search 1. @see inode(7) */
-export function allows({ uid, gid }: RunAs, facts: { uid: number; gid: number; mode: number }, need: number): boolean {
-  const shift = String(facts.uid) === uid ? 6 : String(facts.gid) === gid ? 3 : 0;
-  return ((facts.mode >> shift) & need) === need;
 }
 
 async function hasPackagedUser(): Promise<boolean> {

@@ -5,7 +5,8 @@
 import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isBelow } from '../../../lib/inside.ts';
-import { allows, type RunAs } from '../run-as.ts';
+import { allows } from '../file-access.ts';
+import type { RunAs } from '../run-as.ts';
 import { type Mount, mountTable } from './mount-table.ts';
 
 interface WantedPath {
