@@ -1,7 +1,5 @@
 /** The server's HTTP API as the page uses it. Paths begin with `/v2`. */
 
-import { texts } from './texts.ts';
-
 /** A failed response, with the server's own message. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -63,7 +61,7 @@ function messageOf(text: string, status: number): string {
     const { message } = JSON.parse(text) as { message?: string };
     // The page shows what exists, so another client has deleted it meanwhile.
     const [, kind] = (status === 404 && missingItem.exec(message ?? '')) || [];
-    if (kind) return texts.deletedMeanwhile(kind);
+    if (kind) return `The ${kind.toLowerCase()} was deleted by another user.`;
     if (message) return message;
   } catch {
     // Plain text is a message already.

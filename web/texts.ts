@@ -223,7 +223,6 @@ export const texts = {
   freePort: 'free',
   linkedTo: (name: string) => `to ${name}`,
   renamed: (wanted: string, name: string) => `The server changed the name “${wanted}” to “${name}”.`,
-  deletedMeanwhile: (kind: string) => `The ${kind.toLowerCase()} was deleted by another user.`,
   noFreePort: (name: string) => `${name} has no free port. Delete one of its links, or add adapters in its settings.`,
   wireFrom: 'Click the first node of the link, or select it (N) and press L',
   wireTo: (name: string, port: string) => `${name} ${port} → click the second node, or select it (N) and press L`,

@@ -34,6 +34,7 @@ describe('a capture', () => {
     await page.keyboard.press('w');
     await page.getByText(/Live: \d\d packets/).waitFor();
     await field.fill('arp');
+    await page.getByText(/\d+ of \d\d packets/).waitFor();
     await rows.first().click();
     const chosen = await rows.first().getAttribute('data-packet');
     const count = await rows.count();

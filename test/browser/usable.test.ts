@@ -101,6 +101,7 @@ describe('single keys', () => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keys and help' });
     const body = help.locator('.dialog-body');
+    await body.and(page.locator(':focus')).waitFor();
     await page.keyboard.press('End');
     await waitFor(() => body.evaluate((element) => element.scrollTop > 0), { what: 'the scrolled help' });
     await help.getByRole('switch', { name: 'Single keys run commands' }).uncheck();

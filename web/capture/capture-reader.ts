@@ -32,10 +32,16 @@ export class CaptureReader {
     this.#projectPath = projectPath;
   }
 
-  /** Reads the link's active capture, else the file of its last one; nothing while that has been read already. */
-  follow({ link_id, capturing, capture_file_name }: Pick<Link, 'link_id' | 'capturing' | 'capture_file_name'>): void {
+  /**
+   * Reads the link's active capture, else the file of its last one; nothing while that has been read already. `isNew`: the capture has
+   * just started, although the stream of the one before may not have ended yet.
+   */
+  follow(
+    { link_id, capturing, capture_file_name }: Pick<Link, 'link_id' | 'capturing' | 'capture_file_name'>,
+    isNew: boolean,
+  ): void {
     const isActive = this.state.peek() === 'connecting' || this.state.peek() === 'reading';
-    if (capturing && !isActive) void this.#read(`${this.#projectPath}/links/${link_id}/pcap`);
+    if (capturing && (isNew || !isActive)) void this.#read(`${this.#projectPath}/links/${link_id}/pcap`);
     else if (!capturing && capture_file_name && this.state.peek() === 'waiting')
       void this.#read(`${this.#projectPath}/files/project-files/captures/${encodeURIComponent(capture_file_name)}`);
   }

@@ -21,14 +21,14 @@ export function CaptureView({ linkId }: { readonly linkId: string }) {
   const reader = consoles.contentOf(captureTab(linkId), () => new CaptureReader(api, path));
   const { chosen } = reader;
   const isCapturing = useComputed(() => links.find(linkId)?.capturing === true);
-  useEffect(
-    () =>
-      isCapturing.subscribe(() => {
-        const current = links.peek(linkId);
-        if (current) reader.follow(current);
-      }),
-    [reader, isCapturing],
-  );
+  useEffect(() => {
+    let isFirst = true;
+    return isCapturing.subscribe(() => {
+      const current = links.peek(linkId);
+      if (current) reader.follow(current, !isFirst);
+      isFirst = false;
+    });
+  }, [reader, isCapturing]);
   const packet = useComputed(() => {
     reader.store.version.value;
     return reader.store.find(chosen.value);
