@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** In the thread pool of libuv: the event loop goes on. */
+/** In the thread pool of libuv: the event loop stays free. */
 const compress = promisify(gzip);
 /** Shorter answers fit into one packet, compressed or not. */
 const smallestBytes = 1024;

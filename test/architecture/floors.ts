@@ -62,7 +62,8 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['capture', 'dialogs', 'scene'],
     ['ui'],
     ['state'],
-    ['geometry', 'api.ts', 'router.ts', 'texts.ts', 'modules.d.ts'],
+    ['geometry', 'api.ts', 'router.ts', 'modules.d.ts'],
+    ['texts.ts'],
   ],
 };
 

@@ -87,7 +87,8 @@ describe('unpleasant values are taken or refused, and break nothing', () => {
 });
 
 test('a project is exported whatever its name', async () => {
-  for (const raw of ['{"name": "half \\ud800"}', '{"name": "é \\" %s"}', '{"name": "\\ud83e\\udd80"}']) {
+  expectStatus(await bench.client.send('POST /v2/projects', { raw: '{"name": "half \\ud800"}' }), 400);
+  for (const raw of ['{"name": "é \\" %s"}', '{"name": "\\ud83e\\udd80"}']) {
     const { project_id } = expectStatus(await bench.client.send('POST /v2/projects', { raw }), 201).json();
     const reply = expectStatus(await bench.client.send(`GET /v2/projects/${project_id}/export`), 200);
     assert.match(

@@ -69,6 +69,26 @@ describe('traffic on the canvas', () => {
     await waitFor(async () => (await movesOf(flow(moving.page, 'ab'))) === 1, { what: 'dots that move again' });
   });
 
+  it('moves all dots in the same frames, and not in every frame', async () => {
+    const start = (way: 'ab' | 'ba') => flow(moving.page, way).evaluate((element) => element.getAnimations()[0]?.startTime);
+    await waitFor(async () => (await start('ab')) === 0 && (await start('ba')) === 0, { what: 'animations in phase' });
+    const { frames, seconds } = await moving.page.evaluate<{ frames: number; seconds: number }>(`new Promise((resolve) => {
+      const flows = [...document.querySelectorAll('.flow')];
+      const began = performance.now();
+      let [frames, last] = [0, ''];
+      const look = (now) => {
+        const offsets = flows.map((flow) => getComputedStyle(flow).strokeDashoffset).join();
+        if (offsets !== last) frames += 1;
+        last = offsets;
+        if (now - began > 1500) resolve({ frames, seconds: (now - began) / 1000 });
+        else requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    })`);
+    // A step takes 80 ms; where it falls on a frame exactly, one direction may be a frame later than the other.
+    assert.ok(frames > 1 && frames <= seconds * 20, `${frames} frames in ${seconds} s`);
+  });
+
   it('shows one direction while the other carries nothing', async () => {
     await client.put(`${project.path}/links/${link_id}`, { filters: { packet_loss_ba: [100] } }, 201);
     await flow(calm.page, 'ba').waitFor({ state: 'detached' });

@@ -18,7 +18,7 @@ export function CaptureView({ linkId }: { readonly linkId: string }) {
   const { api, consoles } = useApp();
   const { links, path } = useProject();
   const link = links.find(linkId);
-  const reader = consoles.readerOf(captureTab(linkId), () => new CaptureReader(api, path));
+  const reader = consoles.contentOf(captureTab(linkId), () => new CaptureReader(api, path));
   const { chosen } = reader;
   const isCapturing = useComputed(() => links.find(linkId)?.capturing === true);
   useEffect(

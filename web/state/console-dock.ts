@@ -1,12 +1,16 @@
 /** The open consoles at the foot of the page: panes side by side, each with tabs. */
 import { batch, computed, signal } from '@preact/signals';
-import type { CaptureReader } from '../capture/capture-reader.ts';
 
 export interface ConsolePane {
   readonly id: number;
   /** Ids of nodes; for captures the result of `captureTab` for a link's id. */
   readonly tabs: readonly string[];
   readonly active: string;
+}
+
+/** Content of a tab that is kept when the tab moves to another pane. */
+export interface TabContent {
+  close(): void;
 }
 
 const capturePrefix = 'capture:';
@@ -24,7 +28,7 @@ export class ConsoleDock {
   readonly heightPx = signal(280);
   readonly isOpen = computed(() => this.panes.value.length > 0);
   /** By tab: packets stay when a tab moves to another pane. */
-  readonly #readers = new Map<string, CaptureReader>();
+  readonly #contents = new Map<string, TabContent>();
   #last = 0;
 
   open(nodeId: string): void {
@@ -47,15 +51,15 @@ export class ConsoleDock {
     this.current.value = paneId;
   }
 
-  readerOf(tab: string, make: () => CaptureReader): CaptureReader {
-    const reader = this.#readers.get(tab) ?? make();
-    this.#readers.set(tab, reader);
-    return reader;
+  contentOf<T extends TabContent>(tab: string, make: () => T): T {
+    const content = (this.#contents.get(tab) as T | undefined) ?? make();
+    this.#contents.set(tab, content);
+    return content;
   }
 
   close(nodeId: string): void {
-    this.#readers.get(nodeId)?.close();
-    this.#readers.delete(nodeId);
+    this.#contents.get(nodeId)?.close();
+    this.#contents.delete(nodeId);
     this.#remove(nodeId);
   }
 
@@ -80,8 +84,8 @@ export class ConsoleDock {
   }
 
   clear(): void {
-    for (const reader of this.#readers.values()) reader.close();
-    this.#readers.clear();
+    for (const content of this.#contents.values()) content.close();
+    this.#contents.clear();
     this.panes.value = [];
   }
 

@@ -16,10 +16,14 @@ export type Report =
   | { readonly what: 'fault'; readonly code: FaultCode; readonly message: string }
   | { readonly what: 'end' };
 
+/** The thread ends as soon as it has reported; this is for one that hangs. */
+const endLimitMs = 10_000;
+
 /** @throws archive_invalid, storage_failed */
 export async function extractArchive(archive: string, folder: string, onBytes: OnBytes = () => undefined): Promise<void> {
   const workerData: ExtractTask = { archive, folder };
   const worker = new Worker(new URL('./extract-thread.ts', import.meta.url), { workerData, execArgv: [] });
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
   try {
     for (;;) {
       const [report] = (await once(worker, 'message')) as [Report];
@@ -31,6 +35,9 @@ export async function extractArchive(archive: string, folder: string, onBytes: O
     if (error instanceof Fault) throw error;
     refuseArchive(`it cannot be taken apart: ${(error as Error).message}`, error);
   } finally {
-    await worker.terminate();
+    // A thread that is terminated leaves files open that it is about to close, so it ends by itself.
+    const timer = setTimeout(() => void worker.terminate(), endLimitMs);
+    await exited;
+    clearTimeout(timer);
   }
 }

@@ -61,7 +61,7 @@ export class ConfinedTools {
       const command = withOpenFolders(await openFolders(runAs, [program, ...reads, ...writes], stage), limited);
       return await runTool(command.program, command.args, options);
     } finally {
-      for (const path of made) await this.#reclaim(path);
+      for (const path of made) await this.#restoreOwner(path);
       await rm(stage, { recursive: true, force: true });
     }
   }
@@ -99,7 +99,7 @@ export class ConfinedTools {
     });
   }
 
-  #reclaim(path: string): Promise<void> {
+  #restoreOwner(path: string): Promise<void> {
     return this.#lending.run(path, async () => {
       const loan = this.#loans.get(path);
       if (loan === undefined || --loan.users > 0) return;

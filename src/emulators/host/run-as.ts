@@ -19,7 +19,7 @@ export interface RunAs {
   readonly gid: string;
   /** Numbers of its further groups, comma-separated; absent: those that the system's databases give the user. */
   readonly groups?: string;
-  /** Words of `prlimit` for each of its processes. */
+  /** Arguments of `prlimit` for each of its processes. */
   readonly limits: readonly string[];
 }
 

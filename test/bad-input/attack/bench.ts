@@ -93,16 +93,18 @@ export class AttackBench implements AsyncDisposable {
     return this.#longestMs;
   }
 
-  /** What was done to the host, and how long the loop was held, since the last call. */
+  /** What was done to the host since the last call. */
   async problems(): Promise<string[]> {
+    return [...(await this.bait.problems()), ...this.#children.problems()];
+  }
+
+  /** Whether the event loop was held for too long since the last call. */
+  async wasHeld(): Promise<string[]> {
     const held = await this.#loop.longestMs();
     this.#longestMs = Math.max(this.#longestMs, held);
-    if (held > longestRoundMs) await this.#loop.restart(this.server);
-    return [
-      ...(await this.bait.problems()),
-      ...this.#children.problems(),
-      ...(held > longestRoundMs ? [`the event loop was held for ${Math.round(held)} ms`] : []),
-    ];
+    if (held <= longestRoundMs) return [];
+    await this.#loop.restart(this.server);
+    return [`the event loop was held for ${Math.round(held)} ms`];
   }
 
   /** Deletes all that an attack left, and looks at what is held then. */

@@ -60,7 +60,7 @@ async function playRequests({ bench, chance, tally, isAlone }: Case): Promise<st
         tally.requests += 1;
         const problem = await playHttpAttack({ ...bench.target, from }, attack);
         if (problem !== undefined) problems.push(problem);
-        if (isAlone) problems.push(...(await bench.problems()).map((each) => `${each}: ${JSON.stringify(attack).slice(0, 2_000)}`));
+        if (isAlone) problems.push(...(await bench.wasHeld()).map((each) => `${each}: ${JSON.stringify(attack).slice(0, 2_000)}`));
       }
     };
     await Promise.all(Array.from({ length: isAlone ? 1 : requestsAtOnce }, next));

@@ -83,10 +83,14 @@ async function playOn(
   };
   for (const { kind, seed } of planned) {
     const name = `${kind}:${seed}:${auth ? 'auth' : 'open'}`;
-    const found = await cases[kind]({ bench, chance: makeChance(seed), tally, isAlone }).catch((error: Error) => [
-      `ended: ${error.stack}`,
-    ]);
-    note(name, [...found, ...(await bench.problems())]);
+    const play = () =>
+      cases[kind]({ bench, chance: makeChance(seed), tally, isAlone }).catch((error: Error) => [`ended: ${error.stack}`]);
+    note(name, [...(await play()), ...(await bench.problems())]);
+    // On a machine that is shared, ten milliseconds of work cost sixty now and then: what an attack causes comes again with it.
+    if ((await bench.wasHeld()).length > 0) {
+      await play();
+      note(name, await bench.wasHeld());
+    }
     if (!bench.server.running) break;
   }
   note(`all of ${isRequests ? 'requests' : 'files'}, ${auth ? 'auth' : 'open'}`, await bench.leaks());
