@@ -5,11 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
-<<<<<<< HEAD
 import { outputForNobody } from '../support/other-user.ts';
-=======
-import { outputFor } from '../support/other-user.ts';
->>>>>>> confine2
 import { RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';

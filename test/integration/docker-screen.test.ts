@@ -10,11 +10,7 @@ import { runTool } from '../../src/process/tool.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
 import { type LeftProcess, processesOf } from '../support/leftovers.ts';
 import { listen } from '../support/notices.ts';
-<<<<<<< HEAD
 import { outputForNobody } from '../support/other-user.ts';
-=======
-import { outputFor } from '../support/other-user.ts';
->>>>>>> confine2
 import { expectFault, RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp, overWebSocket, type Pixel, type Screen } from '../support/rfb.ts';
 import { openTelnet } from '../support/telnet.ts';
@@ -153,22 +149,14 @@ describe('other servers', { skip }, () => {
     after(() => teacher.close());
     const project = await createProject(teacher);
     const shown = await started(teacher, project);
-<<<<<<< HEAD
     assert.match(await outputForNobody(shown.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials/);
-=======
-    assert.match(await outputFor(shown.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials/);
->>>>>>> confine2
     const own = await openScreen(await overTcp(Number(shown.console)));
     own.close();
     const properties = { image: 'pb-x:1', ...size };
     const page = await createNode(teacher, project, 'docker', { console_type: 'http', properties });
     await teacher.post(`${pathOf(project, page)}/start`, {}, 200);
     const request = 'GET / HTTP/1.0\r\n\r\n';
-<<<<<<< HEAD
     assert.match(await outputForNobody(page.console, request), /^HTTP\/1\.1 403 [\s\S]*console_users/);
-=======
-    assert.match(await outputFor(page.console, request), /^HTTP\/1\.1 403 [\s\S]*console_users/);
->>>>>>> confine2
     const addresses = await tcpListeners({ server: guarded });
     assert.ok(addresses.some((address) => address.endsWith(`:${page.console}`)));
     for (const address of addresses) assert.match(address, /^127\.0\.0\.1:/);
