@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
-import { outputFor } from '../support/other-user.ts';
+import { outputForNobody } from '../support/other-user.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
@@ -78,7 +78,7 @@ test('a telnet console is for root, the user of the server, and those that are n
   timeout: 60_000,
 }, async (t) => {
   const { pc } = await startLab(t);
-  assert.match(await outputFor(pc.console), /^This server asks for credentials.*console_users/);
+  assert.match(await outputForNobody(pc.console), /^This server asks for credentials.*console_users/);
   const own = await openTelnet(pc.console as number);
   await own.expect(/VPCS> /);
   own.close();
@@ -86,9 +86,12 @@ test('a telnet console is for root, the user of the server, and those that are n
 
 test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const lab = await startLab(t);
-  assert.match(await outputFor(lab.screen.console), /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/);
+  assert.match(
+    await outputForNobody(lab.screen.console),
+    /^RFB 003\.008\n\0[\s\S]{4}This server asks for credentials.*console_users/,
+  );
   const spice = await startSpice(lab);
-  assert.equal(await outputFor(spice.console, linkOfSpice()), '');
+  assert.equal(await outputForNobody(spice.console, linkOfSpice()), '');
   const own = await overTcp(Number(lab.screen.console));
   await openScreen(own);
   own.close();
@@ -96,14 +99,14 @@ test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout
 
 test('named users have screens', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const lab = await startLab(t, { console_users: 'nobody' });
-  assert.equal(await outputFor(lab.screen.console), 'RFB 003.008\n');
+  assert.equal(await outputForNobody(lab.screen.console), 'RFB 003.008\n');
   const spice = await startSpice(lab);
-  assert.match(await outputFor(spice.console, linkOfSpice()), /^REDQ/);
+  assert.match(await outputForNobody(spice.console, linkOfSpice()), /^REDQ/);
 });
 
 test('named users have it', { skip: needsRoot, timeout: 60_000 }, async (t) => {
   const { pc } = await startLab(t, { console_users: 'no-such-user, nobody' });
-  assert.match(await outputFor(pc.console), /VPCS> /);
+  assert.match(await outputForNobody(pc.console), /VPCS> /);
 });
 
 test('a server that opens its consoles opens them on its address, for everybody', {
@@ -112,7 +115,7 @@ test('a server that opens its consoles opens them on its address, for everybody'
 }, async (t) => {
   const { pc } = await startLab(t, { console_without_credentials: true });
   assert.equal(pc.console_host, '0.0.0.0');
-  assert.match(await outputFor(pc.console), /VPCS> /);
+  assert.match(await outputForNobody(pc.console), /VPCS> /);
   if (outside !== undefined) assert.equal(await reaches(outside, pc.console), true);
 });
 

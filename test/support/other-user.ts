@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /** Output of a console for the user `nobody`, until it hangs up, shows a prompt, or speaks the protocol of a screen. */
-export async function outputFor(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {
+export async function outputForNobody(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {
   const args = ['--reuid=65534', '--regid=65534', '--clear-groups', 'socat', '-', `TCP4:127.0.0.1:${port}`];
   const child = spawn('setpriv', args, { stdio: ['pipe', 'pipe', 'ignore'] });
   let output = '';
