@@ -116,6 +116,7 @@ describe('single keys', () => {
     assert.equal(await hint.count(), 0);
     await help.getByRole('switch', { name: 'Single keys run commands' }).check();
     await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
     await page.keyboard.press('l');
     await hint.waitFor();
     await page.keyboard.press('Escape');
