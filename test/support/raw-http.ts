@@ -58,7 +58,7 @@ export class RawClient {
         answer.on('end', () => settle(Buffer.concat(chunks)));
       });
       outgoing.on('error', (error) => reject(new Error(`${line}: ${error.message}`, { cause: error })));
-      outgoing.setTimeout(ask.limitMs ?? 30_000, () => outgoing.destroy(new Error('no answer in time')));
+      outgoing.setTimeout(ask.limitMs ?? 120_000, () => outgoing.destroy(new Error('no answer in time')));
       outgoing.end(payload);
     });
   }
@@ -70,7 +70,7 @@ export class RawClient {
 
   /** `POST`s, expecting 201 unless another status is given. */
   async post<T = Record<string, unknown>>(path: string, body: unknown = {}, status = 201): Promise<T> {
-    const reply = expectStatus(await this.send(`POST ${path}`, { body, limitMs: 60_000 }), status);
+    const reply = expectStatus(await this.send(`POST ${path}`, { body, limitMs: 120_000 }), status);
     return (reply.bytes.length > 0 ? reply.json<T>() : {}) as T;
   }
 

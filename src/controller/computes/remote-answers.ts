@@ -66,7 +66,8 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
-    node_types: Array.isArray(node_types) ? nodeTypes.filter((type) => node_types.includes(type)) : [],
+    // In the compute's own order.
+    node_types: Array.isArray(node_types) ? node_types.filter((type) => nodeTypes.includes(type)) : [],
     ...(typeof platform === 'string' && { platform }),
     ...(link_streams === true && { link_streams }),
     ...((link_encryption === 'preferred' || link_encryption === 'required') && { link_encryption }),
