@@ -116,6 +116,8 @@ describe('single keys', () => {
     assert.equal(await hint.count(), 0);
     await help.getByRole('switch', { name: 'Single keys run commands' }).check();
     await page.keyboard.press('Escape');
+    // The canvas has the focus again.
+    await page.locator('svg.canvas:focus').waitFor();
     await help.waitFor({ state: 'detached' });
     await page.keyboard.press('l');
     await hint.waitFor();
