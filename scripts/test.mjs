@@ -1,5 +1,5 @@
 /**
- * All tests: first the tools (types, lint and format), then the files that take minutes, then all others, beside the code and in `test/`.
+ * All tests: first the tools (`test/tools`: tsc and Biome), then the files that take minutes, then all others, beside the code and in `test/`.
  * Arguments that are files or patterns replace this selection; `--test-name-pattern=TEXT` and `--test-only` select tests in them.
  */
 import { parseArgs } from 'node:util';

@@ -105,6 +105,8 @@ export const NodeUpdate = Type.Object(
     name: Type.Optional(GivenName()),
     node_id: Type.Optional(Uuid),
     node_type: Type.Optional(oneOf(nodeTypes)),
+    // GNS3's clients may send the adapters among the properties.
+    properties: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { properties: { custom_adapters: CustomAdapters } })),
   },
   named('NodeUpdate'),
 );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
-import { createNode, createProject, withServer } from '../support/with-server.ts';
+import { createNode, createProject, tinyVm, withServer } from '../support/with-server.ts';
 import { withFixture, worldOf } from './fixture.ts';
 import { fill, withValue } from './json-route.ts';
 import { jsonRoutes } from './json-routes.ts';
@@ -97,6 +97,18 @@ test('a project is exported whatever its name', async () => {
     );
     await bench.client.delete(`/v2/projects/${project_id}`);
   }
+});
+
+test('custom adapters of a wrong shape are refused among the properties, too', async () => {
+  const project = await createProject(bench.client);
+  const node = await createNode(bench.client, project, 'qemu', { properties: tinyVm });
+  const path = `${project.path}/nodes/${node.node_id}`;
+  for (const custom_adapters of ['text', [{ adapter_number: 'one' }], [{ adapter_number: 0, mac_address: 5 }]])
+    expectStatus(await bench.client.send(`PUT ${path}`, { body: { properties: { custom_adapters } } }), 400);
+  await bench.client.put(path, { properties: { custom_adapters: [{ adapter_number: 0, port_name: 'uplink' }] } });
+  await bench.client.post(`${project.path}/close`, {}, 204);
+  await bench.client.post(`${project.path}/open`);
+  await bench.client.delete(project.path);
 });
 
 test('a node keeps its console when a client says null', async () => {
