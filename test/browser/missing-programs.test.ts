@@ -29,7 +29,7 @@ describe('a compute without emulators, in the browser', () => {
   it('names the missing program and its package in the panel of a node, and nothing at a running node', async () => {
     await canvas(page).node('PC').click();
     await panel.getByText('apt-get install vpcs', { exact: true }).waitFor();
-    assert.deepEqual(await panel.locator('.plain-list strong').allTextContents(), ['vpcs']);
+    assert.equal((await panel.locator('.plain-list strong').allTextContents())[0], 'vpcs');
     await canvas(page).node('Switch').click();
     await panel.getByRole('heading', { name: 'Switch', exact: true }).waitFor();
     assert.equal(await panel.locator('.plain-list strong').count(), 0);

@@ -108,7 +108,7 @@ describe('settings that clients keep', () => {
     assert.deepEqual(await client.get('/v2/gns3vm/engines'), []);
     assert.deepEqual(await client.get('/v2/gns3vm/engines/vmware/vms'), []);
     expectFault(await client.send('GET /v2/gns3vm/engines/other/vms'), 409);
-    expectFault(await client.send('PUT /v2/gns3vm', { body: { enable: true } }), 409, /not present/);
+    expectFault(await client.send('PUT /v2/gns3vm', { body: { enable: true } }), 409, /engine .* is not available/);
     assert.deepEqual(await client.get('/v2/gns3vm'), before);
   });
 

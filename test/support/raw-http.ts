@@ -1,6 +1,7 @@
 /** Requests exactly as written: any method with any body, bytes that are no JSON, paths that no client library would send. */
 import assert from 'node:assert/strict';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 
 export interface Reply {
   readonly status: number;
@@ -18,7 +19,7 @@ export interface Ask {
   /** Sent unchanged. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
-  /** Default 30,000 ms. */
+  /** Default 120,000 ms. */
   readonly limitMs?: number;
   /** The rest of the answer is not waited for. */
   readonly readBytes?: number;
@@ -97,13 +98,15 @@ function split(line: string): [string, string] {
 }
 
 function replyOf(request: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Reply {
+  // As every client that accepts gzip.
+  const plain = () => (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes);
   return {
     request,
     status,
     headers,
     bytes,
-    text: () => bytes.toString('utf8'),
-    json: <T>() => JSON.parse(bytes.toString('utf8')) as T,
+    text: () => plain().toString('utf8'),
+    json: <T>() => JSON.parse(plain().toString('utf8')) as T,
   };
 }
 
