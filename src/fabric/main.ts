@@ -3,10 +3,12 @@
  * Nothing but frames and the control socket is on its event loop.
  */
 import { flushCompileCache } from 'node:module';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Control } from './control/control.ts';
 import { Fabric } from './control/fabric.ts';
 import { raisePriority } from './control/priority.ts';
+import { loadNative } from './ports/native.ts';
 
 /** Another fabric answers at the socket's path. */
 const exitTaken = 3;
@@ -22,7 +24,7 @@ async function main(): Promise<void> {
   // The last net: an unforeseen error of one port must not take all the others down.
   process.on('uncaughtException', (error) => say('error', error));
   process.on('SIGHUP', () => undefined);
-  const fabric = new Fabric();
+  const fabric = new Fabric({ native: await loadNative(), runDirectory: dirname(values.socket) });
   let ending = false;
   const end = async (why: string): Promise<void> => {
     if (ending) return;

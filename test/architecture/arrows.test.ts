@@ -37,13 +37,14 @@ const rootArrows: Record<string, readonly string[]> = {
   'version.ts': ['../package.json'],
 };
 /** What of the fabric others may use: its client and its protocol, never the data plane itself. */
-const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts'];
+const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts', 'fabric/redirection.ts'];
 /** Libraries that are known in one folder only. */
 const libraryHomes: Record<string, readonly string[]> = {
   fastify: ['http', 'serve.ts'],
   '@fastify/websocket': ['http'],
   ini: ['settings.ts'],
   'prom-client': ['http'],
+  koffi: ['fabric/ports/native.ts'],
 };
 
 /** Files of the server that the page imports at run time: constants, and no imports. */
