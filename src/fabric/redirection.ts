@@ -13,9 +13,7 @@ export const testPrefix = 'pbs';
 
 const fastPreference = 1;
 const slowPreference = 2;
-/** The first and only entry of the first hash table. @see tc-u32(8) */
-const entry = '800::800';
-const everything = `protocol all handle ${entry} u32 match u32 0 0`;
+const everything = 'protocol all u32 match u32 0 0';
 /** Numbers of shared actions are of the whole host: the first half byte keeps them apart from those that are counted up from 1. */
 const actionBase = 0x50000000;
 const actionMask = 0x0fffffff;
@@ -27,7 +25,7 @@ export function takeRules(at: string): string {
 
 /** What comes in at `from` leaves at `to`. */
 export function redirect(from: string, to: string): string {
-  return `filter replace dev ${from} ingress pref ${slowPreference} ${everything} action mirred egress redirect dev ${to}`;
+  return `filter add dev ${from} ingress pref ${slowPreference} ${everything} action mirred egress redirect dev ${to}`;
 }
 
 /** The number of the action that redirects what comes in at an interface of this index; no other interface gets that index later. */
@@ -44,9 +42,12 @@ export function removeAction(number: number): string {
   return `actions del action mirred index ${number}`;
 }
 
-/** What comes in at `from` goes where the action says, ahead of the rule that leads to the TAP interface. */
+/**
+ * What comes in at `from` goes where the action says, ahead of the rule that leads to the TAP interface. A rule that is already there
+ * is to be removed first: hash tables of u32 are numbered across preferences, so a rule cannot be replaced by its number.
+ */
 export function useAction(from: string, number: number): string {
-  return `filter replace dev ${from} ingress pref ${fastPreference} ${everything} action mirred index ${number}`;
+  return `filter add dev ${from} ingress pref ${fastPreference} ${everything} action mirred index ${number}`;
 }
 
 export function removeFast(from: string): string {

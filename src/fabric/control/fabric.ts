@@ -112,7 +112,7 @@ export class Fabric {
     clearInterval(this.#sampling);
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
-    this.#kernelPaths.close();
+    await this.#kernelPaths.close();
   }
 
   /** Those that these links need. */

@@ -7,6 +7,7 @@
  * starts next finds them, removes those of links that are no longer asked for (`forget`), and keeps the others.
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Native } from '../ports/native.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { actionOf, hostEndPrefix, removeAction, removeFast, shareAction, useAction } from '../redirection.ts';
@@ -25,6 +26,9 @@ export class KernelPaths {
   readonly #owner: string;
   /** Host ends whose rules are to be there. */
   readonly #wanted = new Set<string>();
+  /** Actions that no link has any more. */
+  readonly #unused = new Set<number>();
+  #discarding: NodeJS.Timeout | undefined;
   #test: Promise<string | undefined> | undefined;
 
   constructor(native: Native | undefined, owner: string) {
@@ -60,10 +64,38 @@ export class KernelPaths {
     if (commands.length > 0) await this.tc.run(commands);
   }
 
-  close(): void {
+  /** These actions are in use from now on. */
+  keep(actions: readonly number[]): void {
+    for (const action of actions) this.#unused.delete(action);
+  }
+
+  /** Removes actions a little later: the kernel lets go of a rule's action some time after the rule. */
+  discard(actions: readonly number[]): void {
+    for (const action of actions) this.#unused.add(action);
+    this.#discarding ??= setTimeout(() => void this.#discard(), discardMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#discarding);
+    for (let attempt = 0; attempt < lastAttempts && (await this.#discard()) !== ''; attempt += 1) await sleep(lastPauseMs);
     this.tc.close();
   }
+
+  /** Answers what failed. */
+  async #discard(): Promise<string> {
+    this.#discarding = undefined;
+    const actions = [...this.#unused];
+    if (actions.length === 0) return '';
+    const { reason } = await this.tc.run(actions.map(removeAction));
+    if (reason === '') this.keep(actions);
+    return reason;
+  }
 }
+
+const discardMs = 500;
+/** At the end of the process. */
+const lastAttempts = 5;
+const lastPauseMs = 20;
 
 /** The alias of an interface: whose it is. */
 async function readAlias(name: string): Promise<string> {
@@ -109,6 +141,8 @@ export class KernelPath {
       if (a === undefined || b === undefined || !isWanted()) return;
       const actions = [actionOf(a), actionOf(b)] as const;
       if (this.#actions?.join() !== actions.join()) await this.#begin(actions);
+      // A fabric that ran before may have left them; frames take the other rule meanwhile.
+      await this.#paths.tc.run(ends.map(removeFast));
       const { reason } = await this.#paths.tc.run([
         shareAction(actions[0], ends[1]),
         shareAction(actions[1], ends[0]),
@@ -133,7 +167,7 @@ export class KernelPath {
       await this.#remove();
       const actions = this.#actions;
       this.#actions = undefined;
-      if (actions) await this.#paths.tc.run(actions.map(removeAction));
+      if (actions) this.#paths.discard(actions);
     });
   }
 
@@ -166,7 +200,8 @@ export class KernelPath {
 
   /** Actions of a fabric that ran before have counted already. */
   async #begin(actions: readonly [number, number]): Promise<void> {
-    if (this.#actions) await this.#paths.tc.run(this.#actions.map(removeAction));
+    if (this.#actions) this.#paths.discard(this.#actions);
+    this.#paths.keep(actions);
     this.#base = await this.#paths.counters.read();
     this.#actions = actions;
   }
