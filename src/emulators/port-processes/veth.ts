@@ -10,7 +10,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { hostEndPrefix, ownTapPrefix, redirect, takeRules } from '../../fabric/redirection.ts';
 import { runTool } from '../../process/tool.ts';
-import { requireProgram } from '../host/find-program.ts';
+import { findProgram, requireProgram } from '../host/find-program.ts';
 import { ownName } from './socat.ts';
 
 export interface VethNames {
@@ -49,9 +49,10 @@ export async function makeVeth(wanted: WantedVeth): Promise<string | undefined> 
   const { tap, hostEnd, inside, containerPid } = wanted;
   const [ip, tc, nsenter] = await Promise.all([
     requireProgram('ip', 'iproute2'),
-    requireProgram('tc', 'iproute2'),
+    findProgram('tc'),
     requireProgram('nsenter', 'util-linux'),
   ]);
+  if (tc === undefined) return 'tc (package iproute2) is not installed';
   await removeInterfaces([tap, hostEnd]);
   try {
     await configure(ip, interfaceCommands(wanted), inside);
