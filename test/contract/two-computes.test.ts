@@ -1,4 +1,4 @@
-/** Two servers on one machine, both on loopback: one has the other as a compute. Links across, a compute that goes and comes back. */
+/** Two servers on loopback: one is a compute of the other. Links between them; a compute that is lost and found. */
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
