@@ -39,6 +39,7 @@ const commands = {
   test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
   conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },
   fuzz: { script: ['scripts/fuzz.mjs'], packages: emulators },
+  package: { script: ['packaging/deb/build.mjs'], packages: [] },
   check: { script: ['scripts/check.mjs'], packages: [] },
   doctor: { script: ['src/main.ts', 'doctor'], packages: [], production: true },
   bench: { script: ['bench/main.ts'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },
