@@ -37,6 +37,7 @@ const commands = {
   dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [], page: 'watch' },
   demo: { script: ['demo/main.ts'], packages: emulators, page: 'build' },
   test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
+  shots: { script: ['scripts/shots.mjs'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },
   conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },
   fuzz: { script: ['scripts/fuzz.mjs'], packages: emulators },
   package: { script: ['packaging/deb/build.mjs'], packages: [] },
