@@ -398,7 +398,14 @@ export const texts = {
     ways: 'Direction',
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
-    groups: { time: 'Delay and rate', loss: 'Loss', damage: 'Damage and order', repeat: 'Repeatability', others: 'More' },
+    groups: {
+      time: 'Delay and rate',
+      loss: 'Loss',
+      damage: 'Damage and order',
+      scope: 'Only these frames',
+      repeat: 'Repeatability',
+      others: 'More',
+    },
     notSet: 'not set',
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>
