@@ -180,6 +180,10 @@ export const texts = {
     auto_start: { label: 'Start all nodes when the project opens' },
     auto_open: { label: 'Open when the server starts' },
     auto_close: { label: 'Close when no client is connected', hint: 'Closing stops its nodes.' },
+    replicate_link_state: {
+      label: 'Show guests the state of links',
+      hint: 'A link is down while it is suspended or the other node does not run.',
+    },
   },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 

@@ -21,6 +21,8 @@ export interface ProjectRecord {
   readonly variables: readonly { name: string; value?: string }[] | null;
   /** The folder is ours to remove as a whole: it was made for the project, or was a project's already. */
   readonly owned: boolean;
+  /** Guests also see that the node at the other end does not run, and containers see what machines see. Default false. */
+  readonly replicate_link_state?: boolean;
 }
 
 export interface NodeRecord {
