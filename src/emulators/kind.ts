@@ -91,6 +91,10 @@ export interface Kind {
     readonly duplicate: boolean;
     /** Make its disks larger. Default false. */
     readonly resizeDisk?: true;
+    /**
+     * Its guests see that a link is missing or suspended, also in projects that do not replicate the state of links. Default false.
+     */
+    readonly replicateLinkState?: true;
     /** `start` answers 200 with the node; otherwise 204. */
     readonly startAnswersNode: boolean;
     /** `port_number` chooses the port (otherwise `adapter_number` does and `port_number` is ignored). */

@@ -19,6 +19,7 @@ export const filterTypes = [
   'delay',
   'latency',
   'jitter',
+  'match',
   'seed',
 ] as const;
 export type FilterType = (typeof filterTypes)[number];
@@ -165,6 +166,14 @@ export const filterTable: readonly FilterRow[] = [
       { name: 'Distribution (uniform, normal or pareto)', type: 'text', choices: distributions },
       { name: 'Frames may overtake', type: 'int', unit: '(0 no, 1 yes)', minimum: 0, maximum: 1 },
     ],
+  },
+  {
+    type: 'match',
+    name: 'Match (BPF)',
+    description:
+      'Limits all other filters to the frames that match one of the expressions, one expression per line. Other frames pass ' +
+      'unimpaired, and overtake those that wait.',
+    parameters: [{ name: 'Expressions', type: 'text' }],
   },
   {
     type: 'seed',

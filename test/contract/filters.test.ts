@@ -29,6 +29,10 @@ describe('filters that are stored', () => {
     [{ bpf: ['icmp[icmptype] == 8'] }, { bpf: ['icmp[icmptype] == 8'] }],
     [{ bpf: ['  arp \n'] }, { bpf: ['arp'] }],
     [{ bpf: ['arp\nicmp'] }, { bpf: ['arp\nicmp'] }],
+    [
+      { packet_loss: [5], match: [' udp port 53 '] },
+      { packet_loss: [5], match: ['udp port 53'] },
+    ],
     [{ latency: ['25'] }, { latency: [25] }],
     [{ frequency_drop: [0], packet_loss: [7] }, { packet_loss: [7] }],
     [{ latency: [0], delay: [0, 5], corrupt: [0], packet_loss: [0] }, {}],
@@ -129,6 +133,7 @@ describe('filters that are refused', () => {
     { delay_ab_ba: [1] },
     { delay_ab: [1], latency_ab: [1] },
     { bpf_ab: ['no such words here'] },
+    { match: ['no such words here'] },
   ];
   for (const filters of refused) {
     test(`${JSON.stringify(filters)}: 400 that names the known ones, and the old set stays`, async () => {
@@ -191,7 +196,7 @@ describe('available_filters', () => {
     const others = (await offers()).slice(5);
     assert.deepEqual(
       others.map(({ type }) => type),
-      ['bandwidth', 'burst_loss', 'duplicate', 'reorder', 'jitter', 'seed'],
+      ['bandwidth', 'burst_loss', 'duplicate', 'reorder', 'jitter', 'match', 'seed'],
     );
     for (const { name, description, parameters } of others) {
       assert.ok(name && description.length > 20 && parameters.length > 0, name);

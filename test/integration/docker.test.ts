@@ -112,6 +112,23 @@ describe('containers', { skip }, () => {
     await client.post(`${compute}/unpause`, {}, 204);
     await pings(left);
 
+    const carrier = (isUp: boolean) =>
+      ask(left, `until grep ${Number(isUp)} /sys/class/net/eth1/carrier; do sleep 0.1; done; echo se""en`, /seen/);
+    await carrier(true);
+    await client.put(project.path, { replicate_link_state: true });
+    await client.put(link, { suspend: true }, 201);
+    await carrier(false);
+    await client.put(link, { suspend: false }, 201);
+    await carrier(true);
+    await act(project, two, 'stop');
+    await carrier(false);
+    await client.put(project.path, { replicate_link_state: false });
+    await carrier(true);
+    await act(project, two, 'start');
+    const back = await shell(two);
+    await ask(back, 'ip addr add 10.5.0.2/24 dev eth0; echo do""ne', /done/);
+    back.close();
+
     await server.kill9();
     await server.restart();
     await client.post(`${project.path}/open`);

@@ -14,6 +14,7 @@ export const filterGroups = {
   time: ['delay', 'jitter', 'bandwidth'],
   loss: ['packet_loss', 'burst_loss', 'frequency_drop', 'bpf'],
   damage: ['corrupt', 'duplicate', 'reorder'],
+  scope: ['match'],
   repeat: ['seed'],
 } as const;
 

@@ -18,6 +18,7 @@ export interface ProjectInput {
   readonly name: string | null;
   readonly path?: string | null;
   readonly variables?: ProjectRecord['variables'];
+  readonly replicate_link_state?: boolean;
 }
 
 /** Body of a node's creation: the compute's own keys, and the kind's. */
@@ -67,6 +68,10 @@ export class ComputeProjects {
     return node;
   }
 
+  findNode(nodeId: string): ComputeNode | undefined {
+    return this.#nodes.get(nodeId.toLowerCase())?.node;
+  }
+
   /** A node of this kind in any project. */
   anyNode(type: NodeType, nodeId: string): ComputeNode {
     const found = this.#nodes.get(idOf(nodeId, 'node_id'));
@@ -83,7 +88,8 @@ export class ComputeProjects {
       if (known) return known;
       const path = await placeFor(this.#context.settings, projectId, input.path);
       const owned = await makeFolder(path);
-      const record = { project_id: projectId, name: input.name, path, variables: input.variables ?? null, owned };
+      const { name, variables = null, replicate_link_state = false } = input;
+      const record = { project_id: projectId, name, path, variables, owned, replicate_link_state };
       await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);
       this.#projects.set(key, project);

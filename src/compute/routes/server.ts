@@ -2,7 +2,7 @@
 import { route, Stream } from '../../api/route.ts';
 import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
 import { named } from '../../schema/common.ts';
-import { Capabilities } from '../../schema/compute.ts';
+import { Capabilities, linkFeatures } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
 import { HostStatistics, NetworkInterface, TakenPorts } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
@@ -23,6 +23,7 @@ export function serverRoutes({ context, figures, findings, version }: ComputeRou
       version,
       platform: process.platform,
       node_types: [...drivers.keys()],
+      link_features: [...linkFeatures],
       link_streams: Server.link_streams,
       ...(isEncryption(Server.link_encryption) && { link_encryption: Server.link_encryption }),
     })),

@@ -2,7 +2,7 @@
 
 import type { Transport } from '../../api/transport.ts';
 import type { ComputeApi } from '../../compute/api.ts';
-import type { ComputeObject } from '../../schema/compute.ts';
+import type { ComputeObject, LinkFeature } from '../../schema/compute.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ComputeEntry } from '../model/topology.ts';
 import type { Usage } from './usage.ts';
@@ -45,6 +45,10 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.link_streams === true;
   }
 
+  hasLinkFeature(feature: LinkFeature): boolean {
+    return this.#transport.state.capabilities.link_features?.includes(feature) ?? false;
+  }
+
   /** Of links that go over TCP there; undefined: none. */
   get linkEncryption(): 'preferred' | 'required' | undefined {
     return this.#transport.state.capabilities.link_encryption;
@@ -74,7 +78,12 @@ export class RegisteredCompute {
     const { password: _password, ...record } = this.#record;
     const { connected, lastError } = this.#transport.state;
     // A matter between controller and compute.
-    const { link_streams: _streams, link_encryption: _encryption, ...capabilities } = this.#transport.state.capabilities;
+    const {
+      link_features: _features,
+      link_streams: _streams,
+      link_encryption: _encryption,
+      ...capabilities
+    } = this.#transport.state.capabilities;
     this.#object ??= canonical<ComputeObject>({
       ...record,
       capabilities,

@@ -1,7 +1,7 @@
 /** Answers of remote computes: what a failure means here, and replies checked before anything relies on them. */
 import { type Fault, fault } from '../../api/faults.ts';
 import { problemsOfReply } from '../../api/validate.ts';
-import type { Capabilities } from '../../schema/compute.ts';
+import { type Capabilities, linkFeatures } from '../../schema/compute.ts';
 import { nodeTypes } from '../../schema/node.ts';
 import type { Static, TSchema } from '../../schema/type.ts';
 
@@ -62,13 +62,14 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     return undefined;
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
-  const { version, node_types, platform, link_encryption, link_streams, ...more } = given as Record<string, unknown>;
+  const { version, node_types, platform, link_encryption, link_features, link_streams, ...more } = given as Record<string, unknown>;
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
     // In the compute's own order.
     node_types: Array.isArray(node_types) ? node_types.filter((type) => nodeTypes.includes(type)) : [],
     ...(typeof platform === 'string' && { platform }),
+    ...(Array.isArray(link_features) && { link_features: linkFeatures.filter((feature) => link_features.includes(feature)) }),
     ...(link_streams === true && { link_streams }),
     ...((link_encryption === 'preferred' || link_encryption === 'required') && { link_encryption }),
   };

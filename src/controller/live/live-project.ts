@@ -21,7 +21,7 @@ import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts'
 import { isUndoable } from '../model/view-settings.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
 import { ProjectCaptures } from './captures/project-captures.ts';
-import { ComputeAnnouncements } from './compute-announcements.ts';
+import { ComputeAnnouncements, computeSettings } from './compute-announcements.ts';
 import { removeUnusedPictures } from './drawings/pictures.ts';
 import { ProjectDrawings } from './drawings/project-drawings.ts';
 import { noticesOf } from './history/missed-notices.ts';
@@ -224,14 +224,11 @@ export class LiveProject {
         return undefined;
       };
       await this.changes.commitAll([{ change, apply }]);
-      const { variables } = entry;
-      if (isDeepStrictEqual(variables, was.variables)) return;
-      await forEachBounded(this.usedComputes(), concurrency, (compute) =>
-        compute.transport.send('PUT /v2/compute/projects/{project_id}', {
-          path: { project_id: this.projectId },
-          body: { variables },
-        }),
-      );
+      await forEachBounded(this.usedComputes(), concurrency, async (compute) => {
+        const body = computeSettings(entry, compute);
+        if (isDeepStrictEqual(body, computeSettings(was, compute))) return;
+        await compute.transport.send('PUT /v2/compute/projects/{project_id}', { path: { project_id: this.projectId }, body });
+      });
     });
   }
 

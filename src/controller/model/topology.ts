@@ -38,7 +38,9 @@ export interface ComputeEntry {
   readonly protocol: 'http' | 'https';
 }
 /** The project's own fields in the file. */
-export type ProjectEntry = Readonly<Omit<Project, 'filename' | 'name' | 'path' | 'status'> & { name: string }>;
+export type ProjectEntry = Readonly<
+  Omit<Project, 'filename' | 'name' | 'path' | 'replicate_link_state' | 'status'> & { name: string; replicate_link_state: boolean }
+>;
 
 export interface Topology {
   readonly project: ProjectEntry;
@@ -54,6 +56,7 @@ export const projectDefaults: Omit<ProjectEntry, 'name' | 'project_id'> = Object
   auto_start: false,
   drawing_grid_size: 25,
   grid_size: 75,
+  replicate_link_state: false,
   scene_height: 1000,
   scene_width: 2000,
   show_grid: false,
