@@ -6,7 +6,7 @@ import { fault } from '../../api/faults.ts';
 import { checkFilters } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
 import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
-import type { Filters } from '../../schema/filter.ts';
+import { type Filters, textsFirst } from '../../schema/filter.ts';
 import type { Nio, NioUdp } from '../../schema/nio.ts';
 import type { NioRecord } from '../store.ts';
 
@@ -45,7 +45,7 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
 }
 
 async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | BpfKey | 'suspend'>> {
-  const filters = checkFilters(nio.filters ?? {});
+  const filters = textsFirst(checkFilters(nio.filters ?? {}));
   const [bpf, bpf_ab, bpf_ba] = await Promise.all(bpfKeys.map((key) => compile(filters[key], compiler)));
   const directed = { ...(filters.bpf_ab && bpf_ab && { bpf_ab }), ...(filters.bpf_ba && bpf_ba && { bpf_ba }) };
   return { filters, bpf: bpf ?? [], ...directed, suspend: nio.suspend ?? false };

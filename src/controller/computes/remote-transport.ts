@@ -61,7 +61,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
     this.#address = address;
     this.#version = version;
     this.#replies = replies;
-    this.#connections = new RemoteConnections(address);
+    this.#connections = new RemoteConnections(address, version);
   }
 
   get state(): TransportState {

@@ -1,6 +1,6 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are sent. Nothing here does I/O. */
 import { fault } from '../../../api/faults.ts';
-import { type Filters, offeredFilters, reversed } from '../../../schema/filter.ts';
+import { type Filters, offeredFilters, reversed, textsFirst } from '../../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
@@ -107,7 +107,7 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresse
 /** Towards a compute `ab` is what leaves the node, whichever end of the link it is. */
 function effectiveFilters(entry: LinkEntry, node: OpenNode, end: 0 | 1): Filters {
   if (entry.suspend && !node.compute?.isLocal) return { frequency_drop: [-1] };
-  return end === 0 ? entry.filters : reversed(entry.filters);
+  return textsFirst(end === 0 ? entry.filters : reversed(entry.filters));
 }
 
 export function availableFilters({ entry, nodes }: OpenLink): readonly object[] {
