@@ -39,6 +39,8 @@ export interface ProjectView {
   /** Folder, absolute. */
   readonly path: string;
   readonly variables: readonly ProjectVariable[];
+  /** Where the numbers of its nodes begin. */
+  readonly numberFrom: number;
   /** UDP ports that were given to the project's clients and that no NIO uses yet. */
   readonly udpPorts: Set<number>;
 }

@@ -31,6 +31,9 @@ export const Capabilities = Type.Object(
     link_encryption: Type.Optional(
       oneOf(['preferred', 'required'], { description: 'Ours: links that go over TCP can be, or must be, encrypted' }),
     ),
+    number_ranges: Type.Optional(
+      Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),
+    ),
     link_streams: Type.Optional(Type.Boolean({ description: 'Ours: links to other computes can go over TCP' })),
   },
   { title: 'Capabilities' },

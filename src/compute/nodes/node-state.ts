@@ -68,6 +68,7 @@ export class NodeState {
       projectId: project_id,
       projectDirectory: this.project.path,
       variables: this.project.variables,
+      numberFrom: this.project.numberFrom,
       nodeId: this.id,
       name,
       directory: this.directory,

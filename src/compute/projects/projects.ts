@@ -18,6 +18,7 @@ export interface ProjectInput {
   readonly name: string | null;
   readonly path?: string | null;
   readonly variables?: ProjectRecord['variables'];
+  readonly number_from?: number;
 }
 
 /** Body of a node's creation: the compute's own keys, and the kind's. */
@@ -83,7 +84,8 @@ export class ComputeProjects {
       if (known) return known;
       const path = await placeFor(this.#context.settings, projectId, input.path);
       const owned = await makeFolder(path);
-      const record = { project_id: projectId, name: input.name, path, variables: input.variables ?? null, owned };
+      const { name, variables = null, number_from } = input;
+      const record = { project_id: projectId, name, path, variables, owned, ...(number_from && { number_from }) };
       await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);
       this.#projects.set(key, project);

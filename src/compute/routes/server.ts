@@ -28,7 +28,7 @@ export function serverRoutes({ context, figures, findings, version }: ComputeRou
         version,
         platform: process.platform,
         node_types: [...drivers.keys()],
-        ...(isOwnAgent(userAgent) && streamCapabilities(Server)),
+        ...(isOwnAgent(userAgent) && ownCapabilities(Server)),
       }),
     ),
     route(
@@ -59,9 +59,9 @@ export function serverRoutes({ context, figures, findings, version }: ComputeRou
   ];
 }
 
-/** Between computes of ours. */
-function streamCapabilities({ link_streams, link_encryption }: Settings['Server']) {
-  return { link_streams, ...(isEncryption(link_encryption) && { link_encryption }) };
+/** For controllers of ours. */
+function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) {
+  return { number_ranges: true, link_streams, ...(isEncryption(link_encryption) && { link_encryption }) };
 }
 
 function isEncryption(text: string): text is 'preferred' | 'required' {

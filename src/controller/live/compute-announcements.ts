@@ -54,10 +54,16 @@ export class ComputeAnnouncements {
     );
   }
 
-  async #announce({ isLocal, transport }: RegisteredCompute): Promise<void> {
-    const { folder, log, entry } = this.#options;
+  async #announce(compute: RegisteredCompute): Promise<void> {
+    const { isLocal, transport } = compute;
+    const { computes, folder, log, entry } = this.#options;
+    await transport.connect().catch(() => undefined);
+    const number_from = computes.numberFrom(compute);
     const { name, project_id, variables } = entry();
-    const body = { name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }) };
+    const body = {
+      ...{ name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }) },
+      ...(number_from !== undefined && { number_from }),
+    };
     try {
       await transport.send('POST /v2/compute/projects', { body });
     } catch (error) {

@@ -64,12 +64,13 @@ export function relabelled(ends: readonly LinkEnd[], given: readonly LinkEnd[]):
   });
 }
 
+/** A switch of a stock GNS3 compute cannot: there is no request for it. */
 export function canFilter(node: OpenNode): boolean {
+  if (isSwitch(node) && node.compute?.isStock) return false;
   return findKind(node.entry.node_type)?.can.filter === true;
 }
 
-/** A switch of a stock GNS3 compute cannot filter. */
-export function isSwitch(node: OpenNode): boolean {
+function isSwitch(node: OpenNode): boolean {
   return findKind(node.entry.node_type)?.inFabric === true;
 }
 
@@ -77,6 +78,13 @@ export function isSwitch(node: OpenNode): boolean {
 export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
   const ends = ([0, 1] as const).filter((end) => canFilter(nodes[end]));
   return ends.find((end) => !isSwitch(nodes[end])) ?? ends[0];
+}
+
+/** @throws `link_unfiltered` when the link's traffic is to be changed, and neither end can do so */
+export function requireFilter({ filters, suspend }: LinkEntry, nodes: Two<OpenNode>): void {
+  if (!suspend && Object.keys(filters).length === 0) return;
+  const [one, other] = nodes.map(({ entry }) => entry.name);
+  if (filteringEnd(nodes) === undefined) throw fault('link_unfiltered', { one: String(one), other: String(other) });
 }
 
 /** Where the frames of a link go. */
