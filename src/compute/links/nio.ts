@@ -6,7 +6,7 @@ import { fault } from '../../api/faults.ts';
 import { checkFilters } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
 import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
-import type { Filters } from '../../schema/filter.ts';
+import { type Filters, textsFirst } from '../../schema/filter.ts';
 import type { Nio, NioUdp } from '../../schema/nio.ts';
 import type { BpfTables, NioRecord } from '../store.ts';
 
@@ -53,7 +53,7 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
 }
 
 async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | 'suspend'> & BpfTables> {
-  const filters = checkFilters(nio.filters ?? {});
+  const filters = textsFirst(checkFilters(nio.filters ?? {}));
   const used = bpfKeys.filter((key) => filters[key]);
   const programs = await Promise.all(used.map(async (key) => [key, await compile(filters[key], compiler)] as const));
   return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false };

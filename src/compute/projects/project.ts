@@ -32,6 +32,9 @@ export class ComputeProject implements ProjectView {
   get name(): string {
     return this.#record.name ?? this.id;
   }
+  get numberFrom(): number {
+    return this.#record.number_from ?? 0;
+  }
   get variables(): NonNullable<ProjectRecord['variables']> {
     return this.#record.variables ?? [];
   }
