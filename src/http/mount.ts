@@ -89,6 +89,8 @@ export function send(reply: FastifyReply, status: number, value: unknown, texts:
   if (value instanceof Tagged) return sendTagged(reply, status, value, texts);
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);
+    // Headers leave at once, although the first byte of the stream may be long in coming.
+    reply.raw.once('pipe', () => reply.raw.flushHeaders());
     return reply.send(value.source instanceof Uint8Array ? Buffer.from(value.source) : value.source);
   }
   reply.code(status);

@@ -44,7 +44,7 @@ async function lab(env: Record<string, string>) {
   const [one, two] = nodes as [NodeBody, NodeBody];
   const [console, other] = consoles as [TelnetClient, TelnetClient];
   const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one), end(two)] });
-  const pings = () => ask(console, 'ping -c 2 -W 5 10.8.0.2; echo en""d', / 0% packet loss.*end/s);
+  const pings = (by = console) => ask(by, 'ping -c 2 -W 5 10.8.0.2; echo en""d', / 0% packet loss.*end/s);
   await pings();
   assert.equal((await client.get<{ carrier: string }>(`${project.path}/links/${link_id}/stats`)).carrier, 'fabric');
   const finish = async () => {
@@ -52,7 +52,7 @@ async function lab(env: Record<string, string>) {
     other.close();
     await client.delete(project.path);
   };
-  return { server, client, project, pings, finish };
+  return { server, client, project, one, pings, finish };
 }
 
 const socatsOf = (server: { dataDir: string; runtimeDirectory: string }) =>
@@ -60,7 +60,7 @@ const socatsOf = (server: { dataDir: string; runtimeDirectory: string }) =>
 
 describe('containers', { skip }, () => {
   test('without koffi: their TAP interfaces are held by socats; SIGKILL of one, and of one while no server runs', async () => {
-    const { server, client, project, pings, finish } = await lab({ PATCHBAY_NATIVE: 'off' });
+    const { server, client, project, one, pings, finish } = await lab({ PATCHBAY_NATIVE: 'off' });
     const [first] = socatsOf(server);
     assert.ok(first);
     process.kill(first.pid, 'SIGKILL');
@@ -71,7 +71,9 @@ describe('containers', { skip }, () => {
     await server.restart();
     await client.post(`${project.path}/open`);
     // The addresses were set by hand, so the interfaces are the same.
-    await finishes(pings);
+    const again = await openTelnet(one.console as number);
+    await pings(again);
+    again.close();
     await finish();
   });
 
@@ -83,8 +85,3 @@ describe('containers', { skip }, () => {
     await finish();
   });
 });
-
-/** The console is relayed by the next server, which a client connects to anew. */
-async function finishes(work: () => Promise<void>): Promise<void> {
-  await work();
-}

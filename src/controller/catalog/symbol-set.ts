@@ -36,6 +36,14 @@ const backgrounds: Readonly<Record<string, string>> = { blue: '#2f6fb2', red: '#
 const withoutTheme = 'green';
 const affinitySize: Size = Object.freeze({ width: 60, height: 60 });
 
+/** Files of the Affinity themes that no category has as its own: their names say what is drawn (`symbol-icons.ts`). */
+const affinityNames = [
+  'bug camera camera_dome coffee cog communications conversation dna dna2 dslam factory fingerprint firewall globe grid grid2 health house',
+  'inspect inspect2 inspect3 interconnect ip_phone laptop ldap light_bulb link loadbalancer nas nat2 office optical phone_cloud phone_old',
+  'phone_wireless pinpoint printer rj45 router2 router_cloud satellite satellite_dish scull server server_cluster shield statistics storage',
+  'tablet template tree user vm vrf wifi wlc xml',
+].flatMap((line) => line.split(' '));
+
 /** Category to file: of the classic theme, and of the others. */
 const categories: readonly (readonly [category: string, classic: string, affinity: string])[] = [
   ...kindSymbols.flatMap(({ name, theme }) => (theme ? [[theme.category, name, theme.affinity] as const] : [])),
@@ -58,7 +66,7 @@ function* classicSymbols(): Generator<[string, BuiltInSymbol]> {
 }
 
 function* affinitySymbols(): Generator<[string, BuiltInSymbol]> {
-  const names = [...new Set(categories.map(([, , name]) => name))];
+  const names = new Set([...categories.map(([, , name]) => name), ...affinityNames]);
   for (const shape of shapes) {
     for (const [colour, background] of Object.entries(backgrounds)) {
       const colours: Colours = { line: '#ffffff', fill: background, mark: '#ffffff' };

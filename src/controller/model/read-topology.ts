@@ -5,6 +5,7 @@ import { readRegularFile } from '../../lib/regular-file.ts';
 import { mapInTurns } from '../../lib/turns.ts';
 import { canonical } from './canonical.ts';
 import { linkFromFile } from './link-file.ts';
+import { projectFromFile } from './project-file.ts';
 import {
   type ProjectEntry,
   projectDefaults,
@@ -102,7 +103,7 @@ class Building {
   readonly #lists: Partial<Record<keyof FileLists, unknown[]>> = {};
 
   constructor({ topology: _topology, revision: _revision, type: _type, version: _version, ...project }: TopologyFile) {
-    this.#project = canonical({ ...projectDefaults, ...project }) as ProjectEntry;
+    this.#project = canonical({ ...projectDefaults, ...projectFromFile(project) }) as ProjectEntry;
   }
 
   async add(list: keyof FileLists, entries: readonly unknown[]): Promise<void> {

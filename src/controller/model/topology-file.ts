@@ -11,6 +11,7 @@ import { LinkInput } from '../../schema/link.ts';
 import { NodeCreate } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
+import { projectFromFile } from './project-file.ts';
 import { storedProjectFields } from './stored.ts';
 import { type ProjectEntry, projectDefaults, topologyRevision } from './topology.ts';
 import { upgradeFrom1x } from './upgrades/from-1x.ts';
@@ -74,7 +75,7 @@ export async function checkFile(bytes: Buffer, name: string): Promise<CheckedFil
  */
 export function listedEntry(bytes: Buffer, name: string): ProjectEntry {
   const { raw } = parseFile(bytes, name);
-  const { name: own, project_id, ...fields } = raw;
+  const { name: own, project_id, ...fields } = projectFromFile(raw);
   if (typeof project_id !== 'string' || !isUuid(project_id) || typeof own !== 'string' || own === '') {
     throw fault('project_damaged', { name, reason: 'it has no name or no id' });
   }

@@ -1,6 +1,6 @@
 /** What a project holds, in the form of its file (`.gns3`, revision 9). Source: GNS3's format. */
 import type { DrawingInput } from '../../schema/drawing.ts';
-import type { Filters } from '../../schema/filter.ts';
+import { type Filters, numbersFirst } from '../../schema/filter.ts';
 import type { LinkEnd, LinkInput } from '../../schema/link.ts';
 import type { Label, Node, NodeCreate } from '../../schema/node.ts';
 import type { Project } from '../../schema/project.ts';
@@ -38,7 +38,9 @@ export interface ComputeEntry {
   readonly protocol: 'http' | 'https';
 }
 /** The project's own fields in the file. */
-export type ProjectEntry = Readonly<Omit<Project, 'filename' | 'name' | 'path' | 'status'> & { name: string }>;
+export type ProjectEntry = Readonly<
+  Omit<Project, 'filename' | 'name' | 'path' | 'replicate_link_state' | 'status'> & { name: string; replicate_link_state: boolean }
+>;
 
 export interface Topology {
   readonly project: ProjectEntry;
@@ -54,6 +56,7 @@ export const projectDefaults: Omit<ProjectEntry, 'name' | 'project_id'> = Object
   auto_start: false,
   drawing_grid_size: 25,
   grid_size: 75,
+  replicate_link_state: false,
   scene_height: 1000,
   scene_width: 2000,
   show_grid: false,
@@ -96,7 +99,7 @@ export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
 export function toLinkEntry(link: Static<typeof LinkInput>): LinkEntry | undefined {
   if (link.link_id === undefined || link.nodes?.length !== 2) return undefined;
   return canonical<LinkEntry>({
-    filters: (link.filters ?? {}) as Filters,
+    filters: numbersFirst((link.filters ?? {}) as Filters),
     link_id: link.link_id,
     link_style: link.link_style ?? {},
     nodes: link.nodes,

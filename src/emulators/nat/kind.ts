@@ -37,6 +37,7 @@ export const natKind: Kind = {
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
   ...uplinkFacts,
   needsVmCompute: true,
+  hasFolder: () => undefined,
   programs: [
     {
       name: 'passt',

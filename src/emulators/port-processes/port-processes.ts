@@ -120,6 +120,10 @@ export class PortProcesses<Facts> {
     return served && this.#service.spec(served.facts);
   }
 
+  find(port: number): Facts | undefined {
+    return this.#ports.get(port)?.facts;
+  }
+
   kept(): Record<string, KeptPort<Facts>> {
     const entries = [...this.#ports].map(([port, { child, logFile, facts }]) => {
       return [port, { pid: child?.pid ?? 0, startTime: child?.startTime ?? 0, logFile, facts }] as const;
