@@ -24,6 +24,7 @@ import type {
 } from './protocol.ts';
 
 export type { FabricPlace } from './connection/find-fabric.ts';
+export { probeCapabilities } from './connection/probe-capabilities.ts';
 
 export interface FabricRestored {
   readonly pid: number;

@@ -1,5 +1,5 @@
 /**
- * The fabric process: `main.ts --socket PATH`. It moves frames until it is asked to quit; the server that started it may come and go.
+ * The fabric process: `main.ts --socket PATH`; with `--capabilities` it only prints what it could do here. It moves frames until it is asked to quit; the server that started it may come and go.
  * Nothing but frames and the control socket is on its event loop.
  */
 import { flushCompileCache } from 'node:module';
@@ -14,7 +14,8 @@ import { loadNative } from './ports/native.ts';
 const exitTaken = 3;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { socket: { type: 'string' } } });
+  const { values } = parseArgs({ options: { socket: { type: 'string' }, capabilities: { type: 'boolean' } } });
+  if (values.capabilities) return showCapabilities();
   if (!values.socket) {
     console.error('usage: main.ts --socket PATH');
     process.exit(2);
@@ -49,6 +50,13 @@ async function main(): Promise<void> {
   // Now rather than at the end, which may come without notice: the next start is quicker for it.
   flushCompileCache();
   say(`listens at ${values.socket}`);
+}
+
+/** For the doctor. */
+async function showCapabilities(): Promise<void> {
+  const fabric = new Fabric({ native: await loadNative(), runDirectory: '' });
+  process.stdout.write(`${JSON.stringify(await fabric.capabilities())}\n`);
+  await fabric.close();
 }
 
 function say(what: string, error?: unknown): void {

@@ -17,7 +17,7 @@ const arrows: Record<string, readonly string[]> = {
   compute: ['api', 'schema', 'emulators', 'fabric', 'process', 'lib'],
   controller: ['api', 'schema', 'lib', 'emulators/kinds.ts', 'emulators/kind.ts', 'compute/api.ts'],
   http: ['api', 'lib'],
-  doctor: ['emulators', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
+  doctor: ['emulators', 'fabric', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
 /** Files that other layers may import types of, and nothing that runs. */
 const typesOnly = ['compute/api.ts'];

@@ -3,8 +3,8 @@
  * on each host end (`redirection.ts`). Only links that do nothing to their frames are carried so; which those are is decided by the link.
  *
  * Theory of operation: a host end always has a rule that leads to its TAP interface, which the compute made with it. The rule of the
- * kernel's path is ahead of it, so adding and removing it switches the link without a gap. The rules outlive this process; whoever
- * starts next finds them, removes those of links that are no longer asked for (`forget`), and keeps the others.
+ * kernel's path is ahead of it, so adding and removing it switches the link without a gap. The rules outlive this process; the next fabric
+ * finds them, removes those of links that are no longer asked for (`forget`), and keeps the others.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -6,7 +6,7 @@ import type { DirectionStats } from '../protocol.ts';
 
 export interface HostCounts {
   readonly kernel: KernelCounts;
-  /** Frames that each interface of the host dropped on their way out. */
+  /** Frames that each interface of the host dropped instead of transmitting them. */
   readonly dropped: ReadonlyMap<string, number>;
 }
 
