@@ -25,6 +25,7 @@ import { compressJson } from './compression.ts';
 import { addBasicAuth, type Credentials } from './credentials.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { knownHosts } from './known-hosts.ts';
+import { sendLargeInPieces } from './large-answers.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
 import { addPage } from './page.ts';
@@ -93,6 +94,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   refuseOddRequests(app.server, serverHeader);
   requests.watch(app);
   compressJson(app);
+  sendLargeInPieces(app);
   endRefusedUpgrades(app);
   lingerAfterEarlyAnswers(app);
   limitClients(app, limits.clients, serverHeader);
