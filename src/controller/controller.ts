@@ -143,6 +143,7 @@ export class Controller {
       staging: parts.staging,
       restores: parts.restores,
       version: options.version,
+      floorBytes: Server.min_free_bytes,
     });
   }
 
