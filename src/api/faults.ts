@@ -16,6 +16,7 @@ const table = {
   invalid_request: { status: 400, says: 'Invalid request: {reason}' },
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
+  body_too_many_values: { status: 413, says: 'The request body has more than {limit} values: send it in parts' },
   unauthorized: { status: 401, says: 'Authentication is required' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: {
