@@ -11,6 +11,7 @@ import { LinkInput } from '../../schema/link.ts';
 import { NodeCreate } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
+import { noConsoleOf } from './no-console.ts';
 import { projectFromFile } from './project-file.ts';
 import { storedProjectFields } from './stored.ts';
 import { type ProjectEntry, projectDefaults, topologyRevision } from './topology.ts';
@@ -128,6 +129,6 @@ function tolerateNode(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const { appliance_id, ...rest } = node as Record<string, unknown>;
   if (appliance_id !== undefined && rest.template_id === undefined) rest.template_id = appliance_id;
-  if (rest.console_type === null) rest.console_type = 'none';
+  if (rest.console_type === null) rest.console_type = noConsoleOf(rest.node_type);
   return rest;
 }
