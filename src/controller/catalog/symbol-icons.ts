@@ -3,12 +3,12 @@
  * (`phone_wireless`, `inspect3`) choose the picture. The artwork is our own.
  */
 
-type Pair = readonly [number, number];
+type Coordinates = readonly [number, number];
 
 const ring = (x: number, y: number, radius: number) => `<circle cx="${x}" cy="${y}" r="${radius}"/>`;
 const open = (path: string) => `<path d="${path}" fill="none"/>`;
-const dots = (...places: readonly Pair[]) => places.map(([x, y]) => ring(x, y, 3)).join('');
-const box = ([x, y]: Pair, [width, height]: Pair, round = 4) =>
+const dots = (...places: readonly Coordinates[]) => places.map(([x, y]) => ring(x, y, 3)).join('');
+const box = ([x, y]: Coordinates, [width, height]: Coordinates, round = 4) =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${round}"/>`;
 const rack = (x: number, y: number) => box([x, y], [40, 24]) + dots([x + 9, y + 12]) + open(`M${x + 18} ${y + 12} h14`);
 
