@@ -180,6 +180,10 @@ export const texts = {
     auto_start: { label: 'Start all nodes when the project opens' },
     auto_open: { label: 'Open when the server starts' },
     auto_close: { label: 'Close when no client is connected', hint: 'Closing stops its nodes.' },
+    replicate_link_state: {
+      label: 'Show guests the state of links',
+      hint: 'A link is down while it is suspended or the other node does not run.',
+    },
   },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
@@ -398,7 +402,14 @@ export const texts = {
     ways: 'Direction',
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
-    groups: { time: 'Delay and rate', loss: 'Loss', damage: 'Damage and order', repeat: 'Repeatability', others: 'More' },
+    groups: {
+      time: 'Delay and rate',
+      loss: 'Loss',
+      damage: 'Damage and order',
+      scope: 'Only these frames',
+      repeat: 'Repeatability',
+      others: 'More',
+    },
     notSet: 'not set',
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>

@@ -89,6 +89,8 @@ export async function send(reply: FastifyReply, status: number, value: unknown, 
   if (value instanceof Tagged) return sendTagged(reply, status, value, texts);
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);
+    // Headers leave at once, although the first byte of the stream may be long in coming.
+    reply.raw.once('pipe', () => reply.raw.flushHeaders());
     const { source } = value;
     return reply.send(source instanceof Uint8Array ? Buffer.from(source.buffer, source.byteOffset, source.byteLength) : source);
   }

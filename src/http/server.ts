@@ -23,6 +23,7 @@ import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
 import { addBasicAuth, type Credentials } from './credentials.ts';
+import { CapitalizedResponse } from './header-names.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { knownHosts } from './known-hosts.ts';
 import { sendLargeInPieces } from './large-answers.ts';
@@ -125,6 +126,7 @@ function fastifyOptions(
     headersTimeout: headersMs,
     requireHostHeader: false,
     shouldUpgradeCallback: isWebSocket,
+    ServerResponse: CapitalizedResponse,
   };
   return {
     loggerInstance: log,

@@ -33,6 +33,9 @@ export class ComputeProject implements ProjectView {
   get name(): string {
     return this.#record.name ?? this.id;
   }
+  get numberFrom(): number {
+    return this.#record.number_from ?? 0;
+  }
   get variables(): NonNullable<ProjectRecord['variables']> {
     return this.#record.variables ?? [];
   }
@@ -43,13 +46,20 @@ export class ComputeProject implements ProjectView {
     return { name, project_id, variables };
   }
 
-  /** Only the variables can be changed, and they always are: missing ones are removed. */
-  update(variables: ProjectRecord['variables']): Promise<void> {
+  get replicatesLinkState(): boolean {
+    return this.#record.replicate_link_state ?? false;
+  }
+
+  /** These can be changed, and always are: missing variables are removed. */
+  update(settings: Required<Pick<ProjectRecord, 'variables' | 'replicate_link_state'>>): Promise<void> {
     return this.whileThere(async () => {
-      if (isDeepStrictEqual(variables, this.#record.variables)) return;
-      const next = { ...this.#record, variables };
+      const before = this.#record;
+      const next = { ...before, ...settings };
+      if (isDeepStrictEqual(next, before)) return;
       await this.context.store.setProject(next);
       this.#record = next;
+      if (settings.replicate_link_state === before.replicate_link_state) return;
+      for (const node of this.nodes.values()) void node.showLinkStates();
     });
   }
 

@@ -15,14 +15,14 @@ import type { Symbols } from '../catalog/symbols.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { toProjectEntry } from '../log/actions/project-rules.ts';
-import { type Captured, ProjectLog } from '../log/project-log.ts';
+import { type Captured, type OpenedLog, ProjectLog } from '../log/project-log.ts';
 import { type ProjectState, topologyOf } from '../log/project-state.ts';
 import type { LogRecord, ProjectChange } from '../log/records.ts';
 import type { ComputeEntry, LinkEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
 import { ProjectCaptures } from './captures/project-captures.ts';
-import { ComputeAnnouncements } from './compute-announcements.ts';
+import { ComputeAnnouncements, computeSettings } from './compute-announcements.ts';
 import { removeUnusedPictures } from './drawings/pictures.ts';
 import { ProjectDrawings } from './drawings/project-drawings.ts';
 import { noticesOf } from './history/missed-notices.ts';
@@ -83,7 +83,8 @@ export class LiveProject {
   /** A clean end: where links' frames went is of no use to the next opening. */
   #forgetPorts = false;
 
-  private constructor(log: ProjectLog, state: ProjectState, options: LiveProjectOptions) {
+  private constructor({ start, state }: OpenedLog, options: LiveProjectOptions) {
+    const log = start(() => this.#capture());
     const { folder, configsPath, symbols, computes } = options;
     this.projectId = state.project.project_id;
     this.folder = folder;
@@ -122,7 +123,6 @@ export class LiveProject {
     this.captures = new ProjectCaptures({ host: context, links, nodes, store: options.captures.of(this.projectId) });
     this.drawings = new ProjectDrawings(context);
     this.undo = new ProjectUndo(this);
-    log.snapshotFrom(() => this.#capture());
   }
 
   /** Reads the project and makes what it holds on the computes. @throws when file or log cannot be read */
@@ -130,20 +130,26 @@ export class LiveProject {
     const file = join(options.folder, options.filename);
     const onSnapshotFailed = (error: unknown) =>
       options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
-    const { log, state, cutBytes } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    const opened = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    const { state, cutBytes } = opened;
     if (cutBytes > 0)
       options.log.warn({ file }, `the last record of ${file}.log was incomplete and was cut off (${cutBytes} bytes)`);
-    // Other programs may still want to read the file as it was.
-    if (state.upgradedFrom !== undefined) {
-      await copyFile(file, `${file}.backup${state.upgradedFrom}`);
-      await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
+    const live = new LiveProject(opened, options);
+    try {
+      // Other programs may still want to read the file as it was.
+      if (state.upgradedFrom !== undefined) {
+        await copyFile(file, `${file}.backup${state.upgradedFrom}`);
+        await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
+      }
+      await live.#restore(state);
+    } catch (error) {
+      await live.#log.close();
+      throw error;
     }
-    const live = new LiveProject(log, state, options);
-    await live.#restore(state);
     // Where frames of links go now must be known after a crash, or links of running nodes would be interrupted.
     if (!isDeepStrictEqual(live.links.udpPorts(), Object.fromEntries(state.udpPorts)))
       await live.writeSnapshot().catch(onSnapshotFailed);
-    else if (state.upgradedFrom !== undefined || log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
+    else if (state.upgradedFrom !== undefined || live.#log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
     return live;
   }
 
@@ -221,14 +227,11 @@ export class LiveProject {
         return undefined;
       };
       await this.changes.commitAll([{ change, apply }]);
-      const { variables } = entry;
-      if (isDeepStrictEqual(variables, was.variables)) return;
-      await forEachBounded(this.usedComputes(), concurrency, (compute) =>
-        compute.transport.send('PUT /v2/compute/projects/{project_id}', {
-          path: { project_id: this.projectId },
-          body: { variables },
-        }),
-      );
+      await forEachBounded(this.usedComputes(), concurrency, async (compute) => {
+        const body = computeSettings(entry, compute);
+        if (isDeepStrictEqual(body, computeSettings(was, compute))) return;
+        await compute.transport.send('PUT /v2/compute/projects/{project_id}', { path: { project_id: this.projectId }, body });
+      });
     });
   }
 

@@ -1,5 +1,6 @@
 /** The text of a project file: keys sorted, four spaces. Made in slices, so that a large project does not hold up requests. */
 import { linkToFile } from './link-file.ts';
+import { projectToFile } from './project-file.ts';
 import { type Topology, topologyRevision } from './topology.ts';
 
 /** Time after which other work gets a turn, milliseconds. */
@@ -9,7 +10,7 @@ const sliceMs = 5;
 export async function topologyText(topology: Topology, version: string): Promise<Buffer[]> {
   const writer = new SlicedWriter();
   const fields: Record<string, unknown> = {
-    ...topology.project,
+    ...projectToFile(topology.project),
     revision: topologyRevision,
     type: 'topology',
     version,

@@ -38,7 +38,7 @@ const upload = (entries: readonly HandEntry[]) =>
   client.send(`POST /v2/projects/${randomUUID()}/import`, { raw: zipByHand(entries), limitMs });
 const archiveOf = (content: string, method = 8) => upload([{ name: 'project.gns3', content, method }]);
 
-/** What holds the loop by itself does so each time; a collection of garbage, or code that is compiled, does not. */
+/** A request that holds the loop does so each time; garbage collection and compilation do not. */
 const mostTries = 3;
 
 async function held(fn: () => Promise<unknown>, beforeNextTry?: () => Promise<void>): Promise<void> {
