@@ -146,6 +146,7 @@ export class Controller {
       staging: parts.staging,
       restores: parts.restores,
       version: options.version,
+      asArchives: Server.snapshot_archives,
     });
   }
 

@@ -78,6 +78,10 @@ const table = {
       'Links between two Patchbay computes that go over TCP are encrypted; `required`: no link to another compute carries frames in the clear; `off`',
     ),
     clear_credentials: ours(false, 'Send user and password to computes over plain HTTP also at addresses that are not private'),
+    snapshot_archives: ours(
+      false,
+      'Snapshots are GNS3’s archives, which a stock server that opens the project folder can restore; off: folders, which need no packing',
+    ),
     same_compute_version: ours(
       true,
       'A remote compute must have the version of this server (what follows a `-` does not count), as GNS3’s releases demand; off: the same major and minor number are enough, as for a `2.2.60.dev1`',
