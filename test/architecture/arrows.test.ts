@@ -29,7 +29,7 @@ const rootArrows: Record<string, readonly string[]> = {
   'main.ts': ['command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
   'serve.ts': [
     ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
-    ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page'],
+    ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page', '../appliances'],
   ],
   'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'demo-lab.ts', 'settings.ts', 'version.ts'],
   'demo-lab.ts': ['api', 'schema', '../demo/lab.ts'],
