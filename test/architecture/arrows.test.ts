@@ -26,7 +26,7 @@ const arrows: Record<string, readonly string[]> = {
 const typesOnly = ['compute/api.ts'];
 /** The files at the root of `src`, which put the program together: `../` is a file outside `src` that they start or read by its path. */
 const rootArrows: Record<string, readonly string[]> = {
-  'main.ts': ['command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
+  'main.ts': ['cli', 'command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
   'serve.ts': [
     ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
     ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page'],
@@ -51,8 +51,8 @@ const libraryHomes: Record<string, readonly string[]> = {
   saxes: ['lab'],
 };
 
-/** Files of the server that the page imports at run time: constants, and no imports. */
-const constantsOfPage = ['src/schema/pcap.ts'];
+/** Files of the server that the page imports at run time: formats, and no imports. */
+const constantsOfPage = ['src/schema/pcap.ts', 'src/lib/telnet.ts'];
 
 /** Files outside the kinds' folders that name kinds: the lists, and names that coincide with a kind's. */
 const kindNamers: Readonly<Record<string, string>> = {
@@ -176,7 +176,7 @@ describe('architecture', () => {
     assert.deepEqual(kindNames("// 'docker'\n/** iou: */ const text = 'a cloud: docker';"), []);
   });
 
-  it('lets the page know of the server types of the schema, and constants of file formats', async () => {
+  it('lets the page know of the server types of the schema, and formats', async () => {
     const wrong: string[] = [];
     for (const file of await pageFiles()) {
       const text = await readFile(join(web, file), 'utf8');
@@ -190,7 +190,7 @@ describe('architecture', () => {
     assert.deepEqual(wrong, []);
   });
 
-  it('gives the page constants that import nothing', () => {
+  it('gives the page formats that import nothing', () => {
     assert.deepEqual(
       imports.filter(({ from }) => constantsOfPage.includes(`src/${from}`)),
       [],
