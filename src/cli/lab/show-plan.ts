@@ -36,7 +36,11 @@ export function showDrift(lines: readonly DriftLine[], out: CliOutput): void {
     for (const { field, project, file } of changes)
       out.print(`      ${field}: ${short(project)} in the project, ${short(file)} in the file`);
   }
-  out.print(lines.length === 0 ? 'No drift: the project is as the file says.' : `${lines.length} difference${lines.length === 1 ? "" : "s"}.`);
+  out.print(
+    lines.length === 0
+      ? 'No drift: the project is as the file says.'
+      : `${lines.length} difference${lines.length === 1 ? '' : 's'}.`,
+  );
 }
 
 function short(value: unknown): string {
