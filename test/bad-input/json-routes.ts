@@ -1,4 +1,4 @@
-/** Every route with a JSON body: a body that is good, and what sort each field of it is. */
+/** Every route with a JSON body: a valid body, and the type of each field. */
 import { randomUUID } from 'node:crypto';
 import { computeRoutes } from './compute-routes.ts';
 import type { Ids, JsonRoute } from './json-route.ts';
@@ -163,6 +163,12 @@ const controller: JsonRoute[] = [
       drawings: list,
       ...prefixed('drawings.0', drawing),
     },
+  },
+  {
+    line: 'POST /v2/projects/{project_id}/bulk/delete',
+    // Unknown ids: nothing is deleted.
+    good: () => ({ nodes: [randomUUID()], links: [randomUUID()], drawings: [randomUUID()] }),
+    fields: { nodes: list, 'nodes.0': uuid, links: list, 'links.0': uuid, drawings: list, 'drawings.0': uuid },
   },
   {
     line: 'POST /v2/projects/{project_id}/snapshots',

@@ -85,8 +85,9 @@ describe('a lab of all kinds', () => {
     assert.deepEqual(await plan(lab), []);
     assert.equal((await list<Node>(project, 'nodes')).length, 17);
     const vm = (await list<Node>(project, 'nodes')).find(({ name }) => name === 'VM');
+    assert.ok(vm);
     assert.deepEqual(
-      vm?.ports.map(({ name }) => name),
+      vm.ports.map(({ name }) => name),
       ['mgmt', 'Gi0/1'],
     );
   });

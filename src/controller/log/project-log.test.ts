@@ -36,8 +36,8 @@ interface Opened {
 }
 
 async function open(file: string, changed = {}): Promise<Opened> {
-  const { log, state } = await ProjectLog.open(file, { ...options, ...changed });
-  log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
+  const { start, state } = await ProjectLog.open(file, { ...options, ...changed });
+  const log = start(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
   const put = (entry: NodeEntry) => {
     const was = state.nodes.get(entry.node_id);
     const change: ProjectChange = was
