@@ -436,6 +436,12 @@ export const texts = {
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
+    carrier: {
+      kernel: 'Carried by the kernel, directly between the containers.',
+      fabric: 'Carried by the fabric on this compute.',
+      stream: 'Carried over TCP to another compute.',
+      udp: 'Carried as datagrams to another compute.',
+    },
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
   },

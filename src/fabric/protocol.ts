@@ -21,13 +21,21 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 7;
+export const protocolVersion = 8;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
 
 /** How frames get to another compute. */
 export type PeerCarrier = 'stream' | 'udp';
+
+/** What the fabric's process can do on this host. */
+export interface FabricCapabilities {
+  /** It can hold TAP interfaces. */
+  taps: boolean;
+  /** Why the kernel cannot carry links here; null when it can. */
+  kernelObstacle: string | null;
+}
 
 export interface Hello {
   version: number;
@@ -78,8 +86,8 @@ export interface FabricLinkStats {
   since: number;
   /** True while the port can carry frames (stream connected, datagram socket bound). */
   connected: { a: boolean; b: boolean };
-  /** How frames get to another compute now; undefined where no end leads to a Patchbay compute. */
-  carrier?: PeerCarrier;
+  /** How frames get to another compute now, or that the kernel carries them; undefined for all other links. */
+  carrier?: PeerCarrier | 'kernel';
   ab: DirectionStats;
   ba: DirectionStats;
   /** Undefined when there is none. */
@@ -154,13 +162,15 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
     ? FabricLinkStats[]
     : R extends { op: 'load' }
       ? FabricLoad
-      : R extends { op: 'switch_stats' }
-        ? SwitchStats[]
-        : R extends { op: 'addresses' }
-          ? AddressEntry[]
-          : R extends { op: 'apply' | 'sync' }
-            ? LinkFailure[]
-            : null;
+      : R extends { op: 'capabilities' }
+        ? FabricCapabilities
+        : R extends { op: 'switch_stats' }
+          ? SwitchStats[]
+          : R extends { op: 'addresses' }
+            ? AddressEntry[]
+            : R extends { op: 'apply' | 'sync' }
+              ? LinkFailure[]
+              : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

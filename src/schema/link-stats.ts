@@ -47,10 +47,12 @@ const CaptureFigures = Type.Object(
 );
 export type CaptureFigures = Static<typeof CaptureFigures>;
 
-const carriers = ['fabric', 'stream', 'udp'] as const;
+const carriers = ['kernel', 'fabric', 'stream', 'udp'] as const;
 /** How frames get from one end to the other. */
 export type Carrier = (typeof carriers)[number];
-const howCarried = 'fabric: both ends are on one compute; stream, udp: over TCP, or as datagrams, to another one';
+const howCarried =
+  'kernel: from one container to the other, not through the fabric; fabric: both ends are on one compute; ' +
+  'stream, udp: over TCP, or as datagrams, to another one';
 
 /** A node's port with a link that carries frames now, as its compute reports it. */
 export const PortStats = Type.Object(

@@ -40,6 +40,7 @@ export function LinkGraph({ link }: { readonly link: Link }) {
         <Graph key={measure.label} measure={measure} history={history} />
       ))}
       {stats && <Losses stats={stats} />}
+      {stats?.carrier && <p class="hint">{texts.graph.carrier[stats.carrier]}</p>}
     </section>
   );
 }

@@ -69,6 +69,11 @@ export class Direction implements ScheduledQueue {
     return this.#stages.queues;
   }
 
+  /** No frame is in it. */
+  get isIdle(): boolean {
+    return this.#queue.frames === 0 && !this.#busy;
+  }
+
   /** As `PortOwner.received`. */
   receive(buffer: Buffer, start: number, end: number, frames: number): boolean {
     const rules = this.#rules;
