@@ -16,6 +16,7 @@ const table = {
   invalid_request: { status: 400, says: 'Invalid request: {reason}' },
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
+  body_too_many_values: { status: 413, says: 'The request body has more than {limit} values: send it in parts' },
   unauthorized: { status: 401, says: 'Authentication is required' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: {
@@ -161,6 +162,7 @@ const table = {
   capture_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not captured', exception: 'NodeError' },
   capture_file_invalid: { status: 400, says: '"{file}" is not a valid name of a capture file: {reason}' },
   capture_file_taken: { status: 409, says: 'Another capture writes to "{file}": choose another name', exception: 'NodeError' },
+  capture_file_active: { status: 409, says: 'A capture writes to "{file}": stop it first' },
   capture_id_taken: { status: 409, says: 'There is a capture with the id {capture_id} already' },
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },

@@ -26,6 +26,7 @@ import { addBasicAuth, type Credentials } from './credentials.ts';
 import { CapitalizedResponse } from './header-names.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { knownHosts } from './known-hosts.ts';
+import { sendLargeInPieces } from './large-answers.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
 import { addPage } from './page.ts';
@@ -94,6 +95,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   refuseOddRequests(app.server, serverHeader);
   requests.watch(app);
   compressJson(app);
+  sendLargeInPieces(app);
   endRefusedUpgrades(app);
   lingerAfterEarlyAnswers(app);
   limitClients(app, limits.clients, serverHeader);

@@ -27,7 +27,7 @@ describe('native', { skip }, () => {
     assert.equal(calls.openTap('pbsnothing'), -ENODEV);
     for (const name of ['', 'sixteen-letters!', '\0']) assert.ok(calls.openTap(name) < 0, name);
     const { name } = await upTap(context, calls);
-    // It is temporary, so another process cannot attach to it.
+    // It is not persistent: no second descriptor attaches to it.
     assert.ok(calls.openTap(name) < 0);
   });
 
@@ -56,7 +56,7 @@ describe('native', { skip }, () => {
     assert.equal(calls.write(-1, buffer, 0, 100), -EBADF);
   });
 
-  it('reads what the host sends, into the middle of a buffer, when it is readable', async (context) => {
+  it('reads what the host sends, into the middle of a buffer, when frames are waiting', async (context) => {
     const { name, descriptor } = await upTap(context, calls);
     const other = await upTap(context, calls);
     const buffer = Buffer.alloc(4096, 0xee).subarray(1000, 3000);
