@@ -8,7 +8,7 @@ import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts'
 import { FabricLink, type LinkTools, type Programs, translatePrograms } from '../links/link.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { Native } from '../ports/native.ts';
-import { TapAccess } from '../ports/port-tap.ts';
+import { InterfaceMemory } from '../ports/port-interface.ts';
 import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { Switches } from '../switches/switches.ts';
@@ -48,7 +48,7 @@ export class Fabric {
       captureFiles: new CaptureFileLocks(),
       switches: this.switches,
       times: new SampleTimes(performance.now()),
-      taps: native && new TapAccess(native),
+      taps: native && new InterfaceMemory(native),
       kernelPaths: this.#kernelPaths,
     };
   }
