@@ -26,6 +26,8 @@ interface Group {
 export interface TcResult {
   /** Why commands failed; empty when none did. */
   readonly reason: string;
+  /** tc ended meanwhile: some of the commands may not have been run. */
+  readonly isLost: boolean;
   /** What `show` shows. */
   readonly output: string;
 }
@@ -118,7 +120,7 @@ export class Tc {
       const isFailed = group.reasons.length > 0;
       if (group.shows && group.output === undefined && !isFailed) return;
       this.#groups.shift();
-      group.settle({ reason: group.reasons.join('; '), output: group.output ?? '' });
+      group.settle({ reason: group.reasons.join('; '), isLost: false, output: group.output ?? '' });
       this.#limit?.refresh();
     }
     if (this.#groups.length > 0) return;
@@ -132,7 +134,7 @@ export class Tc {
     child?.kill();
     clearTimeout(this.#limit);
     this.#limit = undefined;
-    for (const { settle } of this.#groups.splice(0)) settle({ reason: `tc: ${cause}`, output: '' });
+    for (const { settle } of this.#groups.splice(0)) settle({ reason: `tc: ${cause}`, isLost: true, output: '' });
   }
 }
 
