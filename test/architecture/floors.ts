@@ -25,7 +25,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['links'],
     ['captures', 'switches'],
     ['ports', 'delays'],
-    ['filters'],
+    ['filters', 'schedules'],
     ['frames.ts', 'bpf-compile.ts'],
     ['protocol.ts'],
     ['requests.ts'],

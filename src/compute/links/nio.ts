@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fault } from '../../api/faults.ts';
-import { checkFilters } from '../../api/filters.ts';
+import { checkFilters, scheduleOf } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
 import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
 import type { Filters } from '../../schema/filter.ts';
@@ -52,11 +52,15 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
   return nio as NioUdp;
 }
 
-async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | 'suspend'> & BpfTables> {
+async function checkEffects(
+  nio: NioUdp,
+  compiler: BpfCompiler,
+): Promise<Pick<NioRecord, 'filters' | 'schedule' | 'suspend'> & BpfTables> {
   const filters = checkFilters(nio.filters ?? {});
+  const schedule = nio.schedule && scheduleOf(nio.schedule);
   const used = bpfKeys.filter((key) => filters[key]);
   const programs = await Promise.all(used.map(async (key) => [key, await compile(filters[key], compiler)] as const));
-  return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false };
+  return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false, ...(schedule && { schedule }) };
 }
 
 /** One program for each line. */

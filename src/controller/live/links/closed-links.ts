@@ -7,7 +7,7 @@ import { type LinkObject, listed, noCapture } from './link.ts';
 
 export function closedLinks(state: ProjectState): LinkObject[] {
   const linkType = linkTypes(state);
-  return Array.from(state.links.values(), (entry) =>
+  return Array.from(state.links.values(), ({ schedule: _schedule, ...entry }) =>
     listed({
       ...entry,
       ...noCapture,

@@ -4,6 +4,7 @@ import { type Filters, offeredFilters, reversed } from '../../../schema/filter.t
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
+import { reversedSchedule } from '../../../schema/schedule-rules.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import { assemble, canonical } from '../../model/canonical.ts';
 import { findKind } from '../../model/node.ts';
@@ -93,6 +94,7 @@ export interface LinkRoute {
 export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams }: LinkRoute): Two<NioUdp> {
   const filtering = filteringEnd(nodes);
   const nio = (end: 0 | 1): NioUdp => ({
+    ...(end === filtering && scheduleFor(entry, nodes[end], end)),
     type: 'nio_udp',
     lport: ports[end],
     rhost: addresses[end === 0 ? 1 : 0],
@@ -102,6 +104,12 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresse
     ...(streams && { stream: streams[end] }),
   });
   return [nio(0), nio(1)];
+}
+
+/** Nothing for a compute that runs none. */
+function scheduleFor({ schedule }: LinkEntry, { compute }: OpenNode, end: 0 | 1): Pick<NioUdp, 'schedule'> {
+  if (!schedule || !compute?.hasLinkFeature('schedules')) return {};
+  return { schedule: (end === 0 ? schedule : reversedSchedule(schedule)) as NonNullable<NioUdp['schedule']> };
 }
 
 /** Towards a compute `ab` is what leaves the node, whichever end of the link it is. */
@@ -149,8 +157,9 @@ interface LinkObjectParts extends Omit<OpenLink, 'object'> {
 }
 
 export function linkObject({ entry, capture, linkType, projectId }: LinkObjectParts): LinkObject {
+  const { schedule: _schedule, ...fields } = entry;
   return assemble<LinkObject>({
-    ...entry,
+    ...fields,
     ...(capture ?? noCapture),
     link_type: linkType,
     nodes: entry.nodes as LinkEnd[],
