@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
+import { loadCompiler } from './api/validate.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
@@ -24,6 +25,8 @@ import { apiVersion, version } from './version.ts';
 
 /** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
 const endWithinMs = 1800;
+/** Until then the first page or client has what it asked for; its first change need not wait for the validator. */
+const warmUpAfterMs = 1000;
 /** Made by `scripts/build-page.mjs`. */
 const pageFolder = join(import.meta.dirname, '../.cache/page');
 
@@ -66,6 +69,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     throw error;
   });
   await controller.listening(url);
+  setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;

@@ -38,6 +38,9 @@ export const Capabilities = Type.Object(
     link_features: Type.Optional(
       Type.Array(oneOf(linkFeatures), { description: 'Ours: what requests may use of links beyond the GNS3 API' }),
     ),
+    number_ranges: Type.Optional(
+      Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),
+    ),
     link_streams: Type.Optional(Type.Boolean({ description: 'Ours: links to other computes can go over TCP' })),
   },
   { title: 'Capabilities' },

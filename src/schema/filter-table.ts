@@ -68,7 +68,7 @@ const percent = (name: string): FilterParameter => ({
 });
 const milliseconds = (name: string): FilterParameter => ({ name, type: 'int', unit: 'ms', minimum: 0, maximum: 32767 });
 
-/** GNS3's first, in the order in which clients know them. The first value of each is 0 or empty when it does not act. */
+/** GNS3's first, in the order in which clients know them. The text of each, or else its first value, is empty or 0 when it does not act. */
 export const filterTable: readonly FilterRow[] = [
   {
     type: 'frequency_drop',
@@ -161,10 +161,11 @@ export const filterTable: readonly FilterRow[] = [
     name: 'Jitter of the delay',
     description:
       'How the jitter of the delay is distributed: uniform within it, or normal or pareto with it as standard deviation. Frames ' +
-      'keep their order unless the second value is 1.',
+      'keep their order unless they may overtake.',
+    // GNS3's desktop client sends the numbers of a filter before its texts.
     parameters: [
-      { name: 'Distribution (uniform, normal or pareto)', type: 'text', choices: distributions },
       { name: 'Frames may overtake', type: 'int', unit: '(0 no, 1 yes)', minimum: 0, maximum: 1 },
+      { name: 'Distribution (uniform, normal or pareto)', type: 'text', choices: distributions },
     ],
   },
   {

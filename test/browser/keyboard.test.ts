@@ -50,6 +50,29 @@ describe('a lab by keyboard alone', () => {
     await focusIsOn('svg.canvas');
   });
 
+  it('leaves link mode with Escape, right after a port is chosen and while the link is being created', async () => {
+    const gate = Promise.withResolvers<void>();
+    await page.route(`**${path}/links`, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await select('PC1');
+    await press('l');
+    await page.getByText('PC1 Ethernet0 →').waitFor();
+    await select('Switch1');
+    await press('l');
+    await focusIsOn('.ports button');
+    await page.evaluate(chooseAndEscape);
+    await page.locator('.tool-hint').waitFor({ state: 'detached' });
+    gate.resolve();
+    await page.locator('.link').waitFor({ state: 'attached' });
+    assert.equal(await page.locator('.tool-hint').count(), 0);
+    await page.unroute(`**${path}/links`);
+    const [link] = await links();
+    await client.delete(`${path}/links/${link?.link_id}`);
+    await page.locator('.link').waitFor({ state: 'detached' });
+  });
+
   it('is wired: a node, L, the next node, L', async () => {
     for (const name of ['PC1', 'PC2']) {
       await select(name);
@@ -158,6 +181,13 @@ describe('a lab by keyboard alone', () => {
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));
 });
+
+/** Escape in the task of the choice: the menu is removed, and no frame has been drawn since. */
+const chooseAndEscape = `(async () => {
+  document.activeElement.click();
+  while (document.querySelector('.ports')) await undefined;
+  document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
+})()`;
 
 const names = new Map<string, string>();
 const hasEnd = ({ nodes: ends }: Link, name: string) => ends.some(({ node_id }) => names.get(node_id) === name);

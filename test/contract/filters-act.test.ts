@@ -49,7 +49,7 @@ describe('the effect of a filter on pings', () => {
       const trips = await pinger.whole(count);
       assert.equal(trips.length, count);
       assert.ok((trips[0] ?? 0) >= 49, `${trips[0]} ms is too early`);
-      // Delayed twice on each way none would be.
+      // Twice the delay in each direction would exceed this.
       await someEarlierThan(98);
     });
   }

@@ -49,9 +49,15 @@ describe('filters that are stored', () => {
       { duplicate: [1], reorder: [25, 5] },
     ],
     [
-      { delay: [20, 5], jitter: [' Normal ', 1] },
-      { delay: [20, 5], jitter: ['normal', 1] },
+      { delay: [20, 5], jitter: [1, ' Normal '] },
+      { delay: [20, 5], jitter: [1, 'normal'] },
     ],
+    // The order of 0.2, and numbers as text.
+    [{ jitter: ['pareto', 1] }, { jitter: [1, 'pareto'] }],
+    [{ jitter_ba: ['pareto'] }, { jitter_ba: [0, 'pareto'] }],
+    [{ jitter: ['1', 'pareto'] }, { jitter: [1, 'pareto'] }],
+    [{ jitter: [1] }, {}],
+    [{ jitter: [1, ''] }, {}],
     [
       { packet_loss_ab: [5], delay: [1], delay_ba: [9], bpf_ab: ['arp'] },
       { packet_loss_ab: [5], delay: [1], delay_ba: [9], bpf_ab: ['arp'] },
@@ -64,7 +70,7 @@ describe('filters that are stored', () => {
         burst_loss: [0, 0, 0, 0],
         duplicate: [0],
         reorder: [0, 0],
-        jitter: ['', 0],
+        jitter: [0, ''],
         delay_ab: [0, 0],
         bpf_ba: [''],
       },
@@ -124,8 +130,8 @@ describe('filters that are refused', () => {
     { burst_loss: [1, 2, 3, 4, 5] },
     { reorder: [5, 1001] },
     { jitter: ['gaussian'] },
-    { jitter: [1] },
     { jitter: ['normal', 2] },
+    { jitter: ['normal', 'normal'] },
     { seed: [2_147_483_648] },
     { seed: [1.5] },
     { seed_ab: [1] },
@@ -230,7 +236,7 @@ describe('available_filters', () => {
 });
 
 test('a link that is sent back whole keeps its filters', async () => {
-  const filters = { bandwidth: [1000, 0], delay_ab: [10], jitter: ['pareto', 0], packet_loss: [0.1], seed: [42] };
+  const filters = { bandwidth: [1000, 0], delay_ab: [10], jitter: [0, 'pareto'], packet_loss: [0.1], seed: [42] };
   await bench.client.put(link, { filters }, 201);
   const whole = await bench.client.get<object>(link);
   assert.deepEqual((await bench.client.put<{ filters: unknown }>(link, whole, 201)).filters, filters);

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
@@ -68,6 +69,8 @@ describe('containers', { skip }, () => {
     assert.deepEqual([image, adapters], ['pb-test:latest', 1]);
     assert.match(String(mac_address), /^02:42:(?:[0-9a-f]{2}:){3}00$/);
     assert.match(String(container_id), /^[0-9a-f]{64}$/);
+    const answer = await client.get(`${project.computePath}/docker/nodes/${node.node_id}`);
+    assertClosed(answer, nodeAnswers.docker ?? {}, 'docker');
     const console = await shell(node);
     await ask(console, 'env', /COLOUR=blue/);
     await ask(console, 'echo "I am $WHO, $(hostname), $FROM_IMAGE"', new RegExp(`I am ${node.name}, ${node.name}, yes`));

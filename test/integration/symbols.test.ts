@@ -39,6 +39,35 @@ describe('built-in symbols', () => {
     assert.deepEqual(await client.get('/v2/symbols/:/symbols/classic/router.svg/dimensions'), { width: 66, height: 45 });
   });
 
+  test('of the Affinity themes are drawn by what their names mean, in the colour of the theme', async () => {
+    const symbols = (await list()).filter(({ theme }) => theme === 'Affinity-circle-red');
+    assert.ok(symbols.length >= 70, `${symbols.length} symbols`);
+    const others = new Map<string, string[]>();
+    for (const { symbol_id, filename } of symbols) {
+      const picture = expectStatus(await raw(symbol_id), 200).text();
+      assert.match(picture, /<circle cx="50" cy="50" r="50" stroke="none" fill="#b23a3a"\/>/);
+      assert.doesNotMatch(picture, /NaN|undefined/);
+      const blue = (await raw(symbol_id.replace('circle/red', 'square/blue'))).text();
+      assert.match(blue, /fill="#2f6fb2"/, filename);
+      others.set(picture, [...(others.get(picture) ?? []), filename.replace('.svg', '')]);
+    }
+    // Variants of one thing share its picture, and no others do: none is the fallback.
+    const variants = [...others.values()].filter(({ length }) => length > 1).map((names) => names.toSorted().join(' '));
+    assert.deepEqual(variants.toSorted(), [
+      'camera camera_dome',
+      'client_vm vm',
+      'communications wifi wlc',
+      'dna dna2',
+      'firewall firewall3',
+      'grid grid2',
+      'inspect inspect2 inspect3',
+      'ip_phone phone_wireless',
+      'nas storage',
+      'phone_cloud phone_old',
+      'router router2',
+    ]);
+  });
+
   test('serve the themes', async () => {
     const themes = await client.get<Record<string, Record<string, string>>>('/v2/default_symbols');
     assert.equal(Object.keys(themes).length, 7);

@@ -1,6 +1,6 @@
 /** A popup at a point of the window: a press outside closes it, and it stays inside the window. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { keepFocus } from './focus.ts';
 
 interface PopupProps {
@@ -24,7 +24,8 @@ export function Popup({ x, y, close, label, children }: PopupProps) {
     popup.style.top = `${Math.max(marginPx, Math.min(y, innerHeight - height - marginPx))}px`;
     popup.querySelector<HTMLElement>('input, button:not(:disabled)')?.focus({ preventScroll: true });
   }, [x, y]);
-  useEffect(() => {
+  // A layout effect: a passive one ends only after the next frame, and would take an Escape pressed before that.
+  useLayoutEffect(() => {
     const away = (event: Event) => {
       if (!element.current?.contains(event.target as Node)) close();
     };

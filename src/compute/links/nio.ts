@@ -6,7 +6,7 @@ import { fault } from '../../api/faults.ts';
 import { checkFilters, scheduleOf } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
 import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
-import type { Filters } from '../../schema/filter.ts';
+import { type Filters, textsFirst } from '../../schema/filter.ts';
 import type { Nio, NioUdp } from '../../schema/nio.ts';
 import type { BpfTables, NioRecord } from '../store.ts';
 
@@ -56,7 +56,7 @@ async function checkEffects(
   nio: NioUdp,
   compiler: BpfCompiler,
 ): Promise<Pick<NioRecord, 'filters' | 'schedule' | 'suspend'> & BpfTables> {
-  const filters = checkFilters(nio.filters ?? {});
+  const filters = textsFirst(checkFilters(nio.filters ?? {}));
   const schedule = nio.schedule && scheduleOf(nio.schedule);
   const used = bpfKeys.filter((key) => filters[key]);
   const programs = await Promise.all(used.map(async (key) => [key, await compile(filters[key], compiler)] as const));

@@ -1,7 +1,7 @@
 /** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
 import type { DirectionStats, FabricLinkStats, FrameRate } from '../../fabric/protocol.ts';
 import { gns3CaptureId } from '../../schema/capture.ts';
-import { reversed } from '../../schema/filter.ts';
+import { numbersFirst, reversed } from '../../schema/filter.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/link-stats.ts';
 import { capturesOf } from '../store.ts';
 import { type Binding, type FabricWiring, isPair } from './wiring.ts';
@@ -64,7 +64,7 @@ function figuresOf({ rates, delay, ...counts }: DirectionStats): DirectionFigure
 function figuresOfSchedule({ schedule }: FabricLinkStats, side: 'a' | 'b'): Pick<PortStats, 'schedule'> {
   if (!schedule) return {};
   const { startedAt, elapsedMs, filters, suspend } = schedule;
-  const seen = side === 'a' ? filters : reversed(filters);
+  const seen = numbersFirst(side === 'a' ? filters : reversed(filters));
   return { schedule: { started_at: startedAt, elapsed: Math.round(elapsedMs), filters: seen, suspend } };
 }
 

@@ -19,6 +19,7 @@ export interface ProjectInput {
   readonly path?: string | null;
   readonly variables?: ProjectRecord['variables'];
   readonly replicate_link_state?: boolean;
+  readonly number_from?: number;
 }
 
 /** Body of a node's creation: the compute's own keys, and the kind's. */
@@ -88,8 +89,9 @@ export class ComputeProjects {
       if (known) return known;
       const path = await placeFor(this.#context.settings, projectId, input.path);
       const owned = await makeFolder(path);
-      const { name, variables = null, replicate_link_state = false } = input;
-      const record = { project_id: projectId, name, path, variables, owned, replicate_link_state };
+      const { name, variables = null, replicate_link_state = false, number_from } = input;
+      const numbers = { ...(number_from && { number_from }) };
+      const record = { project_id: projectId, name, path, variables, owned, replicate_link_state, ...numbers };
       await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);
       this.#projects.set(key, project);

@@ -8,7 +8,14 @@ import type { ComputeRouteContext } from './route-context.ts';
 
 /** The compute takes a controller's whole project and uses the name, the folder, the id, the variables and `replicate_link_state`. */
 const Create = Type.Object(
-  { ...ProjectUpdate.properties, name: nullable(Name()), project_id: Type.Optional(nullable(Uuid)) },
+  {
+    ...ProjectUpdate.properties,
+    name: nullable(Name()),
+    project_id: Type.Optional(nullable(Uuid)),
+    number_from: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 255, description: 'Ours: nodes with numbers get the first free one from here on' }),
+    ),
+  },
   strict,
 );
 const Update = Type.Object({ ...ProjectUpdate.properties, name: Type.Optional(nullable(Name())) }, strict);

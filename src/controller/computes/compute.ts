@@ -40,6 +40,17 @@ export class RegisteredCompute {
     return this.id === localComputeId;
   }
 
+  /** A stock GNS3 compute, as far as it has answered: only computes of ours say whether they have streams. */
+  get isStock(): boolean {
+    const { version, link_streams } = this.#transport.state.capabilities;
+    return version !== null && link_streams === undefined;
+  }
+
+  /** Numbers of its nodes can begin elsewhere than at 0. */
+  get hasNumberRanges(): boolean {
+    return this.#transport.state.capabilities.number_ranges === true;
+  }
+
   /** Links to other computes can go over TCP there. */
   get hasLinkStreams(): boolean {
     return this.#transport.state.capabilities.link_streams === true;
@@ -82,6 +93,7 @@ export class RegisteredCompute {
       link_features: _features,
       link_streams: _streams,
       link_encryption: _encryption,
+      number_ranges: _ranges,
       ...capabilities
     } = this.#transport.state.capabilities;
     this.#object ??= canonical<ComputeObject>({

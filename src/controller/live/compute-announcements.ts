@@ -63,11 +63,16 @@ export class ComputeAnnouncements {
   }
 
   async #announce(compute: RegisteredCompute): Promise<void> {
-    const { folder, log, entry } = this.#options;
+    const { computes, folder, log, entry } = this.#options;
     const { isLocal, transport } = compute;
+    await transport.connect().catch(() => undefined);
+    const number_from = computes.numberFrom(compute);
     const { name, project_id } = entry();
     const { variables, ...others } = computeSettings(entry(), compute);
-    const body = { name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }), ...others };
+    const body = {
+      ...{ name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }), ...others },
+      ...(number_from !== undefined && { number_from }),
+    };
     try {
       await transport.send('POST /v2/compute/projects', { body });
     } catch (error) {

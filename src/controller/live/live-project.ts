@@ -10,14 +10,15 @@ import type { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import type { Symbols } from '../catalog/symbols.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { toProjectEntry } from '../log/actions/project-rules.ts';
-import { type Captured, ProjectLog } from '../log/project-log.ts';
+import { type Captured, type OpenedLog, ProjectLog } from '../log/project-log.ts';
 import { type ProjectState, topologyOf } from '../log/project-state.ts';
 import type { LogRecord, ProjectChange } from '../log/records.ts';
-import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
+import type { ComputeEntry, LinkEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
 import { ProjectCaptures } from './captures/project-captures.ts';
@@ -82,7 +83,8 @@ export class LiveProject {
   /** A clean end: where links' frames went is of no use to the next opening. */
   #forgetPorts = false;
 
-  private constructor(log: ProjectLog, state: ProjectState, options: LiveProjectOptions) {
+  private constructor({ start, state }: OpenedLog, options: LiveProjectOptions) {
+    const log = start(() => this.#capture());
     const { folder, configsPath, symbols, computes } = options;
     this.projectId = state.project.project_id;
     this.folder = folder;
@@ -121,7 +123,6 @@ export class LiveProject {
     this.captures = new ProjectCaptures({ host: context, links, nodes, store: options.captures.of(this.projectId) });
     this.drawings = new ProjectDrawings(context);
     this.undo = new ProjectUndo(this);
-    log.snapshotFrom(() => this.#capture());
   }
 
   /** Reads the project and makes what it holds on the computes. @throws when file or log cannot be read */
@@ -129,20 +130,26 @@ export class LiveProject {
     const file = join(options.folder, options.filename);
     const onSnapshotFailed = (error: unknown) =>
       options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
-    const { log, state, cutBytes } = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    const opened = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    const { state, cutBytes } = opened;
     if (cutBytes > 0)
       options.log.warn({ file }, `the last record of ${file}.log was incomplete and was cut off (${cutBytes} bytes)`);
-    // Other programs may still want to read the file as it was.
-    if (state.upgradedFrom !== undefined) {
-      await copyFile(file, `${file}.backup${state.upgradedFrom}`);
-      await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
+    const live = new LiveProject(opened, options);
+    try {
+      // Other programs may still want to read the file as it was.
+      if (state.upgradedFrom !== undefined) {
+        await copyFile(file, `${file}.backup${state.upgradedFrom}`);
+        await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
+      }
+      await live.#restore(state);
+    } catch (error) {
+      await live.#log.close();
+      throw error;
     }
-    const live = new LiveProject(log, state, options);
-    await live.#restore(state);
     // Where frames of links go now must be known after a crash, or links of running nodes would be interrupted.
     if (!isDeepStrictEqual(live.links.udpPorts(), Object.fromEntries(state.udpPorts)))
       await live.writeSnapshot().catch(onSnapshotFailed);
-    else if (state.upgradedFrom !== undefined || log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
+    else if (state.upgradedFrom !== undefined || live.#log.isAhead) live.writeSnapshot().catch(onSnapshotFailed);
     return live;
   }
 
@@ -180,6 +187,8 @@ export class LiveProject {
 
   /** What a listener missed that has received everything up to `since`. */
   async missed(since: number): Promise<Missed> {
+    // A change whose notices are being sent counts as over, or the listener would receive them twice.
+    this.#notices.flush();
     const { seq } = this;
     if (since > seq) return 'unknown';
     const records = await this.#log.recordsAfter(since);
@@ -249,6 +258,7 @@ export class LiveProject {
     await this.#log
       .writeSnapshot()
       .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
+    this.#notices.flush();
     await this.#log.close();
   }
 
@@ -264,10 +274,12 @@ export class LiveProject {
 
   /** Listeners are sent all nodes, links and drawings. */
   async #restore(state: ProjectState): Promise<void> {
-    const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
+    const nodes = await mapInTurns(state.nodes.values(), (entry) => this.nodes.add(entry));
     await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
-    const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.linkOperations.add(entry)));
-    await forEachBounded(links, concurrency, async ({ link_id }) => {
+    const links = await mapInTurns(state.links.values(), (entry) => this.#addLink(entry) && entry);
+    await forEachBounded(links, concurrency, async (entry) => {
+      if (!entry) return;
+      const { link_id } = entry;
       await this.linkRecovery.restore(link_id, state.udpPorts.get(link_id));
       this.notify('link.created', this.links.get(link_id));
     });
@@ -278,11 +290,11 @@ export class LiveProject {
     });
   }
 
-  #addLink(linkId: string, add: () => boolean): boolean {
-    const isAdded = add();
+  #addLink(entry: LinkEntry): boolean {
+    const isAdded = this.linkOperations.add(entry);
     if (!isAdded)
       this.notify('log.warning', {
-        message: `The link ${linkId} was left out: a node of it does not exist, or a port has another link`,
+        message: `The link ${entry.link_id} was left out: a node of it does not exist, or a port has another link`,
       });
     return isAdded;
   }

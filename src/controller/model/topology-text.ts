@@ -6,8 +6,8 @@ import { type Topology, topologyRevision } from './topology.ts';
 /** Time after which other work gets a turn, milliseconds. */
 const sliceMs = 5;
 
-/** `topology` holds canonical values only (sorted keys), as everything of a project does. */
-export async function topologyText(topology: Topology, version: string): Promise<Buffer> {
+/** In pieces, which need not be copied into one. `topology` holds canonical values only (sorted keys), as everything of a project does. */
+export async function topologyText(topology: Topology, version: string): Promise<Buffer[]> {
   const writer = new SlicedWriter();
   const fields: Record<string, unknown> = {
     ...projectToFile(topology.project),
@@ -59,9 +59,9 @@ class SlicedWriter {
     this.#sliceEnds = performance.now() + sliceMs;
   }
 
-  end(): Buffer {
+  end(): Buffer[] {
     this.#flush();
-    return Buffer.concat(this.#done);
+    return this.#done;
   }
 
   #flush(): void {

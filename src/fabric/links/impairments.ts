@@ -1,6 +1,6 @@
 /** What impairs the frames of a link now: its own filters, and what its schedule says in their place. */
 import { randomInt } from 'node:crypto';
-import { type Filters, normaliseFilters } from '../../schema/filter.ts';
+import { type Filters, normaliseFilters, textsFirst } from '../../schema/filter.ts';
 import { type ActiveFilter, buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
 import type { LinkSpec, ScheduleState } from '../protocol.ts';
 import { type Moment, Timeline } from '../schedules/timeline.ts';
@@ -81,7 +81,7 @@ function overlaid(own: Filters, scheduled: Moment['filters']): Filters {
   const replaced = new Set(names.map((name) => name.replace(/^delay/, 'latency')));
   const kept = Object.entries(own).filter(([name]) => !replaced.has(name));
   const checked = normaliseFilters({ ...Object.fromEntries(kept), ...scheduled });
-  return checked.ok ? checked.filters : own;
+  return checked.ok ? textsFirst(checked.filters) : own;
 }
 
 function merged(now: readonly ActiveFilter[], before: readonly ActiveFilter[]): readonly ActiveFilter[] {

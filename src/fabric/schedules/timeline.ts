@@ -18,7 +18,7 @@ export interface Moment {
 /** A run that has not begun, or is over. */
 const nothing = { filters: {}, suspend: false } as const;
 
-interface Change {
+interface ValueChange {
   readonly at: number;
   readonly ramp: number;
   readonly from: FilterValues;
@@ -30,7 +30,7 @@ type Outage = Pick<ScheduleStep, 'at' | 'suspend' | 'flap'>;
 export class Timeline {
   readonly #schedule: LinkSchedule;
   /** By filter, in the order of their times. */
-  readonly #changes: ReadonlyMap<string, readonly Change[]>;
+  readonly #changes: ReadonlyMap<string, readonly ValueChange[]>;
   readonly #outages: readonly Outage[];
 
   /** `own`: the filters of the link, from which a ramp may begin. */
@@ -61,8 +61,8 @@ export class Timeline {
   }
 }
 
-function changesOf(steps: readonly ScheduleStep[], own: Filters): Map<string, Change[]> {
-  const changes = new Map<string, Change[]>();
+function changesOf(steps: readonly ScheduleStep[], own: Filters): Map<string, ValueChange[]> {
+  const changes = new Map<string, ValueChange[]>();
   for (const { at, filters = {}, ramp = 0 } of steps) {
     for (const [name, to] of Object.entries(filters)) {
       const before = changes.get(name) ?? [];
@@ -75,8 +75,8 @@ function changesOf(steps: readonly ScheduleStep[], own: Filters): Map<string, Ch
 }
 
 /** The values, and until when. */
-function valuesAt(name: string, changes: readonly Change[], time: number): [FilterValues | undefined, number] {
-  const next = firstAfter(changes.length, (index) => (changes[index] as Change).at, time);
+function valuesAt(name: string, changes: readonly ValueChange[], time: number): [FilterValues | undefined, number] {
+  const next = firstAfter(changes.length, (index) => (changes[index] as ValueChange).at, time);
   const until = changes[next]?.at ?? Number.POSITIVE_INFINITY;
   const change = changes[next - 1];
   if (!change) return [undefined, until];

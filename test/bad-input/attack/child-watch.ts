@@ -1,8 +1,8 @@
-/** Looks many times a second at the processes below a server: which programs ran, however short. */
+/** Polls the descendants of a server many times a second: records every program that ran, however briefly. */
 import { readFileSync, readlinkSync } from 'node:fs';
 
 const everyMs = 15;
-/** What a server starts: itself, emulators, what confines them, the tools that copy and convert. */
+/** Programs that a server starts: itself, emulators, the programs that confine them, tools that copy and convert. */
 const expected =
   /\/(?:node|qemu-system-[\w-]+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|ip|nft|sleep|ld-linux[^/]*) /;
 /** Shells with our own scripts. */

@@ -89,7 +89,7 @@ test('a refusal has the body of every error', async () => {
 test('guesses wait for each other, and hold up no other address', async () => {
   const guess = (word: string) => requestText('GET /v2/version', { ...host, Authorization: basic(word) });
   const from = '127.0.0.9';
-  // The last of them is answered after 200 + 400 + … ms; before that, as many wait as may.
+  // The last response arrives after 200 + 400 + … ms; until then the maximum number of attempts waits.
   const guesses: BareConnection[] = [];
   const tryNext = () => {
     const connection = new BareConnection(server.port, { from });
@@ -98,7 +98,7 @@ test('guesses wait for each other, and hold up no other address', async () => {
   };
   const unanswered = () => guesses.filter(({ received }) => received === '').length;
   for (let count = 0; count < 20; count++) tryNext();
-  // While as many wait as may, the right password of that address is not looked at, either; that of another one is.
+  // While the maximum waits, even the right password from that address is refused; from another address it is accepted.
   const own = await waitFor(
     async () => {
       tryNext();

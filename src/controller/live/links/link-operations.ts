@@ -20,6 +20,7 @@ import {
   type OpenLink,
   portsToJoin,
   relabelled,
+  requireFilter,
   type Two,
   twoEnds,
   withLabel,
@@ -66,6 +67,7 @@ export class LinkOperations {
     const { filters, link_style = {}, suspend = false, schedule } = body;
     const fields = { filters, link_id, link_style, nodes: ends.map(withLabel), suspend };
     const entry = canonical<LinkEntry>({ ...fields, ...(schedule && { schedule }) });
+    requireFilter(entry, nodes);
     this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
     const udpPorts = await this.#wiring.connect(entry, nodes).catch((error: unknown) => {
       this.#links.ports.free(entry);
@@ -109,6 +111,7 @@ export class LinkOperations {
       const isOtherTraffic =
         isOtherSchedule || before.suspend !== after.suspend || !isDeepStrictEqual(before.filters, after.filters);
       const { nodes, udpPorts } = link;
+      if (isOtherTraffic) requireFilter(after, nodes);
       if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
       const { link_type: linkType, project_id: projectId } = link.object;
       const object = linkObject({ ...link, entry: after, linkType, projectId });
