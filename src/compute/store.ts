@@ -50,6 +50,8 @@ export interface NioRecord extends BpfTables {
   readonly address: string;
   readonly filters: Filters;
   readonly suspend: boolean;
+  /** The node at the other end, on another compute, does not run. */
+  readonly peer_stopped?: boolean;
   /** Of the filters; _ab is what leaves the node of this NIO. */
   readonly schedule?: LinkSchedule;
   /** The other end is on a compute of ours, and can be reached over TCP. */

@@ -128,10 +128,10 @@ export class FabricWiring {
     }
   }
 
-  /** Whether the node at the other end runs. Of nodes on other computes it is not known: they are taken to run. */
+  /** Whether the node at the other end runs, as far as that is known. */
   hasRunningPeer(binding: Binding): boolean {
     const partner = this.#partnerOf(binding);
-    return !partner || this.#running.has(partner.nodeId);
+    return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
   }
 
   get hasLinks(): boolean {

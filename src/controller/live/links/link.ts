@@ -93,13 +93,15 @@ export interface LinkRoute {
   readonly ports: UdpPorts;
   readonly addresses: Two<string>;
   readonly streams: Two<NioStream> | undefined;
+  /** The project replicates the state of links. */
+  readonly replicates: boolean;
 }
 
 /**
  * What each end's compute is sent. Only one end has the filters. A stock GNS3 compute does not know `suspend` for every
  * kind: there, losing every frame does the same.
  */
-export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams }: LinkRoute): Two<NioUdp> {
+export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams, replicates }: LinkRoute): Two<NioUdp> {
   const filtering = filteringEnd(nodes);
   const nio = (end: 0 | 1): NioUdp => ({
     ...(end === filtering && scheduleFor(entry, nodes[end], end)),
@@ -110,8 +112,20 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresse
     filters: end === filtering ? effectiveFilters(entry, nodes[end], end) : {},
     suspend: entry.suspend,
     ...(streams && { stream: streams[end] }),
+    ...(replicates && peerState(nodes, end)),
   });
   return [nio(0), nio(1)];
+}
+
+/** Of the node at the other end, if it is on another compute than this one. */
+function peerState(nodes: Two<OpenNode>, end: 0 | 1): Pick<NioUdp, 'peer_stopped'> {
+  const [here, there] = [nodes[end], nodes[end === 0 ? 1 : 0]];
+  if (here.compute === there.compute || !here.compute?.hasLinkFeature('link_state')) return {};
+  return { peer_stopped: isStopped(there) };
+}
+
+export function isStopped({ live }: OpenNode): boolean {
+  return live.status === 'stopped';
 }
 
 /** Nothing for a compute that runs none. */
