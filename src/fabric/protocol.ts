@@ -3,6 +3,7 @@
  * `id` and is answered by one line with the same `id`, in order. Requests are declarative: repeating one changes nothing, so a server
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
+import type { Filters } from '../schema/filter.ts';
 import type { BpfKey, Request } from './requests.ts';
 
 export type {
@@ -10,6 +11,7 @@ export type {
   BpfInstruction,
   BpfKey,
   BpfPrograms,
+  BpfType,
   CaptureSpec,
   EthernetSettings,
   FrameRelayCircuit,
@@ -92,6 +94,19 @@ export interface FabricLinkStats {
   ba: DirectionStats;
   /** Undefined when there is none. */
   captures?: CaptureStats[];
+  /** Undefined when there is none. */
+  schedule?: ScheduleState;
+}
+
+/** A schedule as it acts now. */
+export interface ScheduleState {
+  /** Milliseconds since 1970, as it was given. */
+  startedAt: number;
+  /** Since then, by this machine's clock. */
+  elapsedMs: number;
+  /** What acts: those of the link and of the schedule. */
+  filters: Filters;
+  suspend: boolean;
 }
 
 export interface CaptureStats {

@@ -25,7 +25,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['links'],
     ['captures', 'switches', 'kernel-paths'],
     ['ports', 'delays'],
-    ['filters'],
+    ['filters', 'schedules'],
     ['frames.ts', 'bpf-compile.ts', 'redirection.ts'],
     ['protocol.ts'],
     ['requests.ts'],
