@@ -119,6 +119,15 @@ const ofCanvas: readonly View[] = [
     leave: closeDialog,
   },
   {
+    name: 'captures',
+    show: async (page) => {
+      await pressEscape(page);
+      await button(page, 'Captures');
+      await page.locator('dialog li').first().waitFor();
+    },
+    leave: closeDialog,
+  },
+  {
     name: 'capture',
     show: async (page) => {
       await link(page, 0);
