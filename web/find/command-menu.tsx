@@ -10,8 +10,6 @@ import { type Target, targetsOf } from './entries.ts';
 import { ranked } from './rank.ts';
 
 const mostShown = 50;
-/** A click outside closes it, in browsers that know the attribute. */
-const closedByClick = { closedby: 'any' };
 
 interface CommandMenuProps {
   readonly actions: readonly Action[];
@@ -48,7 +46,7 @@ export function CommandMenu({ actions, close }: CommandMenuProps) {
     event.preventDefault();
   };
   return (
-    <dialog ref={element} class="dialog command-menu" aria-label={texts.find.title} onClose={close} {...closedByClick}>
+    <dialog ref={element} class="dialog command-menu" aria-label={texts.find.title} onClose={close} closedby="any">
       <label class="search">
         <Icon name="search" />
         <input
