@@ -291,6 +291,18 @@ export const texts = {
   consoleElsewhere: (name: string, type: ConsoleType, address: string) =>
     `${name} has a ${type} console at ${address}. Open it with another program.`,
 
+  find: {
+    title: 'Find anything',
+    placeholder: 'Find a node, link, template, project or command',
+    results: 'Results',
+    nothing: 'Nothing matches.',
+    short: 'Find…',
+    node: 'Node',
+    template: 'Template',
+    project: 'Project',
+    add: (name: string) => `Add ${name}`,
+  },
+
   power: {
     start: { one: 'Start', all: 'Start all', busy: 'Starting…' },
     stop: { one: 'Stop', all: 'Stop all', busy: 'Stopping…' },
@@ -393,6 +405,7 @@ export const texts = {
     projectSettings: 'Project settings',
     export: 'Export',
     closeProject: 'Close project',
+    find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
   },
