@@ -3,11 +3,11 @@
  * do so, all others and control characters are dropped. Bounded: the oldest lines are forgotten.
  */
 const mostCharacters = 2_000_000;
-const escape = String.fromCharCode(27);
+const esc = String.fromCharCode(27);
 const bell = String.fromCharCode(7);
 /** A complete sequence: CSI, OSC or two characters. ECMA-48, 5.4; xterm for OSC. */
 const sequence = new RegExp(
-  `^${escape}(?:\\[([0-9;?]*)[ -/]*([@-~])|\\][^${bell}${escape}]*(?:${bell}|${escape}\\\\)|[()][0-9A-Za-z]|[^[\\]()])`,
+  `^${esc}(?:\\[([0-9;?]*)[ -/]*([@-~])|\\][^${bell}${esc}]*(?:${bell}|${esc}\\\\)|[()][0-9A-Za-z]|[^[\\]()])`,
 );
 const longestSequence = 4096;
 
@@ -26,7 +26,7 @@ export class TerminalText {
     this.#pending = '';
     for (let at = 0; at < text.length; ) {
       const character = text[at] as string;
-      if (character !== escape) {
+      if (character !== esc) {
         this.#put(character);
         at += 1;
         continue;
