@@ -69,6 +69,24 @@ export interface TemplateFacts {
   readonly builtIn?: { readonly template_id: string; readonly name: string; readonly settings?: Readonly<Record<string, unknown>> };
 }
 
+/** How lab files name properties of a kind, and which of them cannot be changed afterwards. */
+export interface LabFacts {
+  /** The property that `image` stands for. */
+  readonly image?: string;
+  /** The property, MiB, that `memory` stands for. */
+  readonly memory?: string;
+  /** The property that `cpus` stands for. */
+  readonly cpus?: string;
+  /** The start-up configuration: its path in the node's folder. `%h` in it stands for the node's name. */
+  readonly startupFile?: string;
+  /** Its `ports_mapping` can be written as a number of ports; `vlan`: with VLANs. */
+  readonly portList?: 'plain' | 'vlan';
+  /** Properties that are decided when the node is made. */
+  readonly fixed?: readonly string[];
+  /** Properties that the server chooses or computes for each node. */
+  readonly generated?: readonly string[];
+}
+
 export interface Kind {
   readonly type: NodeType;
   /** One word for people. */
@@ -121,6 +139,10 @@ export interface Kind {
   /** Its emulators are confined in namespaces of their own unless the configuration says otherwise. */
   readonly needsNamespaces?: true;
   readonly programs?: readonly ProgramFacts[];
+  /** Values of properties of a node that is made without them. Default: they are not the same for each node. */
+  readonly nodeDefaults?: Readonly<Record<string, unknown>>;
+  /** For lab files. Default: nothing is special. */
+  readonly lab?: LabFacts;
   /** Files of the configs folder that exist by default: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {

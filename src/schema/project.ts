@@ -69,3 +69,21 @@ export const Project = Type.Object(
   named('Project'),
 );
 export type Project = Static<typeof Project>;
+
+/** A new project. Source: GNS3. */
+export const projectDefaults: Readonly<Omit<Project, 'filename' | 'name' | 'path' | 'project_id' | 'status'>> = Object.freeze({
+  auto_close: true,
+  auto_open: false,
+  auto_start: false,
+  drawing_grid_size: 25,
+  grid_size: 75,
+  scene_height: 1000,
+  scene_width: 2000,
+  show_grid: false,
+  show_interface_labels: false,
+  show_layers: false,
+  snap_to_grid: false,
+  supplier: null,
+  variables: null,
+  zoom: 100,
+});

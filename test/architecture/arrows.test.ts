@@ -17,6 +17,9 @@ const arrows: Record<string, readonly string[]> = {
   compute: ['api', 'schema', 'emulators', 'fabric', 'process', 'lib'],
   controller: ['api', 'schema', 'lib', 'emulators/kinds.ts', 'emulators/kind.ts', 'compute/api.ts'],
   http: ['api', 'lib'],
+  // A client of the HTTP API: the command line, the server and the page use the same code.
+  lab: ['api', 'schema', 'lib'],
+  cli: ['lab', 'api', 'schema', 'lib'],
   doctor: ['emulators', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
 /** Files that other layers may import types of, and nothing that runs. */
@@ -44,6 +47,8 @@ const libraryHomes: Record<string, readonly string[]> = {
   '@fastify/websocket': ['http'],
   ini: ['settings.ts'],
   'prom-client': ['http'],
+  yaml: ['lab'],
+  saxes: ['lab'],
 };
 
 /** Files of the server that the page imports at run time: they import nothing, not even a module of Node. */

@@ -44,6 +44,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['driver.ts'],
     ['kind.ts'],
   ],
+  'src/lab': [['open-lab.ts'], ['apply.ts', 'export.ts'], ['plan'], ['state', 'layout.ts'], ['file']],
   'src/compute': [
     ['compute.ts', 'api.ts'],
     ['routes'],

@@ -1,19 +1,13 @@
 /** Reads project files: small ones at once, others in a thread, and what they hold is taken over in short turns. */
+
 import { basename } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { mapInTurns } from '../../lib/turns.ts';
+import { projectDefaults } from '../../schema/project.ts';
 import { canonical } from './canonical.ts';
 import { linkFromFile } from './link-file.ts';
-import {
-  type ProjectEntry,
-  projectDefaults,
-  type Topology,
-  toDrawingEntry,
-  toLinkEntry,
-  toNodeEntry,
-  topologyRevision,
-} from './topology.ts';
+import { type ProjectEntry, type Topology, toDrawingEntry, toLinkEntry, toNodeEntry, topologyRevision } from './topology.ts';
 import { checkFile, listedEntry, picturesIn, type TopologyFile } from './topology-file.ts';
 import { readInThread, type Task } from './topology-reader.ts';
 

@@ -9,10 +9,11 @@ import { asStored, isUuid, Name, nullable, oneOf, strict } from '../../schema/co
 import { DrawingInput } from '../../schema/drawing.ts';
 import { LinkInput } from '../../schema/link.ts';
 import { NodeCreate } from '../../schema/node.ts';
+import { projectDefaults } from '../../schema/project.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
 import { storedProjectFields } from './stored.ts';
-import { type ProjectEntry, projectDefaults, topologyRevision } from './topology.ts';
+import { type ProjectEntry, topologyRevision } from './topology.ts';
 import { upgradeFrom1x } from './upgrades/from-1x.ts';
 import { object, objects, textOr } from './upgrades/raw.ts';
 import { oldestRevision, upgrade } from './upgrades/topology-upgrades.ts';

@@ -48,23 +48,6 @@ export interface Topology {
   readonly computes: readonly ComputeEntry[];
 }
 
-export const projectDefaults: Omit<ProjectEntry, 'name' | 'project_id'> = Object.freeze({
-  auto_close: true,
-  auto_open: false,
-  auto_start: false,
-  drawing_grid_size: 25,
-  grid_size: 75,
-  scene_height: 1000,
-  scene_width: 2000,
-  show_grid: false,
-  show_interface_labels: false,
-  show_layers: false,
-  snap_to_grid: false,
-  supplier: null,
-  variables: null,
-  zoom: 100,
-});
-
 /** The stored part of a node object, or of what stands in a file, with defaults for what is missing. */
 export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
   return canonical<NodeEntry>({

@@ -5,7 +5,7 @@ import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
 import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../facts/template-pieces.ts';
 import type { Kind, ProgramFacts, TemplateFacts } from '../kind.ts';
-import { asDocker, macOf } from './properties.ts';
+import { asDocker, defaults, macOf } from './properties.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'http', 'https', 'none'] as const;
 
@@ -101,6 +101,8 @@ export const dockerKind: Kind = {
     strict,
   ),
   folder: 'docker',
+  nodeDefaults: { ...defaults },
+  lab: { image: 'image', fixed: ['image'], generated: ['aux', 'container_id'] },
   can: {
     suspend: true,
     refuseSuspend: true,

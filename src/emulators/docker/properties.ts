@@ -24,7 +24,8 @@ export function asDocker(properties: Properties): DockerProperties {
   return properties as unknown as DockerProperties;
 }
 
-const defaults = {
+/** Of a node that is made without them. */
+export const defaults = {
   adapters: 1,
   aux: null,
   custom_adapters: [] as CustomAdapters,

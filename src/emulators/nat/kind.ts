@@ -36,6 +36,7 @@ export const natKind: Kind = {
   create: Type.Object({ ...ignored, name: Name() }, strict),
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
   ...uplinkFacts,
+  lab: { generated: ['ports_mapping'] },
   needsVmCompute: true,
   programs: [
     {
