@@ -24,20 +24,30 @@ const verbs = [
 const tryLimitMs = 30_000;
 const everyMs = 1000;
 
+export interface StepContext {
+  readonly path: CheckPath;
+  /** Filters of a link as they are written, as the API takes them. Throws what is wrong with them. */
+  readonly filters: (given: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Throws when the lab has no such node. */
+  readonly checkNode: (name: string) => void;
+}
+
 /** @throws CheckError */
-export function readSteps(checks: readonly LabCheck[], path: CheckPath = ['checks']): CheckStep[] {
-  return checks.map((check, index) => readStep(check, [...path, index]));
+export function readSteps(checks: readonly LabCheck[], context: StepContext): CheckStep[] {
+  return checks.map((check, index) => readStep(check, { ...context, path: [...context.path, index] }));
 }
 
 type Given = LabCheck & Pick<LabStep, 'at'>;
 
-function readStep(given: Given, path: CheckPath): CheckStep {
+function readStep(given: Given, context: StepContext): CheckStep {
+  const { path } = context;
   const found = verbs.filter((verb) => Object.hasOwn(given, verb));
   const [verb] = found;
   if (verb === undefined || found.length > 1) {
     throw new CheckError(path, `a step has exactly one of ${verbs.join(', ')}, not ${found.join(' and ') || 'none'}`);
   }
-  const what = readWhat(given, verb, path);
+  const what = readWhat(given, verb, context);
+  checkNodes(given, path, context);
   checkFields(given, verb, what, path);
   const ms = (field: 'at' | 'limit', byDefault: number) => {
     const text = given[field];
@@ -53,6 +63,13 @@ function readStep(given: Given, path: CheckPath): CheckStep {
     limitMs: ms('limit', tryLimitMs + runsMs),
     what,
   };
+}
+
+function checkNodes(given: Given, path: CheckPath, { checkNode }: StepContext): void {
+  const named = { node: given.node, start: given.start, stop: given.stop, kill: given.kill, iperf: given.iperf?.server };
+  for (const [field, name] of Object.entries(named)) {
+    if (name !== undefined) placed([...path, field], () => checkNode(name));
+  }
 }
 
 function checkFields(given: Given, verb: string, what: CheckStep['what'], path: CheckPath): void {
@@ -86,12 +103,17 @@ function readRepetition(given: Given, path: CheckPath): Repetition | undefined {
   };
 }
 
-function readWhat(given: Given, verb: (typeof verbs)[number], path: CheckPath): CheckStep['what'] {
+function readWhat(given: Given, verb: (typeof verbs)[number], context: StepContext): CheckStep['what'] {
+  const { path } = context;
   const { expect = {} } = given;
   const at = [...path, 'expect'];
   switch (verb) {
     case 'impair':
-      return { verb, link: given.impair?.link ?? '', filters: given.impair?.filters ?? {} };
+      return {
+        verb,
+        link: given.impair?.link ?? '',
+        filters: placed([...path, verb, 'filters'], () => context.filters(given.impair?.filters ?? {})),
+      };
     case 'suspend':
     case 'resume':
       return { verb, link: given[verb] ?? '' };
@@ -102,10 +124,17 @@ function readWhat(given: Given, verb: (typeof verbs)[number], path: CheckPath): 
     case 'config':
       return { verb, lines: given.config ?? '' };
     case 'timeline':
-      return { verb, steps: readSteps(given.timeline ?? [], [...path, verb]) };
+      return { verb, steps: readSteps(given.timeline ?? [], { ...context, path: [...path, verb] }) };
     case 'capture': {
       const { link = '', filter, side = 'after', while: inner = [] } = given.capture ?? {};
-      return { verb, link, filter, side, steps: readSteps(inner, [...path, verb, 'while']), judge: judgeCapture(expect, at) };
+      return {
+        verb,
+        link,
+        filter,
+        side,
+        steps: readSteps(inner, { ...context, path: [...path, verb, 'while'] }),
+        judge: judgeCapture(expect, at),
+      };
     }
     default:
       return readProbe(given, verb, expect, path);
