@@ -26,7 +26,16 @@ const arrows: Record<string, readonly string[]> = {
 const typesOnly = ['compute/api.ts'];
 /** The files at the root of `src`, which put the program together: `../` is a file outside `src` that they start or read by its path. */
 const rootArrows: Record<string, readonly string[]> = {
-  'main.ts': ['command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
+  'main.ts': [
+    'cli',
+    'command-line.ts',
+    'configuration-page.ts',
+    'doctor',
+    'print-openapi.ts',
+    'serve.ts',
+    'settings.ts',
+    'version.ts',
+  ],
   'serve.ts': [
     ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
     ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page'],
@@ -52,7 +61,7 @@ const libraryHomes: Record<string, readonly string[]> = {
 };
 
 /** Files of the server that the page imports at run time: they import nothing, not even a module of Node. */
-const sharedWithPage = ['src/schema/pcap.ts', 'src/lib/retry.ts'];
+const sharedWithPage = ['src/schema/pcap.ts', 'src/lib/retry.ts', 'src/lib/telnet.ts'];
 
 /** Files outside the kinds' folders that name kinds: the lists, and names that coincide with a kind's. */
 const kindNamers: Readonly<Record<string, string>> = {

@@ -24,7 +24,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
   const text = word.slice(0, 64).toLowerCase();
   const ranked = known.map((candidate) => ({ candidate, distance: editDistance(text, candidate.toLowerCase()) }));
   const [best] = ranked.sort((one, other) => one.distance - other.distance);
-  return best && best.distance <= Math.max(1, Math.floor(text.length / 3)) ? best.candidate : undefined;
+  return best && best.distance <= Math.ceil(text.length / 3) ? best.candidate : undefined;
 }
 
 /** `; did you mean "x"?`, or the list when nothing is close. */

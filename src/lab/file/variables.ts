@@ -60,5 +60,5 @@ export function copyTree<T extends Tree>(tree: T, places: Places): T {
 
 /** Every `${` as itself, for files that are written. */
 export function escapeVariables(text: string): string {
-  return text.replaceAll('${', '$${');
+  return text.replaceAll(/\$\{/g, () => '$${');
 }

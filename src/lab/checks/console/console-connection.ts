@@ -1,10 +1,10 @@
 /** A connection to a console: the text that it shows, and an event for whatever comes. */
+import { TelnetStripper } from '../../../lib/telnet.ts';
 import type { Dialogue } from './dialogue.ts';
-import { TelnetFilter } from './telnet-filter.ts';
 import { TerminalText } from './terminal-text.ts';
 
 /** The WebSocket of a console, or what stands for it. */
-export interface ConsoleSocket {
+export interface ConsoleWire {
   send(bytes: Uint8Array): void;
   close(): void;
   /** Why it ended; undefined while it is open. */
@@ -19,21 +19,21 @@ export class ConsoleError extends Error {
 
 export class ConsoleConnection {
   readonly text = new TerminalText();
-  readonly #socket: ConsoleSocket;
+  readonly #socket: ConsoleWire;
   readonly #dialogue: Dialogue;
   readonly #decoder = new TextDecoder();
-  readonly #filter = new TelnetFilter();
+  readonly #filter = new TelnetStripper();
   #waiting: (() => void) | undefined;
   /** Counts what came. */
   received = 0;
 
-  constructor(socket: ConsoleSocket, dialogue: Dialogue) {
+  constructor(socket: ConsoleWire, dialogue: Dialogue) {
     this.#socket = socket;
     this.#dialogue = dialogue;
     socket.onReceive = (bytes) => {
       if (bytes) {
         this.received += 1;
-        const plain = this.#filter.apply(bytes);
+        const plain = this.#filter.push(bytes);
         this.text.append(plain);
         dialogue.add('received', this.#decoder.decode(plain, { stream: true }));
       }

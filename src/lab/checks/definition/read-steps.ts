@@ -37,9 +37,9 @@ export function readSteps(checks: readonly LabCheck[], context: StepContext): Ch
   return checks.map((check, index) => readStep(check, { ...context, path: [...context.path, index] }));
 }
 
-type Given = LabCheck & Pick<LabStep, 'at'>;
+type GivenStep = LabCheck & Pick<LabStep, 'at'>;
 
-function readStep(given: Given, context: StepContext): CheckStep {
+function readStep(given: GivenStep, context: StepContext): CheckStep {
   const { path } = context;
   const found = verbs.filter((verb) => Object.hasOwn(given, verb));
   const [verb] = found;
@@ -65,14 +65,14 @@ function readStep(given: Given, context: StepContext): CheckStep {
   };
 }
 
-function checkNodes(given: Given, path: CheckPath, { checkNode }: StepContext): void {
+function checkNodes(given: GivenStep, path: CheckPath, { checkNode }: StepContext): void {
   const named = { node: given.node, start: given.start, stop: given.stop, kill: given.kill, iperf: given.iperf?.server };
   for (const [field, name] of Object.entries(named)) {
     if (name !== undefined) placed([...path, field], () => checkNode(name));
   }
 }
 
-function checkFields(given: Given, verb: string, what: CheckStep['what'], path: CheckPath): void {
+function checkFields(given: GivenStep, verb: string, what: CheckStep['what'], path: CheckPath): void {
   const needsNode = isProbe(what) || verb === 'config';
   if (needsNode && given.node === undefined) throw new CheckError(path, `${verb} needs \`node\`: where it is carried out`);
   if (!needsNode && given.node !== undefined) throw new CheckError([...path, 'node'], `${verb} has no \`node\``);
@@ -87,7 +87,7 @@ function checkFields(given: Given, verb: string, what: CheckStep['what'], path: 
   if (isGroup(what) && given.limit !== undefined) throw new CheckError([...path, 'limit'], `${verb} has no limit of its own`);
 }
 
-function readRepetition(given: Given, path: CheckPath): Repetition | undefined {
+function readRepetition(given: GivenStep, path: CheckPath): Repetition | undefined {
   const ways = (['eventually', 'always', 'never'] as const).filter((how) => given[how] !== undefined);
   const [how] = ways;
   if (ways.length > 1) throw new CheckError(path, `a step has one of eventually, always and never, not ${ways.join(' and ')}`);
@@ -103,7 +103,7 @@ function readRepetition(given: Given, path: CheckPath): Repetition | undefined {
   };
 }
 
-function readWhat(given: Given, verb: (typeof verbs)[number], context: StepContext): CheckStep['what'] {
+function readWhat(given: GivenStep, verb: (typeof verbs)[number], context: StepContext): CheckStep['what'] {
   const { path } = context;
   const { expect = {} } = given;
   const at = [...path, 'expect'];
@@ -141,7 +141,7 @@ function readWhat(given: Given, verb: (typeof verbs)[number], context: StepConte
   }
 }
 
-function readProbe(given: Given, verb: Exclude<ProbeVerb, 'capture'>, expect: StepExpect, path: CheckPath): CheckStep['what'] {
+function readProbe(given: GivenStep, verb: Exclude<ProbeVerb, 'capture'>, expect: StepExpect, path: CheckPath): CheckStep['what'] {
   const at = [...path, 'expect'];
   const target = (to: string | undefined) => word(to, [...path, verb]);
   switch (verb) {
@@ -197,7 +197,7 @@ function word(text: string | undefined, path: CheckPath): string {
   return text;
 }
 
-function describe(given: Given, verb: (typeof verbs)[number]): string {
+function describe(given: GivenStep, verb: (typeof verbs)[number]): string {
   const value: unknown = given[verb];
   const at = given.node === undefined ? '' : ` at ${given.node}`;
   const first = (text: string) => text.trim().split('\n', 1)[0]?.slice(0, 80) ?? '';

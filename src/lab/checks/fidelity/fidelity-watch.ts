@@ -11,7 +11,7 @@ import type { LabSite } from '../run/lab-site.ts';
 import type { HostFidelity, LinkFidelity, LossFidelity, Measured } from './certificate.ts';
 import { addTotals, countedSince, type LateTotals, quantilesOf } from './late-quantiles.ts';
 
-type HostFigures = Static<typeof ComputeFidelity>;
+type FidelityFigures = Static<typeof ComputeFidelity>;
 
 interface LinkReading {
   readonly link: Link;
@@ -38,7 +38,7 @@ export class FidelityWatch implements ChangeWatch {
   readonly #ways = new Map<string, Way>();
   readonly #captures: { link: string; missed: number }[] = [];
   readonly #failures: string[] = [];
-  readonly #hosts = new Map<string, HostFigures>();
+  readonly #hosts = new Map<string, FidelityFigures>();
   #readings = new Map<string, LinkReading>();
   #poll: NodeJS.Timeout | undefined;
 
@@ -151,9 +151,9 @@ export class FidelityWatch implements ChangeWatch {
   }
 
   /** Figures, or why there are none. */
-  async #host(id: string): Promise<HostFigures | string> {
+  async #host(id: string): Promise<FidelityFigures | string> {
     try {
-      return await limited(this.#site.api.json<HostFigures>('GET', `/v2/computes/${encodeURIComponent(id)}/fidelity`));
+      return await limited(this.#site.api.json<FidelityFigures>('GET', `/v2/computes/${encodeURIComponent(id)}/fidelity`));
     } catch (error) {
       return (error as Error).message;
     }

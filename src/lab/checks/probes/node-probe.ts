@@ -1,5 +1,5 @@
 /** Carries a probe out at the console of a node, by the commands of its platform. */
-import type { NodeConsole } from '../console/node-console.ts';
+import type { CommandConsole } from '../console/command-console.ts';
 import type { ConsolePlatform } from '../console/platforms.ts';
 import type { Probe } from '../definition/steps.ts';
 import {
@@ -19,7 +19,7 @@ export interface ProbeFinding {
 }
 
 export interface ProbeSite {
-  readonly console: NodeConsole;
+  readonly console: CommandConsole;
   readonly platform: ConsolePlatform;
   /** Runs a command at another node. */
   readonly runAt: (node: string, command: (platform: ConsolePlatform) => string) => Promise<void>;

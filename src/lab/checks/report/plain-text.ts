@@ -1,7 +1,7 @@
 /** Output of consoles as text for reports: nothing in it acts on a terminal or is refused by XML. */
 
 /** Control characters but tab and newline, the halves of characters, and what XML 1.0 does not allow. */
-const refused = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu;
+const refused = /(?![\t\n])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|[()][0-9A-Za-z])`, 'g');
 
 export function plainText(text: string): string {

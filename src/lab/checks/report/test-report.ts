@@ -5,7 +5,7 @@ import type { ReadyNode } from '../run/readiness.ts';
 import { findFirstFailure, type StepReport } from '../run/step-report.ts';
 
 /** `void`: it proves nothing, as the emulation was not faithful or the test could not be completed. */
-export type Verdict = 'passed' | 'failed' | 'void';
+export type TestVerdict = 'passed' | 'failed' | 'void';
 
 export interface TopologyPicture {
   readonly nodes: readonly { readonly name: string; readonly kind: string; readonly x: number; readonly y: number }[];
@@ -19,7 +19,7 @@ export interface TestReport {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly durationMs: number;
-  readonly verdict: Verdict;
+  readonly verdict: TestVerdict;
   readonly ready: readonly ReadyNode[];
   readonly steps: readonly StepReport[];
   /** Undefined: the checks did not begin. */
@@ -31,7 +31,7 @@ export interface TestReport {
 }
 
 /** Failed checks of an unfaithful emulation prove nothing either. */
-export function verdictOf({ ready, steps, certificate, failure }: Omit<TestReport, 'verdict'>): Verdict {
+export function verdictOf({ ready, steps, certificate, failure }: Omit<TestReport, 'verdict'>): TestVerdict {
   if (failure !== undefined) return 'void';
   if (ready.some(({ isReady }) => !isReady)) return 'failed';
   if (!certificate?.isFaithful) return 'void';

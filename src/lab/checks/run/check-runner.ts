@@ -20,7 +20,7 @@ export interface RunnerOptions {
 }
 
 /** What a step came to, before it is timed. */
-type Finding = Pick<StepReport, 'outcome' | 'problems' | 'evidence'> & Partial<Pick<StepReport, 'tries' | 'steps' | 'capture'>>;
+type StepFinding = Pick<StepReport, 'outcome' | 'problems' | 'evidence'> & Partial<Pick<StepReport, 'tries' | 'steps' | 'capture'>>;
 
 export class CheckRunner {
   readonly #options: RunnerOptions;
@@ -45,7 +45,7 @@ export class CheckRunner {
     const { site } = this.#options;
     const start = site.now();
     const isSkipped = this.#isBroken || this.#options.signal.aborted;
-    const found: Finding = isSkipped ? { outcome: 'skipped', problems: [], evidence: '' } : await this.#carryOut(step);
+    const found: StepFinding = isSkipped ? { outcome: 'skipped', problems: [], evidence: '' } : await this.#carryOut(step);
     return {
       name: step.name,
       verb: step.what.verb,
@@ -58,7 +58,7 @@ export class CheckRunner {
     };
   }
 
-  async #carryOut(step: CheckStep): Promise<Finding> {
+  async #carryOut(step: CheckStep): Promise<StepFinding> {
     const { what } = step;
     try {
       if (isProbe(what)) return await this.#probe(step, what);
@@ -69,7 +69,7 @@ export class CheckRunner {
     }
   }
 
-  async #probe(step: CheckStep, probe: Probe): Promise<Finding> {
+  async #probe(step: CheckStep, probe: Probe): Promise<StepFinding> {
     const { site, signal } = this.#options;
     const node = step.node ?? '';
     const attempt = async (limitMs: number): Promise<Try> => {
@@ -87,7 +87,7 @@ export class CheckRunner {
     return { outcome: problems.length === 0 ? 'passed' : 'failed', problems, evidence, tries };
   }
 
-  async #action(step: CheckStep, action: LabAction): Promise<Finding> {
+  async #action(step: CheckStep, action: LabAction): Promise<StepFinding> {
     const { site, watch, seedOf, signal } = this.#options;
     try {
       // A start waits as long as its node may take to become ready.
@@ -100,7 +100,7 @@ export class CheckRunner {
     }
   }
 
-  async #group(group: Group): Promise<Finding> {
+  async #group(group: Group): Promise<StepFinding> {
     if (group.verb === 'timeline') return summary(await this.#timeline(group.steps));
     const { site, signal, watch } = this.#options;
     let steps: StepReport[] = [];
@@ -146,7 +146,7 @@ export class CheckRunner {
   }
 }
 
-function summary(steps: readonly StepReport[]): Finding & { steps: readonly StepReport[] } {
+function summary(steps: readonly StepReport[]): StepFinding & { steps: readonly StepReport[] } {
   const failed = steps.filter(({ outcome }) => outcome === 'failed' || outcome === 'error');
   const isError = failed.some(({ outcome }) => outcome === 'error');
   return {

@@ -3,9 +3,9 @@ import type { Method } from '../../../api/route.ts';
 import type { Link } from '../../../schema/link.ts';
 import type { Node } from '../../../schema/node.ts';
 import type { CheckApi } from '../api/check-api.ts';
+import { CommandConsole } from '../console/command-console.ts';
 import { ConsoleConnection } from '../console/console-connection.ts';
 import { Dialogue } from '../console/dialogue.ts';
-import { NodeConsole } from '../console/node-console.ts';
 import type { ConsolePlatform, Platforms } from '../console/platforms.ts';
 import type { LinkChoice, TestNode } from '../definition/step-schema.ts';
 
@@ -32,7 +32,7 @@ export class LabSite {
   readonly #nodes: ReadonlyMap<string, Node>;
   readonly #links: readonly Link[];
   readonly #platforms: ReadonlyMap<string, ConsolePlatform>;
-  readonly #consoles = new Map<string, NodeConsole>();
+  readonly #consoles = new Map<string, CommandConsole>();
   /** Commands at one console come one after the other. */
   readonly #tails = new Map<string, Promise<unknown>>();
 
@@ -126,11 +126,11 @@ export class LabSite {
   }
 
   /** Uses the console of a node; it is opened when it is not. */
-  async useConsole<T>(name: string, signal: AbortSignal, use: (console: NodeConsole) => Promise<T>): Promise<T> {
+  async useConsole<T>(name: string, signal: AbortSignal, use: (console: CommandConsole) => Promise<T>): Promise<T> {
     const before = this.#tails.get(name) ?? Promise.resolve();
     const turn = before.then(async () => {
       signal.throwIfAborted();
-      return use(await this.#console(name, signal));
+      return use(await this.#console(name));
     });
     this.#tails.set(
       name,
@@ -151,15 +151,15 @@ export class LabSite {
     for (const name of [...this.#consoles.keys()]) this.closeConsole(name);
   }
 
-  async #console(name: string, signal: AbortSignal): Promise<NodeConsole> {
+  async #console(name: string): Promise<CommandConsole> {
     const known = this.#consoles.get(name);
     if (known) return known;
     const platform = this.platform(name);
     const { user, password } = this.settingsOf(name);
-    const socket = await this.#options.api.socket(`${this.path}/nodes/${this.node(name).node_id}/console/ws`, signal);
+    const socket = await this.#options.api.console(this.path, this.node(name).node_id);
     const dialogue = this.#dialogue(name);
     const login = { ...(user !== undefined && { user }), ...(password !== undefined && { password }) };
-    const console = new NodeConsole(new ConsoleConnection(socket, dialogue), platform, login);
+    const console = new CommandConsole(new ConsoleConnection(socket, dialogue), platform, login);
     this.#consoles.set(name, console);
     return console;
   }

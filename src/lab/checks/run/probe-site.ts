@@ -1,9 +1,9 @@
 /** Where a probe is carried out: the console of a node, with those of others at hand. */
-import type { NodeConsole } from '../console/node-console.ts';
+import type { CommandConsole } from '../console/command-console.ts';
 import type { ProbeSite } from '../probes/node-probe.ts';
 import type { LabSite } from './lab-site.ts';
 
-export function siteOf(site: LabSite, node: string, console: NodeConsole, signal: AbortSignal): ProbeSite {
+export function siteOf(site: LabSite, node: string, console: CommandConsole, signal: AbortSignal): ProbeSite {
   return {
     console,
     platform: site.platform(node),

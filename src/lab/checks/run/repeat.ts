@@ -8,7 +8,7 @@ export interface Try extends ProbeFinding {
   readonly error?: Error;
 }
 
-export interface Outcome extends Try {
+export interface RepeatOutcome extends Try {
   readonly tries: number;
 }
 
@@ -18,7 +18,7 @@ export async function repeat(
   limitMs: number,
   attempt: (limitMs: number) => Promise<Try>,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<RepeatOutcome> {
   if (!repetition) return { ...(await attempt(limitMs)), tries: 1 };
   const { how, forMs, everyMs } = repetition;
   const end = performance.now() + forMs;

@@ -27,7 +27,7 @@ const settledMs = 3000;
 const echoMs = 1500;
 const hidden = '••••';
 
-export class NodeConsole {
+export class CommandConsole {
   readonly #connection: ConsoleConnection;
   readonly #platform: ConsolePlatform;
   readonly #login: ConsoleLogin;
