@@ -50,6 +50,12 @@ export interface DelayFigures {
   p99_ms: number;
 }
 
+/** So many were late by at most so many milliseconds, and by more than the next lower bound. */
+export interface LateCount {
+  ms: number;
+  count: number;
+}
+
 export interface DirectionStats {
   /** Frames that came in at one end, and their bytes. */
   received: number;
@@ -67,6 +73,8 @@ export interface DirectionStats {
   queuedBytes: number;
   /** How long frames that were held really waited, over the last seconds; undefined when there were none. */
   delay?: DelayFigures;
+  /** How much later than due held frames left, since the link was made; undefined when none was held. A fabric of before has none. */
+  late?: LateCount[];
   rates: Rates;
 }
 
@@ -128,6 +136,10 @@ export interface FabricLoad {
   links: number;
   /** How late the event loop was since this was last asked. */
   loopDelay: { medianMs: number; p99Ms: number; maxMs: number };
+  /** Of the process. A fabric of before does not say this, nor `late`. */
+  pid?: number;
+  /** How late the event loop was since the start, as far as it was measured: while a client asks at least every 90 s. */
+  late?: LateCount[];
 }
 
 export interface SwitchStats {

@@ -44,7 +44,15 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['driver.ts'],
     ['kind.ts'],
   ],
-  'src/lab': [['open-lab.ts'], ['apply.ts', 'export.ts'], ['plan'], ['state', 'layout.ts'], ['file']],
+  'src/lab': [
+    ['checks'],
+    ['open-lab.ts'],
+    ['apply.ts', 'export.ts'],
+    ['plan'],
+    ['state', 'layout.ts'],
+    ['file'],
+    ['checks/definition'],
+  ],
   'src/compute': [
     ['compute.ts', 'api.ts'],
     ['routes'],

@@ -124,7 +124,9 @@ export class Direction implements ScheduledQueue {
   }
 
   stats(): DirectionStats {
-    const delay = this.#queue.waited.figures(performance.now());
+    const { waited } = this.#queue;
+    const delay = waited.figures(performance.now());
+    const late = waited.late.list();
     return {
       received: this.#received,
       receivedBytes: this.#receivedBytes,
@@ -134,6 +136,7 @@ export class Direction implements ScheduledQueue {
       queued: this.#queue.frames,
       queuedBytes: this.#queue.bytes,
       ...(delay && { delay }),
+      ...(late && { late }),
       rates: this.#rates.read(this.#tools.times),
     };
   }
