@@ -291,6 +291,18 @@ export const texts = {
   consoleElsewhere: (name: string, type: ConsoleType, address: string) =>
     `${name} has a ${type} console at ${address}. Open it with another program.`,
 
+  find: {
+    title: 'Find anything',
+    placeholder: 'Find a node, link, template, project or command',
+    results: 'Results',
+    nothing: 'Nothing matches.',
+    short: 'Find…',
+    node: 'Node',
+    template: 'Template',
+    project: 'Project',
+    add: (name: string) => `Add ${name}`,
+  },
+
   power: {
     start: { one: 'Start', all: 'Start all', busy: 'Starting…' },
     stop: { one: 'Stop', all: 'Stop all', busy: 'Stopping…' },
@@ -393,6 +405,7 @@ export const texts = {
     projectSettings: 'Project settings',
     export: 'Export',
     closeProject: 'Close project',
+    find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
   },
@@ -427,6 +440,24 @@ export const texts = {
       loss: (percent: number) => `${percent} % lost`,
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
+  },
+  schedule: {
+    title: 'Schedule',
+    add: 'Add',
+    edit: 'Edit',
+    restart: 'Restart',
+    remove: 'Remove',
+    save: 'Run',
+    cancel: 'Cancel',
+    source: 'Steps and traces, as JSON. Times in milliseconds',
+    trace: 'Add a trace file (CSV or mahimahi)',
+    notJson: (reason: string) => `This is not JSON: ${reason}`,
+    strip: 'Position in the schedule',
+    at: (elapsed: string, run: number, length: string | undefined) =>
+      length === undefined ? `${elapsed}` : `${elapsed} of ${length}${run > 1 ? `, run ${run}` : ''}`,
+    waiting: (time: string) => `Starts in ${time}`,
+    over: 'Over: the link’s own impairments act',
+    down: 'down',
   },
   graph: {
     title: 'Live',

@@ -3,6 +3,7 @@
  * `id` and is answered by one line with the same `id`, in order. Requests are declarative: repeating one changes nothing, so a server
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
+import type { Filters } from '../schema/filter.ts';
 import type { BpfKey, Request } from './requests.ts';
 
 export type {
@@ -10,6 +11,7 @@ export type {
   BpfInstruction,
   BpfKey,
   BpfPrograms,
+  BpfType,
   CaptureSpec,
   EthernetSettings,
   FrameRelayCircuit,
@@ -48,6 +50,12 @@ export interface DelayFigures {
   p99_ms: number;
 }
 
+/** So many were late by at most so many milliseconds, and by more than the next lower bound. */
+export interface LateCount {
+  ms: number;
+  count: number;
+}
+
 export interface DirectionStats {
   /** Frames that came in at one end, and their bytes. */
   received: number;
@@ -65,6 +73,8 @@ export interface DirectionStats {
   queuedBytes: number;
   /** How long frames that were held really waited, over the last seconds; undefined when there were none. */
   delay?: DelayFigures;
+  /** How much later than due held frames left, since the link was made; undefined when none was held. A fabric of before has none. */
+  late?: LateCount[];
   rates: Rates;
 }
 
@@ -92,6 +102,19 @@ export interface FabricLinkStats {
   ba: DirectionStats;
   /** Undefined when there is none. */
   captures?: CaptureStats[];
+  /** Undefined when there is none. */
+  schedule?: ScheduleState;
+}
+
+/** A schedule as it acts now. */
+export interface ScheduleState {
+  /** Milliseconds since 1970, as it was given. */
+  startedAt: number;
+  /** Since then, by this machine's clock. */
+  elapsedMs: number;
+  /** What acts: those of the link and of the schedule. */
+  filters: Filters;
+  suspend: boolean;
 }
 
 export interface CaptureStats {
@@ -113,6 +136,10 @@ export interface FabricLoad {
   links: number;
   /** How late the event loop was since this was last asked. */
   loopDelay: { medianMs: number; p99Ms: number; maxMs: number };
+  /** Of the process. A fabric of before does not say this, nor `late`. */
+  pid?: number;
+  /** How late the event loop was since the start, as far as it was measured: while a client asks at least every 90 s. */
+  late?: LateCount[];
 }
 
 export interface SwitchStats {

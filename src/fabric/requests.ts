@@ -19,6 +19,8 @@ import {
   whole,
 } from '../lib/shape.ts';
 import { type Filters, type LinkDirection, normaliseFilters } from '../schema/filter.ts';
+import type { LinkSchedule } from '../schema/schedule.ts';
+import { checkSchedule } from '../schema/schedule-rules.ts';
 
 /** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
 const maxSocketPathBytes = 107;
@@ -44,6 +46,13 @@ const filters: Shape<Filters> = {
     if (typeof value !== 'object' || value === null) return `${name} must be an object`;
     const checked = normaliseFilters(value as Record<string, unknown>);
     return checked.ok ? undefined : `filter ${checked.name}: ${checked.reason}`;
+  },
+};
+
+const schedule: Shape<LinkSchedule> = {
+  problem: (value, name) => {
+    const checked = checkSchedule(value);
+    return checked.ok ? undefined : `${name}: ${checked.reason}`;
   },
 };
 
@@ -171,11 +180,12 @@ export const linkSpec = object({
   match: programs,
   match_ab: programs,
   match_ba: programs,
+  schedule: optional(schedule),
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures: optional(list(capture)),
 });
 export type LinkSpec = ValueOf<typeof linkSpec>;
-type BpfType = 'bpf' | 'match';
+export type BpfType = 'bpf' | 'match';
 export type BpfKey = BpfType | `${BpfType}_${LinkDirection}`;
 export type BpfPrograms = Pick<LinkSpec, BpfKey>;
 

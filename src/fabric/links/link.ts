@@ -1,9 +1,6 @@
 /** Two ports and what happens to the frames between them. Changing a link leaves alone whatever stays the same. */
-import { randomInt } from 'node:crypto';
 import type { LinkDirection } from '../../schema/filter.ts';
 import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
-import { type BpfProgram, translateBpf } from '../filters/bpf.ts';
-import { buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
 import { type HostEnds, KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { FabricLinkStats, LinkSpec, PortSpec } from '../protocol.ts';
@@ -11,10 +8,16 @@ import { admission } from './admission.ts';
 import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { type HostCounts, withTapLosses } from './host-counts.ts';
+import { Impairments } from './impairments.ts';
 import { hostEndsOf } from './kernel-eligible.ts';
 import { openPort, type PortTools } from './open-port.ts';
+import { matchOf, type Programs } from './programs.ts';
+import { type DirectionFilters, noFilters } from './stages.ts';
 
 type LinkSide = 'a' | 'b';
+
+/** What acts on frames besides the impairments. */
+type Fixed = Readonly<Record<LinkDirection, Omit<DirectionFilters, 'chain'>>>;
 
 interface Plugged {
   readonly key: string;
@@ -33,18 +36,23 @@ export class FabricLink {
   readonly id: string;
   readonly #since = Date.now();
   readonly #tools: PortTools;
-  readonly #rules: Rules = { suspend: false, before: [], after: [] };
+  readonly #impairments = new Impairments();
+  readonly #rules: Rules = {
+    suspend: false,
+    untilMs: Number.POSITIVE_INFINITY,
+    advance: (nowMs) => this.#advance(nowMs),
+    before: [],
+    after: [],
+  };
   readonly #captures: OpenCaptures;
   readonly #ab: Direction;
   readonly #ba: Direction;
-  /** Where none is given. */
-  readonly #ownSeed = randomInt(2 ** 32);
   readonly #kernel: KernelPath;
   #idleWait: NodeJS.Timeout | undefined;
   /** Undefined: the fabric is to carry it. */
   #kernelEnds: HostEnds | undefined;
   #closed = false;
-  #chains: Chains = noChains;
+  #fixed: Fixed = { ab: noFilters, ba: noFilters };
   #ends: Partial<Record<LinkSide, Plugged>> = {};
 
   constructor(id: string, tools: LinkTools) {
@@ -66,15 +74,12 @@ export class FabricLink {
 
   /** Makes the link what `spec` says. Settles when the ports have been tried; then see `problem`. */
   async update(spec: LinkSpec, programs: Programs): Promise<void> {
-    const { filters, bpf, bpf_ab, bpf_ba } = spec;
-    const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
-    const [intoA, intoB] = [admission(spec.a), admission(spec.b)];
-    const programsText = JSON.stringify([bpf, bpf_ab, bpf_ba]);
-    const bpfOf = { ab: programs.ab.bpf, ba: programs.ba.bpf };
-    this.#chains = buildChains({ filters, seed, programs: bpfOf, programsText }, this.#chains);
-    this.#ab.setFilters({ chain: this.#chains.ab, match: matchOf(programs.ab), before: directLeases(spec.a), after: intoB });
-    this.#ba.setFilters({ chain: this.#chains.ba, match: matchOf(programs.ba), before: directLeases(spec.b), after: intoA });
-    this.#rules.suspend = spec.suspend;
+    this.#fixed = {
+      ab: { match: matchOf(programs.ab), before: directLeases(spec.a), after: admission(spec.b) },
+      ba: { match: matchOf(programs.ba), before: directLeases(spec.b), after: admission(spec.a) },
+    };
+    this.#impairments.update(spec, programs);
+    this.#impair();
     this.unplugChanged(spec);
     this.#captures.apply(spec.captures ?? []);
     this.#plug('a', spec.a, this.#ab, this.#ba);
@@ -84,7 +89,7 @@ export class FabricLink {
 
   /** Frames may have to wait in it. */
   get queues(): boolean {
-    return this.#ab.queues || this.#ba.queues;
+    return this.#ab.queues || this.#ba.queues || this.#rules.untilMs < Number.POSITIVE_INFINITY;
   }
 
   get problem(): string | undefined {
@@ -107,6 +112,7 @@ export class FabricLink {
   }
 
   stats({ kernel, dropped }: HostCounts): FabricLinkStats {
+    const schedule = this.#impairments.state(performance.now());
     const captures = this.#captures.stats();
     const [a, b] = [this.#ends.a?.port, this.#ends.b?.port];
     const carrier = this.#kernel.isTaken ? 'kernel' : (a?.carrier ?? b?.carrier);
@@ -120,6 +126,7 @@ export class FabricLink {
       ab: this.#kernel.add('ab', kernel, ab),
       ba: this.#kernel.add('ba', kernel, ba),
       ...(captures.length > 0 && { captures }),
+      ...(schedule && { schedule }),
     };
   }
 
@@ -154,6 +161,19 @@ export class FabricLink {
     else this.#idleWait = setTimeout(() => this.#takeWhenIdle(ends), idlePollMs);
   }
 
+  #advance(nowMs: number): void {
+    this.#impairments.advance(nowMs);
+    this.#impair();
+  }
+
+  #impair(): void {
+    const { chains, suspend, untilMs } = this.#impairments;
+    this.#ab.setFilters({ chain: chains.ab, ...this.#fixed.ab });
+    this.#ba.setFilters({ chain: chains.ba, ...this.#fixed.ba });
+    this.#rules.suspend = suspend;
+    this.#rules.untilMs = untilMs;
+  }
+
   /** `out` is the direction that begins at this end, `back` the one that ends here. */
   #plug(end: LinkSide, spec: PortSpec, out: Direction, back: Direction): void {
     const present = this.#ends[end];
@@ -176,26 +196,6 @@ export class FabricLink {
     this.#ends[end]?.port.close();
     delete this.#ends[end];
   }
-}
-
-/** The BPF programs of each direction, by filter. */
-export type Programs = Readonly<Record<LinkDirection, Readonly<Record<'bpf' | 'match', readonly BpfProgram[]>>>>;
-
-/** Undefined when all frames match. */
-function matchOf({ match }: Programs[LinkDirection]): BpfProgram | undefined {
-  const [only, ...more] = match;
-  if (more.length === 0) return only;
-  return (buffer, start, end) => (match.some((program) => program(buffer, start, end) !== 0) ? 1 : 0);
-}
-
-/** @throws filter_invalid */
-export function translatePrograms({ filters, ...spec }: LinkSpec): Programs {
-  const translate = (type: 'bpf' | 'match', direction: LinkDirection): BpfProgram[] => {
-    const key = filters[`${type}_${direction}`] ? (`${type}_${direction}` as const) : type;
-    return filters[key] ? (spec[key] ?? []).map(translateBpf) : [];
-  };
-  const programsOf = (direction: LinkDirection) => ({ bpf: translate('bpf', direction), match: translate('match', direction) });
-  return { ab: programsOf('ab'), ba: programsOf('ba') };
 }
 
 /** Same key, same port. */
