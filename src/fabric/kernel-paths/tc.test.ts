@@ -30,7 +30,7 @@ function noTc(): string | false {
 }
 
 describe('a tc that is kept', { skip: noTc() }, () => {
-  it('reports failed commands, goes on after them, and shows', async (context) => {
+  it('reports failed commands, runs those after them, and shows', async (context) => {
     const tc = new Tc();
     context.after(() => tc.close());
     const [first, second, shown] = await Promise.all([

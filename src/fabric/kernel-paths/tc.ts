@@ -11,7 +11,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { LineSplitter } from '../../lib/line-splitter.ts';
 
-interface Group {
+interface CommandGroup {
   readonly commands: readonly string[];
   /** It is to show one line of JSON. */
   readonly shows: boolean;
@@ -40,7 +40,7 @@ type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 export class Tc {
   #process: Process | undefined;
   #lines = 0;
-  #groups: Group[] = [];
+  #groups: CommandGroup[] = [];
   #limit: NodeJS.Timeout | undefined;
 
   /** Runs the commands one after the other, all of them. Never rejects. */
