@@ -19,7 +19,8 @@ export async function startFabric(context: TestContext): Promise<FabricBed> {
   const client = await FabricClient.connectOrSpawn({ socketPath, logPath });
   context.after(async () => {
     await client.quit();
-    await rm(folder, { recursive: true });
+    // A fabric that found another one at its socket may still write its compiled code.
+    await rm(folder, { recursive: true, maxRetries: 5 });
   });
   return { client, folder, socketPath, logPath };
 }

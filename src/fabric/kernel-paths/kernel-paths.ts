@@ -26,6 +26,8 @@ export class KernelPaths {
   readonly #owner: string;
   /** Host ends whose rules are to be there. */
   readonly #wanted = new Set<string>();
+  /** Actions of links of this process. */
+  readonly #inUse = new Set<number>();
   /** Actions that no link has any more. */
   readonly #unused = new Set<number>();
   #discarding: NodeJS.Timeout | undefined;
@@ -55,40 +57,54 @@ export class KernelPaths {
   /** Removes the rules of host ends that no link has: those of links that were removed while no fabric ran. */
   async forget(): Promise<void> {
     const names = await readdir('/sys/class/net').catch(() => []);
-    const commands: string[] = [];
+    const stale: string[] = [];
+    const actions: number[] = [];
     for (const name of names.filter((each) => each.startsWith(hostEndPrefix))) {
       const [owner, index] = await Promise.all([readAlias(name), indexOf(name)]);
       if (owner !== this.#owner || index === undefined || this.#wanted.has(name)) continue;
-      commands.push(removeFast(name), removeAction(actionOf(index)));
+      stale.push(name);
+      if (!this.#inUse.has(actionOf(index))) actions.push(actionOf(index));
     }
-    if (commands.length > 0) await this.tc.run(commands);
+    if (stale.length === 0) return;
+    await this.tc.run(stale.map(removeFast));
+    this.discard(actions);
   }
 
   /** These actions are in use from now on. */
   keep(actions: readonly number[]): void {
-    for (const action of actions) this.#unused.delete(action);
+    for (const action of actions) {
+      this.#unused.delete(action);
+      this.#inUse.add(action);
+    }
   }
 
   /** Removes actions a little later: the kernel lets go of a rule's action some time after the rule. */
   discard(actions: readonly number[]): void {
-    for (const action of actions) this.#unused.add(action);
+    for (const action of actions) {
+      this.#inUse.delete(action);
+      this.#unused.add(action);
+    }
     this.#discarding ??= setTimeout(() => void this.#discard(), discardMs).unref();
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#discarding);
-    for (let attempt = 0; attempt < lastAttempts && (await this.#discard()) !== ''; attempt += 1) await sleep(lastPauseMs);
+    for (let attempt = 0; attempt < lastAttempts && this.#unused.size > 0; attempt += 1) {
+      if (attempt > 0) await sleep(lastPauseMs);
+      await this.#discard();
+    }
     this.tc.close();
   }
 
-  /** Answers what failed. */
-  async #discard(): Promise<string> {
+  /** Those that a rule still has stay for the next time; those that are missing are as good as removed. */
+  async #discard(): Promise<void> {
     this.#discarding = undefined;
-    const actions = [...this.#unused];
-    if (actions.length === 0) return '';
-    const { reason } = await this.tc.run(actions.map(removeAction));
-    if (reason === '') this.keep(actions);
-    return reason;
+    await Promise.all(
+      [...this.#unused].map(async (action) => {
+        const { reason } = await this.tc.run([removeAction(action)]);
+        if (reason === '' || /not found/i.test(reason)) this.#unused.delete(action);
+      }),
+    );
   }
 }
 
