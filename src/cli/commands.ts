@@ -5,9 +5,10 @@ import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
+import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
-const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'completion'];
+const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'completion'];
 
 const completionCommand: CliCommand = {
   name: 'completion',
@@ -32,6 +33,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...runCommands,
   ...consoleCommands,
   runCommand,
+  testCommand,
   completionCommand,
 ];
 

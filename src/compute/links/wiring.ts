@@ -26,6 +26,7 @@ import {
 } from '../../fabric/protocol.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { reversed } from '../../schema/filter.ts';
+import { reversedSchedule } from '../../schema/schedule-rules.ts';
 import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
 import { PortHolders } from './port-holders.ts';
 
@@ -140,10 +141,10 @@ export class FabricWiring {
     }
   }
 
-  /** Whether the node at the other end runs. Of nodes on other computes it is not known: they are taken to run. */
+  /** Whether the node at the other end runs, as far as that is known. */
   hasRunningPeer(binding: Binding): boolean {
     const partner = this.#partnerOf(binding);
-    return !partner || this.#running.has(partner.nodeId);
+    return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
   }
 
   get hasLinks(): boolean {
@@ -255,11 +256,12 @@ function idsOf(nio: NioRecord): string[] {
 
 /** Only the named peer is listened to, as GNS3's protocol has it. */
 function single(binding: Binding, here: PortSpec): LinkSpec {
-  const { lport, rport, address, filters, suspend, stream } = binding.nio;
+  const { lport, rport, address, filters, schedule, suspend, stream } = binding.nio;
   // What comes from the loopback need not be listened for elsewhere.
   const bind = /^127\./.test(address) ? { bind: '127.0.0.1' } : {};
   const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...bind, ...(stream && { stream }) };
-  return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesBetween(binding) };
+  const effects = { filters, suspend, ...(schedule && { schedule }), ...programsOf(binding.nio) };
+  return { id: singleId(lport), a: here, b: there, ...effects, ...capturesBetween(binding) };
 }
 
 /**
@@ -267,12 +269,14 @@ function single(binding: Binding, here: PortSpec): LinkSpec {
  * own node.
  */
 function pair([one, a]: [Binding, PortSpec], [other, b]: [Binding, PortSpec]): LinkSpec {
+  const schedule = one.nio.schedule ?? (other.nio.schedule && reversedSchedule(other.nio.schedule));
   return {
     id: pairId(one.nio.lport, other.nio.lport),
     a,
     b,
     filters: { ...reversed(other.nio.filters), ...one.nio.filters },
     suspend: one.nio.suspend || other.nio.suspend,
+    ...(schedule && { schedule }),
     ...reversed(programsOf(other.nio)),
     ...programsOf(one.nio),
     ...capturesBetween(one, other),
