@@ -23,6 +23,21 @@ const found = async (options: object): Promise<readonly string[]> => {
   );
 };
 
+/** Compressed, in bytes. */
+const budget = { all: 120_000, one: 100_000 };
+
+describe('the first load', () => {
+  it('is small', async () => {
+    const sizes = await page.evaluate<[string, number][]>(
+      "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/assets/')).map(({ name, encodedBodySize }) => [name, encodedBodySize])",
+    );
+    assert.ok(sizes.length >= 2);
+    const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+    assert.ok(total > 0 && total <= budget.all, `${total} bytes`);
+    for (const [name, size] of sizes) assert.ok(size <= budget.one, `${name}: ${size} bytes`);
+  });
+});
+
 describe('the find bar', () => {
   it('stays in its pane, beside another and in a narrow one', async () => {
     await canvas(page).node('PC1').dblclick();
