@@ -1,5 +1,5 @@
-/** Runs test files with Node's test runner, three at a time, with our own summary and with limits for hangs. */
-import { randomUUID } from 'node:crypto';
+/** Runs test files with Node's test runner, four at a time, with our own summary and with limits for hangs. */
+import { createHash, randomUUID } from 'node:crypto';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,12 +16,17 @@ const preload = pathToFileURL(path.join(import.meta.dirname, 'test-preload.mjs')
  * ten busy processes per core needs most of it. `fileMs`: a whole file. `graceMs`: from the signal to the end of a process.
  */
 const defaultLimits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 5_000 };
-/** Each file may run several virtual machines; they mostly wait, so that three files keep two cores busy. */
-const concurrency = 3;
+/** Many files wait for machines, timers and disks most of the time, so that four keep two cores busy. */
+const concurrency = 4;
+/**
+ * Node's cache of compiled code: the tests start hundreds of servers from the same sources. Its entries are named by a hash of
+ * their source, and Node ignores a folder that it may not write.
+ */
+const codeCache = path.join(import.meta.dirname, '../node_modules/.cache/tests-code');
 
 /**
- * Resolves to the exit code. Files run in the order of `patterns`, those of one pattern by name. `options`: `testNamePatterns` and
- * `only`, as of `run()` of node:test; `limits` in place of the default ones.
+ * Resolves to the exit code. Files run in the order of `patterns`, those of one pattern in a mixed order. `options`:
+ * `testNamePatterns` and `only`, as of `run()` of node:test; `limits` in place of the default ones.
  */
 export async function runTests(patterns, { limits: given = {}, ...options } = {}) {
   const files = await listFiles(patterns);
@@ -38,7 +43,12 @@ export async function runTests(patterns, { limits: given = {}, ...options } = {}
     isolation: 'process',
     timeout: limits.testMs,
     execArgv: [`--import=${preload}`],
-    env: { ...process.env, PATCHBAY_TEST_RUN: id, PATCHBAY_TEST_HOOK_LIMIT_MS: String(limits.hookMs) },
+    env: {
+      NODE_COMPILE_CACHE: codeCache,
+      ...process.env,
+      PATCHBAY_TEST_RUN: id,
+      PATCHBAY_TEST_HOOK_LIMIT_MS: String(limits.hookMs),
+    },
     ...options,
   });
   endWith(id);
@@ -48,15 +58,22 @@ export async function runTests(patterns, { limits: given = {}, ...options } = {}
   return outcome.failed ? 1 : 0;
 }
 
-/** Absolute paths, each once. */
+/**
+ * Absolute paths, each once. Files of one pattern are sorted by a hash of their path: those of one folder load the machine in the
+ * same way (waiting, computing, writing), and together they would leave a core idle or make the others slow.
+ */
 async function listFiles(patterns) {
   const files = new Set();
   for (const pattern of patterns) {
     const found = [];
     for await (const file of glob(pattern)) found.push(path.resolve(file));
-    for (const file of found.sort()) files.add(file);
+    for (const file of found.sort((a, b) => mixed(a).localeCompare(mixed(b)))) files.add(file);
   }
   return [...files];
+}
+
+function mixed(file) {
+  return createHash('sha256').update(path.relative(process.cwd(), file)).digest('hex');
 }
 
 async function* noteFailures(source, outcome) {

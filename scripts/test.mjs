@@ -34,14 +34,7 @@ const longFirst = [
   'test/bad-input/fields.test.ts',
   'test/integration/slow-compute.test.ts',
 ];
-const everything = [
-  ...longFirst,
-  'src/**/*.test.ts',
-  'web/**/*.test.ts',
-  'demo/**/*.test.ts',
-  'scripts/**/*.test.mjs',
-  'test/**/*.test.ts',
-];
+const everything = [...longFirst, '{src,web,demo,scripts,test}/**/*.test.{ts,mjs}'];
 const names = values['test-name-pattern'];
 // Built once here, not by two tests concurrently. A test that needs the guest reports why it is missing.
 await ensureGuest(console.log).catch((error) => console.error(error.message));

@@ -182,6 +182,10 @@ export const texts = {
     auto_start: { label: 'Start all nodes when the project opens' },
     auto_open: { label: 'Open when the server starts' },
     auto_close: { label: 'Close when no client is connected', hint: 'Closing stops its nodes.' },
+    replicate_link_state: {
+      label: 'Show guests the state of links',
+      hint: 'A link is down while it is suspended or the other node does not run.',
+    },
   },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
@@ -418,7 +422,14 @@ export const texts = {
     ways: 'Direction',
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
-    groups: { time: 'Delay and rate', loss: 'Loss', damage: 'Damage and order', repeat: 'Repeatability', others: 'More' },
+    groups: {
+      time: 'Delay and rate',
+      loss: 'Loss',
+      damage: 'Damage and order',
+      scope: 'Only these frames',
+      repeat: 'Repeatability',
+      others: 'More',
+    },
     notSet: 'not set',
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>
@@ -435,6 +446,24 @@ export const texts = {
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
   },
+  schedule: {
+    title: 'Schedule',
+    add: 'Add',
+    edit: 'Edit',
+    restart: 'Restart',
+    remove: 'Remove',
+    save: 'Run',
+    cancel: 'Cancel',
+    source: 'Steps and traces, as JSON. Times in milliseconds',
+    trace: 'Add a trace file (CSV or mahimahi)',
+    notJson: (reason: string) => `This is not JSON: ${reason}`,
+    strip: 'Position in the schedule',
+    at: (elapsed: string, run: number, length: string | undefined) =>
+      length === undefined ? `${elapsed}` : `${elapsed} of ${length}${run > 1 ? `, run ${run}` : ''}`,
+    waiting: (time: string) => `Starts in ${time}`,
+    over: 'Over: the link’s own impairments act',
+    down: 'down',
+  },
   graph: {
     title: 'Live',
     rate: 'Rate',
@@ -443,6 +472,12 @@ export const texts = {
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
+    carrier: {
+      kernel: 'Carried by the kernel, directly between the containers.',
+      fabric: 'Carried by the fabric on this compute.',
+      stream: 'Carried over TCP to another compute.',
+      udp: 'Carried as datagrams to another compute.',
+    },
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
   },

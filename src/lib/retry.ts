@@ -1,5 +1,4 @@
-/** Tries something again until it succeeds: soon at first, then less and less often (exponential backoff). */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Tries something again until it succeeds: soon at first, then less and less often (exponential backoff). The page uses it, too. */
 
 export interface RetryTimes {
   /** Before the second attempt. */
@@ -13,7 +12,7 @@ export interface RetryTimes {
 export class Retry {
   readonly #times: Required<RetryTimes>;
   readonly #attempt: () => void;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #waitMs: number;
 
   /** `attempt` is called when a wait is over; loops that `pause()` need none. */
@@ -30,8 +29,18 @@ export class Retry {
   }
 
   /** The next wait as a promise, which is over at once when the signal aborts. Never rejects. */
-  async pause(signal?: AbortSignal): Promise<void> {
-    await sleep(this.#nextMs(), undefined, { ...(signal && { signal }) }).catch(() => undefined);
+  pause(signal?: AbortSignal): Promise<void> {
+    const waitMs = this.#nextMs();
+    if (signal?.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, waitMs);
+      signal?.addEventListener('abort', end);
+    });
   }
 
   /** Ends the wait, if there is one, and starts over with short waits. */

@@ -1,6 +1,6 @@
 /**
  * Attacks on servers that are not local, with credentials and without: hostile requests, QEMU options, images, archives and project
- * files from a seed. Nothing of the bait is read, written or run, no door opens, every answer is a success or a refusal with a reason,
+ * files from a seed. No bait file is read, written or run, nothing new listens, every response is a success or an error with a reason,
  * nothing is left, and the event loop is never held. `npm run fuzz` plays whole rounds with new seeds; `PATCHBAY_TEST_SEED` sets one,
  * `PATCHBAY_TEST_ATTACK_ROUNDS` the number of whole rounds, `PATCHBAY_TEST_ATTACK` plays a single attack again.
  */
@@ -30,10 +30,10 @@ else
     test(`round ${round}, seed ${chance.seed}`, { timeout: 1_800_000 }, async () => {
       const outcome = await playRound(chance, rounds > 0 ? whole : short, (problem) => console.log(again(problem)));
       console.log(row(round, chance.seed, outcome));
-      // A busy machine adds to the time of the loop: `event-loop.test.ts` has the large cases, whole rounds count all.
+      // A busy machine lengthens holds of the event loop: `event-loop.test.ts` has the large cases, whole rounds count all.
       const counted = outcome.problems.filter((problem) => rounds > 0 || !columns.held.test(problem));
       assert.equal(counted.length, 0, 'problems, see above');
-      // An attack that never gets through shows little unless harmless machines do.
+      // Attacks that are always refused prove little unless harmless machines are accepted.
       assert.ok(outcome.machines > 0 && outcome.refused > outcome.files / 4, JSON.stringify(outcome));
     });
   }

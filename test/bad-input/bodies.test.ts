@@ -86,7 +86,7 @@ describe('bodies of 10 MB', () => {
   });
 });
 
-/** A server that answers before it has read everything may cut the sender off: then the answer is lost, and that is no fault. */
+/** A server that answers before it has read the whole body may reset the connection; a lost response is no defect then. */
 async function sendLarge(line: string, raw: Buffer): Promise<Reply | undefined> {
   try {
     return await bench.client.send(line, { raw });

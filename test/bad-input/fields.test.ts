@@ -15,7 +15,7 @@ const fixture = await withFixture(bench);
 
 const tried = jsonRoutesOf(await programRoutes(bench.client), jsonRoutes);
 
-/** Text that shows in messages of tests, whatever the value. */
+/** A printable text for test messages, for any value. */
 const show = (value: unknown) => (JSON.stringify(value) ?? '').slice(0, 60);
 
 test('a route or field that the program no longer has fails', async () => {

@@ -1,4 +1,4 @@
-/** A project with nodes, a link and a drawing for tests of bad input, and a look at all that must not change. */
+/** A project with nodes, a link and a drawing for tests of bad input, and a reading of all state that must not change. */
 
 import { randomUUID } from 'node:crypto';
 import { type Bench, createNode, createProject, end, freshName, type ProjectHandle } from '../support/with-server.ts';
@@ -49,7 +49,7 @@ interface ComputeBody {
   name: string;
 }
 
-/** Lists and ports, in a form that two moments can be compared by. */
+/** Lists and ports, as a value to compare before and after. */
 export async function worldOf(bench: Bench, { project }: Fixture): Promise<Record<string, unknown>> {
   const { client } = bench;
   const computes = await client.get<ComputeBody[]>('/v2/computes');

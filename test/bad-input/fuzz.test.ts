@@ -48,7 +48,7 @@ const operations = operationsOf(document);
 for (let round = 1; round <= rounds; round++) {
   test(`round ${round}: answers as declared, nothing lost, nothing left`, async () => {
     const world = new World(chance, document.components.schemas, server.dataDir);
-    // After a failure leftovers are no further evidence.
+    // After a failure, what is left over proves nothing more.
     await playRound(world, round % 2 === 0).catch(async (error: unknown) => {
       await tearDown(bench).catch(() => undefined);
       throw error;
@@ -91,7 +91,7 @@ async function restartsAsItWas(killed: boolean): Promise<void> {
   );
 }
 
-/** What the server itself calls an error. */
+/** Error lines of the server's log. */
 function errorsOf(log: string): string {
   const lines = log.split('\n').filter((line) => /"level":(5|6)0/.test(line));
   return lines.join('\n').slice(0, 4000);

@@ -1,4 +1,4 @@
-/** Ids that are not known or no ids at all, in every parameter of every route. */
+/** Unknown and malformed ids in every parameter of every route. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';

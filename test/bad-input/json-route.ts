@@ -11,9 +11,9 @@ export interface JsonRoute {
   readonly good: (ids: Ids) => Body;
   /** Dotted for fields of inner objects; `0` for the first item of a list. */
   readonly fields: Readonly<Record<string, Sort>>;
-  /** A key that the schema does not know is taken (free objects). */
+  /** Unknown keys are accepted (free objects). */
   readonly open?: boolean;
-  /** The controller passes the body to the compute and declares none. */
+  /** The controller passes the body to the compute and declares no schema. */
   readonly relayed?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Every route with a JSON body: a body that is good, and what sort each field of it is. */
+/** Every route with a JSON body: a valid body, and the type of each field. */
 import { randomUUID } from 'node:crypto';
 import { computeRoutes } from './compute-routes.ts';
 import type { Ids, JsonRoute } from './json-route.ts';

@@ -1,4 +1,4 @@
-/** Projects whose file, history or name is not as it should be are listed, keep their name, and disturb no start. */
+/** Projects with a damaged file, history or name are listed, keep their name, and do not prevent a start. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -11,13 +11,13 @@ export interface ProgramRoute {
   readonly method: string;
   /** Brace form. */
   readonly template: string;
-  /** Of its JSON body; undefined when it takes none. */
+  /** Fields of its JSON body; undefined for a route without a body. */
   readonly body: BodyFields | undefined;
 }
 
 export interface BodyFields {
   readonly fields: Readonly<Record<string, Sort>>;
-  /** All names at the top, also of fields whose sort the schema does not say. */
+  /** Names of all top-level fields, including those whose type the schema leaves open. */
   readonly names: readonly string[];
   /** Other keys are taken. */
   readonly open: boolean;
@@ -111,7 +111,7 @@ function resolve(document: ApiDocument, schema: Schema): Schema {
   return name === undefined ? schema : resolve(document, (document.components.schemas[name] ?? {}) as Schema);
 }
 
-/** Only what the type alone says; undefined for what may be of several types. */
+/** Follows from the type alone; undefined for a field of several types. */
 function sortOf(document: ApiDocument, given: Schema): Sort | undefined {
   const schema = resolve(document, given);
   const choices = schema.anyOf?.map((choice) => resolve(document, choice));

@@ -1,4 +1,4 @@
-/** Requests that meet, machines that die, and machines that never live. */
+/** Concurrent requests, machines that die, and machines that never start. */
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import { processesOf } from '../support/leftovers.ts';

@@ -1,4 +1,4 @@
-/** Sorts of fields, for short. */
+/** Short names of field types. */
 import type { Sort } from './wrong-values.ts';
 
 export const text: Sort = { is: 'text' };

@@ -1,4 +1,4 @@
-/** Values that a field of a given sort must refuse. */
+/** Values that a field of a given type must refuse. */
 
 export type Sort =
   | { readonly is: 'string' | 'text' | 'name' | 'uuid' | 'flag' | 'object' | 'list' | 'word' | 'mac'; readonly nullable?: boolean }
@@ -41,7 +41,7 @@ export function wrongValues(sort: Sort): unknown[] {
   return sort.nullable ? wrongFor(sort) : [null, ...wrongFor(sort)];
 }
 
-/** JSON texts that are valid and unpleasant: whatever the field, they may be taken or refused, but must not break anything. */
+/** Valid but hostile JSON texts: a field may accept or refuse them, but nothing may break. */
 export const hostileTexts: readonly string[] = [
   '1e308',
   '-1e308',

@@ -49,7 +49,7 @@ describe('the effect of a filter on pings', () => {
       const trips = await pinger.whole(count);
       assert.equal(trips.length, count);
       assert.ok((trips[0] ?? 0) >= 49, `${trips[0]} ms is too early`);
-      // Delayed twice on each way none would be.
+      // Twice the delay in each direction would exceed this.
       await someEarlierThan(98);
     });
   }
@@ -93,6 +93,17 @@ describe('the effect of a filter on pings', () => {
     assert.equal((await pinger.burst(10)).length, 0);
     await change({ filters: { bpf: ['tcp'] } });
     assert.equal((await pinger.whole(10)).length, 10);
+  });
+
+  test('match: only what matches is impaired, in the direction for which it is given', async () => {
+    await change({ filters: { packet_loss: [100], match: ['udp port 53'] } });
+    assert.equal((await pinger.whole(10)).length, 10);
+    await change({ filters: { packet_loss: [100], match_ab: ['udp port 53'], match_ba: ['icmp'] } });
+    assert.equal((await pinger.burst(10)).length, 0);
+    await change({ filters: { delay: [30], match: ['udp port 53\nicmp[icmptype] == icmp-echo'] } });
+    const [first = 0] = await pinger.whole(10);
+    assert.ok(first >= 29, `${first} ms is too early`);
+    await someEarlierThan(60);
   });
 
   test('corrupt: nothing is lost, and about half of the answers are damaged', async () => {

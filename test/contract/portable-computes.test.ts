@@ -32,7 +32,7 @@ test('the files of a node on a remote compute are in snapshots and archives, and
   assert.equal((await client.get<NodeBody>(`${project.path}/nodes/${there.node_id}`)).status, 'started');
   await client.send(`POST ${file}`, { raw: 'second' });
   await client.send(`POST ${file.replace('notes', 'more')}`, { raw: 'more' });
-  // The copy that was fetched is gone from there.
+  // The fetched copy was removed from there.
   assert.deepEqual(await readdir(farProjects), [project.id]);
   await client.post(`${project.path}/snapshots/${snapshot.snapshot_id}/restore`);
   assert.equal((await client.send(`GET ${file}`)).text(), 'first');
@@ -47,7 +47,7 @@ test('the files of a node on a remote compute are in snapshots and archives, and
   const nodes = await client.get<NodeBody[]>(`/v2/projects/${copy.project_id}/nodes`);
   assert.deepEqual(
     nodes.map(({ name, compute_id: id }) => [name, id]).sort(),
-    // The other one takes its turn.
+    // The other one waits for its turn.
     [
       ['here', 'local'],
       ['there', compute_id],

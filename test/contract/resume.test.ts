@@ -17,7 +17,7 @@ const streamOf = (project: ProjectHandle, since?: number) =>
 
 const numbered = (listener: Listener) => listener.notices().filter(({ seq }) => seq !== undefined);
 
-/** Nodes, a link and a drawing come, change and go. */
+/** Nodes, a link and a drawing are created, changed and deleted. */
 async function work(project: ProjectHandle): Promise<void> {
   const one = await createNode(client, project, 'qemu', { properties: { adapters: 3 } });
   const two = await createNode(client, project);
@@ -128,7 +128,7 @@ describe('resuming a notification stream', () => {
       const listener = await listen(streamOf(project, since));
       const notice = await listener.find(() => true, 'an answer');
       assert.deepEqual([notice.action, notice.event], ['stream.reset', { since, reason }]);
-      // Later changes are delivered all the same.
+      // Later changes are delivered nevertheless.
       await settled(listener, project);
       await listener.close();
     }

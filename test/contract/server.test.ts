@@ -1,4 +1,4 @@
-/** The server as a whole: its end through the API, and the settings that clients keep on it. */
+/** The server as a whole: shutdown through the API, and the settings that clients store on it. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Captures of a link that GNS3's API does not know: each with its file, its side of the filters, its limits, its stream and its end. */
+/** Several captures of a link: each with its file, its side of the filters, its limits, its stream and its end. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

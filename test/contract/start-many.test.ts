@@ -59,7 +59,7 @@ test('20 nodes at once, of which ten cannot be started', async () => {
   assert.equal(machines().size, sound.length, [...machines()].join('\n'));
   assert.equal((await readdir(join(server.runtimeDirectory, 'n'))).length, sound.length, 'folders of sockets');
   assert.match((await client.send('GET /metrics')).text(), /^patchbay_fabric_links 0$/m);
-  // VPCS takes ports of its own while it runs.
+  // A running VPCS uses further ports.
   await client.post(`${project.path}/nodes/stop`, {}, 204);
   assert.deepEqual(await client.get('/v2/compute/network/ports'), before);
 });

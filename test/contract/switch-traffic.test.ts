@@ -1,4 +1,4 @@
-/** What goes through switches and hubs between real machines, while they are changed, and while the server or the fabric is gone. */
+/** Traffic through switches and hubs between real machines: while they are changed, and while the server or the fabric is down. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';

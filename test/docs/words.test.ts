@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
-const sources = ['{src,web,test,docs}/**/*.{ts,tsx,md,css}', '{README,CONTRIBUTING,CHANGELOG}.md'];
+const sources = ['{src,web,test,docs,scripts,bench,demo,packaging}/**/*.{ts,tsx,mjs,md,css}', '{README,CONTRIBUTING,CHANGELOG}.md'];
 
 /** A word or name that texts no longer use, and its replacement. */
 const rules: readonly (readonly [found: RegExp, replacement: string])[] = [

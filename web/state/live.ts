@@ -5,6 +5,7 @@
  * no change is lost while the connection is down or while the page reads.
  */
 import { type Signal, signal } from '@preact/signals';
+import { Retry } from '../../src/lib/retry.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
@@ -25,8 +26,6 @@ export interface LiveOptions {
   readonly onNotice: (notice: Notice) => void;
 }
 
-const firstRetryMs = 250;
-const lastRetryMs = 5_000;
 /** The server sends a ping after five seconds of silence. */
 const silenceMs = 15_000;
 
@@ -34,8 +33,7 @@ export class Live {
   readonly connection: Signal<Connection> = signal('connecting');
   readonly #options: LiveOptions;
   #socket: WebSocket | undefined;
-  #retryMs = firstRetryMs;
-  #retry: ReturnType<typeof setTimeout> | undefined;
+  readonly #retry = new Retry({ firstMs: 250, longestMs: 5_000 }, () => this.#connect());
   #silence: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
   /** Notifications held back during a read, or until it is known whether one is needed. */
@@ -50,7 +48,7 @@ export class Live {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#retry);
+    this.#retry.stop();
     clearTimeout(this.#silence);
     this.#socket?.close();
   }
@@ -58,7 +56,7 @@ export class Live {
   /** Retries immediately. */
   retryNow(): void {
     if (this.connection.value !== 'lost') return;
-    clearTimeout(this.#retry);
+    this.#retry.stop();
     this.#connect();
   }
 
@@ -124,7 +122,7 @@ export class Live {
     if (first?.action === 'ping') this.#seq ??= first.seq;
     else if (first) this.#hear(first);
     for (const notice of others) this.#hear(notice);
-    this.#retryMs = firstRetryMs;
+    this.#retry.succeeded();
     this.connection.value = 'live';
   }
 
@@ -143,8 +141,7 @@ export class Live {
   #retryLater(): void {
     if (this.#closed) return;
     this.connection.value = 'lost';
-    this.#retry = setTimeout(() => this.#connect(), this.#retryMs);
-    this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs);
+    this.#retry.failed();
   }
 
   /** A silent connection counts as lost, even if the browser reports it as open. */

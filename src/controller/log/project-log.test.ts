@@ -5,7 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { Journal } from '../../lib/journal.ts';
-import { type NodeEntry, projectDefaults, toNodeEntry } from '../model/topology.ts';
+import { projectDefaults } from '../../schema/project.ts';
+import { type NodeEntry, toNodeEntry } from '../model/topology.ts';
 import { historyPath } from './project-history.ts';
 import { ProjectLog } from './project-log.ts';
 import { type ProjectState, readProject, topologyOf } from './project-state.ts';
@@ -35,8 +36,8 @@ interface Opened {
 }
 
 async function open(file: string, changed = {}): Promise<Opened> {
-  const { log, state } = await ProjectLog.open(file, { ...options, ...changed });
-  log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
+  const { start, state } = await ProjectLog.open(file, { ...options, ...changed });
+  const log = start(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts) }));
   const put = (entry: NodeEntry) => {
     const was = state.nodes.get(entry.node_id);
     const change: ProjectChange = was

@@ -43,10 +43,20 @@ export interface LogOptions {
   readonly maxRecords?: number;
 }
 export interface OpenedLog {
-  readonly log: ProjectLog;
+  /** The log, which takes its snapshots from `capture`. */
+  readonly start: (capture: () => Captured) => ProjectLog;
   readonly state: ProjectState;
   /** Length of a last record that was incomplete and was cut off. */
   readonly cutBytes: number;
+}
+
+interface LogParts {
+  readonly file: string;
+  readonly journal: Journal<LogLine>;
+  readonly kept: LogRecord[];
+  /** Number of the last change, and of the last one before those in the log. */
+  readonly seq: number;
+  readonly base: number;
 }
 
 export class ProjectLog {
@@ -56,14 +66,14 @@ export class ProjectLog {
   /** First change of what was done for a request. */
   readonly #steps = new WeakMap<Requester, number>();
   readonly #options: LogOptions;
-  #capture: (() => Captured) | undefined;
+  readonly #capture: () => Captured;
   /** Number of the last change that was appended, and of the last that took effect. */
   #appended: number;
   #applied: number;
   /** Number of the last change before those in the log. */
   #base: number;
   /** Records in the log that the project file does not hold. */
-  #kept: LogRecord[] = [];
+  #kept: LogRecord[];
   #snapshot: Promise<void> | undefined;
   /** Set while the state has changes that are not in the log. */
   #paused: Promise<void> | undefined;
@@ -72,18 +82,20 @@ export class ProjectLog {
   #enough: number;
   #closed = false;
 
-  private constructor(file: string, journal: Journal<LogLine>, { seq, base }: { seq: number; base: number }, options: LogOptions) {
+  private constructor({ file, journal, kept, seq, base }: LogParts, options: LogOptions, capture: () => Captured) {
     this.#file = file;
     this.#history = new ProjectHistory(file, base);
     this.#base = base;
     this.#journal = journal;
+    this.#kept = kept;
     this.#options = options;
+    this.#capture = capture;
     this.#appended = seq;
     this.#applied = seq;
     this.#enough = options.maxRecords ?? 2000;
   }
 
-  /** Reads file and log and opens the log for writing. @throws as `readTopology`; nothing is overwritten then */
+  /** Reads file and log and opens the log for writing; it is closed by `close()` of the log that was started. @throws as `readTopology`; nothing is overwritten then */
   static async open(file: string, options: LogOptions): Promise<OpenedLog> {
     const { topology, upgradedFrom } = await readTopology(file);
     const state = stateOf(topology, upgradedFrom);
@@ -100,9 +112,9 @@ export class ProjectLog {
     }
     const [first] = records;
     const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
-    const log = new ProjectLog(file, journal, { seq: state.seq, base }, options);
-    log.#kept = records.filter((record) => record.action !== 'project.snapshot');
-    return { log, state, cutBytes };
+    const kept = records.filter((record) => record.action !== 'project.snapshot');
+    const parts = { file, journal, kept, seq: state.seq, base };
+    return { start: (capture) => new ProjectLog(parts, options, capture), state, cutBytes };
   }
 
   /** Writes the first file of a project; a log that lies there is of another one and goes. */
@@ -119,11 +131,6 @@ export class ProjectLog {
   /** The log holds changes that the project file does not. */
   get isAhead(): boolean {
     return this.#kept.length > 0;
-  }
-
-  /** Where snapshots get the state from. */
-  snapshotFrom(capture: () => Captured): void {
-    this.#capture = capture;
   }
 
   /**
@@ -221,7 +228,6 @@ export class ProjectLog {
   }
 
   async #write(): Promise<void> {
-    if (!this.#capture) return;
     while (this.#paused) await this.#paused;
     const seq = this.#applied;
     const { topology, udpPorts } = this.#capture();

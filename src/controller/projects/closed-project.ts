@@ -18,12 +18,12 @@ export async function updateClosed(
   { version, log: serverLog }: { version: string; log: Log },
 ): Promise<ProjectEntry | undefined> {
   const onSnapshotFailed = (error: unknown) => serverLog.warn({ err: error }, `${file} could not be written; its log has all`);
-  const { log, state } = await ProjectLog.open(file, { version, onSnapshotFailed });
+  const { start, state } = await ProjectLog.open(file, { version, onSnapshotFailed });
+  const log = start(() => ({ topology: topologyOf(state), udpPorts: {} }));
   try {
     const was = state.project;
     const entry = toProjectEntry(was, fields);
     if (isDeepStrictEqual(entry, was)) return undefined;
-    log.snapshotFrom(() => ({ topology: topologyOf(state), udpPorts: {} }));
     const change: ProjectChange = { action: 'project.updated', event: entry, was, undoable: isUndoable(was, entry) };
     await log.append(change, () => {
       state.project = entry;

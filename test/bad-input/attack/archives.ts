@@ -1,11 +1,11 @@
-/** Hostile project archives from a seed: names outside the folder, links, devices, bombs, false figures, files that execute commands. */
+/** Hostile project archives from a seed: paths outside the folder, links, devices, bombs, false sizes, files that execute commands. */
 import type { Chance } from '../../durability/random.ts';
 import { type HandEntry, zipByHand } from '../../support/zip-by-hand.ts';
 import type { Bait } from './bait.ts';
 import { attackImage } from './images.ts';
 import { attackProjectFile, hostileText, machineId, pcId } from './project-files.ts';
 
-/** One archive, up to a few MiB; what it grows to is more. */
+/** One archive, up to a few MiB; unpacked it is larger. */
 export function attackArchive(chance: Chance, bait: Bait): Buffer {
   const project: HandEntry = { name: 'project.gns3', content: attackProjectFile(chance, bait), method: 8 };
   const entries: HandEntry[] = chance.next() < 0.95 ? [project] : [];
@@ -93,7 +93,7 @@ const many: Maker = (chance) => {
   return Array.from({ length: count }, (_, index) => ({ name: isSame ? 'same' : `many/${index % 7}/${index}`, content: 'x' }));
 };
 
-/** Files that emulators of the project read, or run. */
+/** Files that emulators of the project read or run. */
 const startupFiles: Maker = (chance, bait) => [
   {
     name: `project-files/vpcs/${pcId}/startup.vpc`,
@@ -148,7 +148,7 @@ function damaged(archive: Buffer, chance: Chance): Buffer {
     () => Buffer.concat([Buffer.alloc(chance.between(1, 2_000)), archive]),
     () => Buffer.concat([archive, Buffer.alloc(chance.between(1, 70_000), 'PK')]),
     () => flipped(archive, chance, 0),
-    // The central directory stands at the end.
+    // The central directory is at the end.
     () => flipped(archive, chance, Math.max(0, archive.length - 300)),
   ];
   return (chance.pick(ways) ?? (() => archive))();

@@ -1,18 +1,18 @@
-/** A folder outside the server's own with what an attack is after; looked at afterwards for what happened to it. */
+/** A folder outside the server's own with targets of attacks; `changes()` reports what happened to them. */
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Bait {
-  /** A file that nothing may read. */
+  /** A file that no process may read. */
   readonly secret: string;
-  /** A file that nothing may make. */
+  /** A file that no process may create. */
   readonly written: string;
-  /** A program that nothing may run. */
+  /** A program that no process may run. */
   readonly program: string;
 }
 
-/** Long ago: a file that is read gets another time of access, as that is not after the time of change (mount(8), relatime). */
+/** An old access time: with `relatime` (mount(8)), reading updates an access time that is not after the modification time. */
 const longAgo = new Date('2020-01-01T00:00:00Z');
 const content = `secret ${'x'.repeat(4096)}\n`;
 
@@ -45,7 +45,7 @@ export class BaitFolder implements Bait {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** What happened to it since it was made, or last asked; empty when nothing did. */
+  /** Accesses since its creation or the last call; empty without any. */
   async problems(): Promise<string[]> {
     const problems: string[] = [];
     const { atimeMs, mtimeMs } = await stat(this.secret);

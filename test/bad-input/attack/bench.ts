@@ -93,7 +93,7 @@ export class AttackBench implements AsyncDisposable {
     return this.#longestMs;
   }
 
-  /** What was done to the host since the last call. */
+  /** Changes of the host since the last call. */
   async problems(): Promise<string[]> {
     return [...(await this.bait.problems()), ...this.#children.problems()];
   }
@@ -107,7 +107,7 @@ export class AttackBench implements AsyncDisposable {
     return [`the event loop was held for ${Math.round(held)} ms`];
   }
 
-  /** Deletes all that an attack left, and looks at what is held then. */
+  /** Deletes what an attack left, and reads the resources that are still held. */
   async leaks(): Promise<string[]> {
     const problems: string[] = [];
     await tearDown(this).catch((error: Error) => problems.push(`left: ${error.message}`));
@@ -131,13 +131,13 @@ export class AttackBench implements AsyncDisposable {
     this.client.close();
   }
 
-  /** Code that runs for the first time is compiled, which is not what a client did; what stays open from then on is not a leak. */
+  /** Runs everything once: first runs compile code and open files that stay open, which is neither a hold nor a leak. */
   async #warmUp(): Promise<void> {
     this.#document = await this.client.get<OpenApi>('/openapi.json');
     const world = new World(makeChance(1), this.document.components.schemas, this.server.dataDir);
     await setUp(this, world);
     await this.client.send(`POST /v2/projects/${crypto.randomUUID()}/import`, { raw: world.archive });
-    // A thread sums images from the first one on.
+    // A thread computes checksums from the first image on.
     await this.client.send('POST /v2/compute/qemu/images/warm.img', { raw: 'x' });
     await this.client.get('/v2/compute/qemu/images');
     await tearDown(this);
@@ -152,7 +152,7 @@ export class AttackBench implements AsyncDisposable {
   }
 }
 
-/** What the server itself calls an error. */
+/** Error lines of the server's log. */
 function errorsOf(log: string): string[] {
   const lines = log.split('\n').filter((line) => /"level":[56]0/.test(line));
   return lines.slice(0, 5).map((line) => `log: ${line.slice(0, 1_000)}`);

@@ -1,4 +1,4 @@
-/** Plays one attack of a kind on a server. What it returns is wrong, in words; nothing when the server held. */
+/** Carries out one attack on a server. @returns the defects as texts; empty when the server held */
 import { randomUUID } from 'node:crypto';
 import { faultRows } from '../../../src/api/faults.ts';
 import type { Chance } from '../../durability/random.ts';
@@ -19,7 +19,7 @@ export interface Case {
   readonly bench: AttackBench;
   readonly chance: Chance;
   readonly tally: Tally;
-  /** Requests one by one, so that the one that did it is known. */
+  /** One request at a time, so that the one that caused a defect is known. */
   readonly isAlone: boolean;
 }
 export interface Tally {
@@ -70,7 +70,7 @@ async function playRequests({ bench, chance, tally, isAlone }: Case): Promise<st
   return problems;
 }
 
-/** Refused or done, never a bug; the secret is in no answer. */
+/** Refused or done, never a 500; no response contains the secret. */
 async function sendTo({ bench, tally }: Case, line: string, ask: { body?: unknown; raw?: Uint8Array } = {}): Promise<Send> {
   const reply = await bench.client.send(line, { ...ask, limitMs });
   if (reply.status >= 400) tally.refused += 1;
@@ -84,7 +84,7 @@ interface Send {
 }
 const known = new Set(faultRows().flatMap(({ status }) => (status === 500 ? [] : [status])));
 
-/** Makes a machine at the compute, which keeps whatever a project brings, starts it and looks at it. */
+/** Creates a machine on the compute with the options of a project, starts it and inspects it. */
 async function playMachine(one: Case, properties: object): Promise<string[]> {
   const { client } = one.bench;
   const { project_id } = await client.post<{ project_id: string }>('/v2/compute/projects', { name: 'attack' });
@@ -147,7 +147,7 @@ async function playProjectFile(one: Case): Promise<string[]> {
   const { bench, chance } = one;
   const content = attackProjectFile(chance, bench.bait);
   if (chance.next() < 0.75) return playProject(one, zipByHand([{ name: 'project.gns3', content, method: 8 }]));
-  // Behind the server's back, as far as its files can be written.
+  // Not through the API: written as far as file permissions allow.
   one.tally.files += 1;
   const name = `own ${chance.between(0, 2 ** 31)}`;
   const { project_id } = await bench.client.post<{ project_id: string }>('/v2/projects', { name });
@@ -160,7 +160,7 @@ async function playProjectFile(one: Case): Promise<string[]> {
   return [...written.problems, ...opened.problems, ...gone.problems];
 }
 
-/** Imports it, and does with it what a user would. */
+/** Imports it and uses it as a user would. */
 async function playProject(one: Case, archive: Buffer): Promise<string[]> {
   const { bench, tally } = one;
   tally.files += 1;

@@ -1,8 +1,8 @@
-/** Looks many times a second at the processes below a server: which programs ran, however short. */
+/** Polls the descendants of a server many times a second: records every program that ran, however briefly. */
 import { readFileSync, readlinkSync } from 'node:fs';
 
 const everyMs = 15;
-/** What a server starts: itself, emulators, what confines them, the tools that copy and convert. */
+/** Programs that a server starts: itself, emulators, the programs that confine them, tools that copy and convert. */
 const expected =
   /\/(?:node|qemu-system-[\w-]+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|ip|nft|sleep|ld-linux[^/]*) /;
 /** Shells with our own scripts. */
@@ -12,6 +12,8 @@ const expectedShells =
 export class ChildWatch {
   readonly #pid: () => number;
   readonly #foreign = new Set<string>();
+  /** The file that a process ran when its words were looked at. */
+  readonly #known = new Map<string, string>();
   #count = 0;
   readonly #timer: NodeJS.Timeout;
 
@@ -39,11 +41,15 @@ export class ChildWatch {
 
   #look(pid: number): void {
     for (const child of read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)) {
-      const program = `${target(`/proc/${child}/exe`)} ${read(`/proc/${child}/cmdline`).replaceAll('\0', ' ').slice(0, 300)}`;
+      const file = target(`/proc/${child}/exe`);
       this.#count += 1;
-      // A process that begins or ends has no program, or no command line.
-      if (/^\/\S+ \S/.test(program) && !expected.test(program) && !expectedShells.test(program)) this.#foreign.add(program);
       this.#look(Number(child));
+      if (this.#known.get(child) === file) continue;
+      const program = `${file} ${read(`/proc/${child}/cmdline`).replaceAll('\0', ' ').slice(0, 300)}`;
+      // A process that begins or ends has no program or no command line; one that becomes another program, the file of one and the words of the other.
+      if (!/^\/\S+ \S/.test(program) || target(`/proc/${child}/exe`) !== file) continue;
+      if (expected.test(program)) this.#known.set(child, file);
+      else if (!expectedShells.test(program)) this.#foreign.add(program);
     }
   }
 }

@@ -28,8 +28,8 @@ after(async () => {
 const host = { Host: '127.0.0.1' };
 const send = (line: string, headers: Record<string, string> = {}, from?: string) =>
   ask(server.port, requestText(line, { ...host, ...headers }), { ...(from !== undefined && { from }) });
-const issue = async (body: unknown = {}): Promise<string> => {
-  const reply = expectStatus(await client.send('POST /v2/tickets', { headers: { authorization }, body }), 201);
+const issue = async (path = '/v2/notifications/ws'): Promise<string> => {
+  const reply = expectStatus(await client.send('POST /v2/tickets', { headers: { authorization }, body: { path } }), 201);
   return reply.json<{ ticket: string }>().ticket;
 };
 
@@ -46,7 +46,7 @@ describe('a ticket', () => {
       'POST /v2/shutdown',
       'GET /v2/notifications',
     ])
-      assert.equal((await send(`${line}?ticket=${await issue()}`, upgrade)).status, 401, line);
+      assert.equal((await send(`${line}?ticket=${await issue(line.replace(/^\w+ /, ''))}`, upgrade)).status, 401, line);
     for (const method of ['DELETE', 'POST', 'HEAD', 'OPTIONS'])
       assert.notEqual((await send(`${method} /v2/notifications/ws?ticket=${await issue()}`, upgrade)).status, 101, method);
     expectStatus(await client.send(`GET ${path}`, { headers: { authorization } }), 200);
@@ -54,14 +54,15 @@ describe('a ticket', () => {
 
   test('opens the path for which it was issued, and no other', async () => {
     const path = '/v2/notifications/ws';
-    assert.equal((await send(`GET ${path}?ticket=${await issue({ path: '/v2/compute/notifications/ws' })}`, upgrade)).status, 401);
-    assert.equal((await send(`GET ${path}?ticket=${await issue({ path })}`, upgrade)).status, 101);
-    expectFault(await client.send('POST /v2/tickets', { headers: { authorization }, body: { path: 'no path' } }), 400);
+    assert.equal((await send(`GET ${path}?ticket=${await issue('/v2/compute/notifications/ws')}`, upgrade)).status, 401);
+    assert.equal((await send(`GET ${path}?ticket=${await issue(path)}`, upgrade)).status, 101);
+    for (const body of [{ path: 'no path' }, {}])
+      expectFault(await client.send('POST /v2/tickets', { headers: { authorization }, body }), 400);
   });
 
   test('is good once, also when the first use was at a wrong path', async () => {
     const path = '/v2/notifications/ws';
-    const ticket = await issue({ path });
+    const ticket = await issue(path);
     assert.equal((await send(`GET /v2/compute/notifications/ws?ticket=${ticket}`, upgrade)).status, 401);
     assert.equal((await send(`GET ${path}?ticket=${ticket}`, upgrade)).status, 401);
   });
@@ -89,7 +90,7 @@ test('a refusal has the body of every error', async () => {
 test('guesses wait for each other, and hold up no other address', async () => {
   const guess = (word: string) => requestText('GET /v2/version', { ...host, Authorization: basic(word) });
   const from = '127.0.0.9';
-  // The last of them is answered after 200 + 400 + … ms; before that, as many wait as may.
+  // The last response arrives after 200 + 400 + … ms; until then the maximum number of attempts waits.
   const guesses: BareConnection[] = [];
   const tryNext = () => {
     const connection = new BareConnection(server.port, { from });
@@ -98,7 +99,7 @@ test('guesses wait for each other, and hold up no other address', async () => {
   };
   const unanswered = () => guesses.filter(({ received }) => received === '').length;
   for (let count = 0; count < 20; count++) tryNext();
-  // While as many wait as may, the right password of that address is not looked at, either; that of another one is.
+  // While the maximum waits, even the right password from that address is refused; from another address it is accepted.
   const own = await waitFor(
     async () => {
       tryNext();

@@ -1,4 +1,4 @@
-/** What a server holds: file descriptors of its processes, sockets and temporary files. Taken before an attack and compared after it. */
+/** Resources of a server: file descriptors of its processes, sockets and temporary files, compared before and after an attack. */
 import { readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processesOf } from '../../support/leftovers.ts';
@@ -11,7 +11,7 @@ export interface Footprint {
   readonly files: ReadonlySet<string>;
 }
 
-/** Names of files and folders that are being made. A client may give others, with a dot, too. */
+/** Temporary names of files and folders. Names that a client gives may begin with a dot, too. */
 const staged = /^\.patchbay-|^\.project-files\.|\.tmp$/;
 
 export async function footprintOf(server: RunningServer, temporary: string): Promise<Footprint> {
@@ -28,7 +28,7 @@ export async function footprintOf(server: RunningServer, temporary: string): Pro
   return { descriptors, files: new Set(await filesOf(server, temporary)) };
 }
 
-/** What the second has more than the first. */
+/** Resources of the second beyond those of the first. */
 export function leaksOf(before: Footprint, after: Footprint): string[] {
   const more = [...after.descriptors].filter(([key, count]) => count > (before.descriptors.get(key) ?? 0));
   return [

@@ -1,4 +1,4 @@
-/** What is hardly a request: every refusal has the form and status of an error, and none is a 500. */
+/** Malformed requests: every refusal has the form and status of an error, and none is a 500. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectFault } from '../../support/raw-http.ts';
@@ -121,7 +121,7 @@ describe('requests that are sent by halves', () => {
     const connection = half(`POST ${image}`, 'Content-Length: 15\r\n\r\n');
     for (let sent = 0; sent < 15; sent++) {
       connection.write('x');
-      // Longer in all than an upload may stand still.
+      // In total longer than an upload may stall.
       await new Promise((done) => setTimeout(done, 100));
     }
     assert.equal((await connection.reply()).status, 204);

@@ -1,6 +1,6 @@
 /**
- * Requests of someone who looks for a gap between the checks of a server: names and origins, upgrades, tickets and credentials in any
- * combination, over all routes. Made from a seed; each knows which class of answer is right.
+ * Requests that look for a gap between the checks of a server: hosts and origins, upgrades, tickets and credentials in any
+ * combination, over all routes. Generated from a seed; each knows the expected class of response.
  */
 
 import { faultRows } from '../../../src/api/faults.ts';
@@ -24,7 +24,7 @@ export interface AttackTarget {
 type TicketKind = 'none' | 'garbage' | 'any' | 'for this path' | 'for another path' | 'used';
 const ticketKinds: readonly TicketKind[] = ['none', 'none', 'garbage', 'any', 'for this path', 'for another path', 'used'];
 
-/** `admitted`: the checks let it pass, and the route answers as it likes; `socket`: it becomes a WebSocket, if the route agrees. */
+/** `admitted`: the checks pass, and any response of the route is right; `socket`: it becomes a WebSocket, if the route accepts it. */
 export type AttackOutcome = 'host refused' | 'origin refused' | 'unauthorized' | 'admitted' | 'socket';
 
 export interface HttpAttack {
@@ -93,7 +93,7 @@ function pathOf({ world, bait }: AttackGround, { method, path }: Operation): str
   return path.replace(/\{[^}]*\}/g, () => (world.chance.next() < 0.5 ? hostile() : (world.chance.pick(['x', '1']) ?? '')));
 }
 
-/** Such as the schema wants, mostly with a hostile text somewhere. */
+/** Follows the schema, mostly with a hostile text somewhere. */
 function bodyOf({ world, bait }: AttackGround, { body }: Operation): unknown {
   const { chance } = world;
   const good = body ? valueFor(world, body) : {};
@@ -138,7 +138,7 @@ function expectedOf(
   return asksForSocket && given.Connection === 'Upgrade' ? 'socket' : 'admitted';
 }
 
-/** Sends it. @returns what is wrong with the answer; undefined when it is right */
+/** Sends it. @returns the defect of the response; undefined when it has none */
 export async function playHttpAttack(target: AttackTarget, attack: HttpAttack): Promise<string | undefined> {
   const ticket = await ticketOf(target, attack);
   const line = `${attack.method} ${attack.path}${ticket === undefined ? '' : `?ticket=${ticket}`}`;
@@ -176,7 +176,12 @@ const isDeclared = (status: number) => status < 400 || refusals.has(status);
 async function ticketOf(target: AttackTarget, { ticket, path }: HttpAttack): Promise<string | undefined> {
   if (ticket === 'none') return undefined;
   if (ticket === 'garbage') return base64('no ticket');
-  const wanted = { any: {}, used: {}, 'for this path': { path }, 'for another path': { path: `${path}/other` } }[ticket];
+  const wanted = {
+    any: { path },
+    used: { path: '/v2/notifications/ws' },
+    'for this path': { path },
+    'for another path': { path: `${path}/other` },
+  }[ticket];
   const common = { Host: '127.0.0.1', ...(target.authorization !== undefined && { Authorization: target.authorization }) };
   const issued = await ask(target.port, requestText('POST /v2/tickets', common, wanted), target);
   const { ticket: text } = JSON.parse(issued.body) as { ticket: string };

@@ -1,4 +1,4 @@
-/** One client that wants all: connections, requests, uploads, files, the disk. Others are served as before. */
+/** One greedy client: connections, requests, uploads, files, the disk. Other clients are served as before. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { expectFault, RawClient } from '../../support/raw-http.ts';

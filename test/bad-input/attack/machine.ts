@@ -1,10 +1,10 @@
-/** A look at a running machine from outside: what it has open, what it listens on, and which processes it started. */
+/** Inspects a running machine from outside: its open files, listening sockets and child processes. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** Devices without content, what the kernel makes for a process, and firmware. */
+/** Devices without content, kernel objects of a process, and firmware. */
 const harmlessFiles = /^(?:\/dev\/(?:null|zero|u?random|kvm)$|anon_inode:|pipe:|socket:|\/memfd:|\/usr\/(?:share|lib)\/)/;
 
-/** Of the QEMU whose command line has this word; what is wrong with it, in words. */
+/** Inspects the QEMU whose command line has this word. @returns defects as texts */
 export async function machineProblems(word: string, folders: readonly string[]): Promise<string[]> {
   const problems: string[] = [];
   for (const pid of (await readdir('/proc')).map(Number).filter((each) => each > 0)) {

@@ -43,7 +43,7 @@ function goodProject(chance: Chance): Item {
 }
 
 type Change = (project: Item, chance: Chance, bait: Bait) => void;
-/** What an earlier change has spoiled is left as it is: the change of a substitute shows nowhere. */
+/** A value that an earlier change replaced stays as it is: changing it again has no effect. */
 const itemOf = (value: unknown): Item => (typeof value === 'object' && value !== null ? (value as Item) : {});
 const listOf = (project: Item, name: string): Item[] => {
   const list = itemOf(project.topology)[name];

@@ -2,7 +2,7 @@
 import type { Chance } from '../../durability/random.ts';
 import type { Bait } from './bait.ts';
 
-/** Options with a value that reads, writes or runs something, or opens a door. */
+/** Options with a value that reads, writes or runs something, or listens. */
 const fragments = ({ secret, written, program }: Bait): readonly (readonly [string, string])[] => [
   ['incoming', `exec:${program}`],
   ['incoming', `"exec:cat ${secret} > ${written}"`],
@@ -94,7 +94,7 @@ const fragments = ({ secret, written, program }: Bait): readonly (readonly [stri
   ['display', 'vnc=:78'],
 ];
 
-/** Between them an attack hides; some lifted a protection once. */
+/** Harmless options around an attack; some of them once switched a protection off. */
 const harmless = [
   '-display none',
   '-audiodev none,id=a0',
@@ -129,7 +129,7 @@ function hidden(chance: Chance, bait: Bait): string {
     () => `"-${name.slice(0, 1)}"${name.slice(1)} ${value}`,
     () => `-${name}\n${value}`,
     () => `-${name}=${value}`,
-    // As the value of an option that takes one, and as a value too many.
+    // As the value of an option that takes one, and as an extra argument.
     () => `-name ${plain}`,
     () => `-nographic ${value} ${plain}`,
     () => `-name x,,${plain}`,

@@ -21,7 +21,7 @@ interface Planned {
   readonly seed: number;
 }
 
-/** What is played on one server. */
+/** The attacks on one server. */
 interface Site {
   readonly auth: boolean;
   readonly isRequests: boolean;
@@ -31,7 +31,7 @@ interface Site {
 
 const fileKinds: readonly CaseKind[] = ['image', 'image', 'clone', 'archive', 'archive', 'project', 'project'];
 
-/** `onProblem` is called at once, for a round takes minutes. */
+/** `onProblem` is called at once, because a round takes minutes. */
 export async function playRound(chance: Chance, plan: Plan, onProblem: (problem: string) => void): Promise<Outcome> {
   const started = performance.now();
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };

@@ -1,4 +1,4 @@
-/** What a web page, shown by a browser on a machine that reaches this server, can make of it. */
+/** What a web page can do in a browser on a machine that reaches this server. */
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { after, before, describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import { createProject, withServer } from '../../support/with-server.ts';
 
 const { server, client } = await withServer({ config: { Server: { allowed_hosts: 'lab.example, other.example' } } });
 
-/** As a page at `http://NAME:PORT` asks, whose name leads here. */
+/** A request of a page at `http://NAME:PORT`, whose name resolves to this server. */
 const fromPage = (line: string, name: string, more: Record<string, string> = {}, body?: unknown) => {
   const host = `${name}:${server.port}`;
   return ask(server.port, requestText(line, { Host: host, Origin: `http://${host}`, ...more }, body));

@@ -1,4 +1,4 @@
-/** The projects in which a fuzzer works, and their end. */
+/** The projects of a fuzzer, and their deletion. */
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { machinesOf } from './state.ts';
 import type { World } from './world.ts';
 
 /**
- * What VPCS needs, and what copies folders: of these programs a server that is asked at random finds no others, so that nothing takes the
+ * Programs of VPCS, and the one that copies folders. A server under random requests finds no others, so that nothing takes the
  * memory, the disk or the network of this host.
  */
 export const harmlessPrograms = [
@@ -25,7 +25,7 @@ export const harmlessPrograms = [
   'unshare',
 ];
 
-/** A project in which something runs, and one of which only the compute knows. */
+/** A project with running nodes, and one that only the compute knows. */
 export async function setUp({ client }: Bench, world: World): Promise<void> {
   const project = await createProject(client);
   const [one, two, three] = await Promise.all([1, 2, 3].map(() => createNode(client, project)));
@@ -45,7 +45,7 @@ export async function setUp({ client }: Bench, world: World): Promise<void> {
   }
 }
 
-/** Deletes all projects and remote computes; nothing of them may be left. */
+/** Deletes all projects and remote computes, and checks that nothing of them is left. */
 export async function tearDown({ client, server }: Bench): Promise<void> {
   for (const place of ['/v2/projects', '/v2/compute/projects']) {
     for (const { project_id } of await client.get<{ project_id: string }[]>(place)) await client.delete(`${place}/${project_id}`);

@@ -1,4 +1,4 @@
-/** Every operation of a server's OpenAPI document, with how often the fuzzer asks for it. */
+/** Every operation of a server's OpenAPI document, with its weight in the fuzzer. */
 import type { Schema } from './values.ts';
 
 export interface Operation {
@@ -11,7 +11,7 @@ export interface Operation {
   readonly query: Readonly<Record<string, Schema>>;
   /** Statuses that are declared for success. */
   readonly successes: readonly number[];
-  /** How often it is asked for, in comparison with others. */
+  /** How often it is requested, relative to others. */
   readonly weight: number;
 }
 
@@ -56,7 +56,7 @@ export function operationsOf({ paths }: OpenApi): Operation[] {
   );
 }
 
-/** What changes nodes, links and projects meets the others most often; what ends a project is rare, for its nodes go with it. */
+/** Changes of nodes, links and projects are the most frequent; the end of a project is rare, because its nodes end with it. */
 function weightOf(method: string, path: string): number {
   if (path === '/v2/projects/{project_id}' && method === 'delete') return 0.6;
   if (/\{project_id\}\/(close|open)$/.test(path)) return 1.5;

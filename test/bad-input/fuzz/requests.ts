@@ -11,7 +11,7 @@ export interface FuzzRequest {
   readonly raw?: string | Uint8Array;
 }
 
-/** So many things are enough: what would add to them is not asked for. */
+/** With this many objects, nothing further is created. */
 const enough = { project_id: 9, node_id: 60, compute_id: 4, template_id: 60 };
 /** They end when the listener leaves. */
 const endless = /\/(notifications|pcap)$/;
@@ -90,7 +90,7 @@ function damaged({ archive, chance }: World): Uint8Array {
   return copy;
 }
 
-/** Sends it. @returns what is wrong with the answer; undefined when nothing is */
+/** Sends it. @returns the defect of the response; undefined when it has none */
 export async function ask(client: RawClient, world: World, request: FuzzRequest): Promise<string | undefined> {
   const { operation, line, raw } = request;
   const shown = `${line.slice(0, 300)} ${String(raw === undefined ? '' : raw.slice(0, 600))}`;
@@ -107,7 +107,7 @@ export async function ask(client: RawClient, world: World, request: FuzzRequest)
 
 function judge({ successes, path }: Operation, reply: Reply): boolean {
   if (successes.includes(reply.status) || reply.status === 304) return true;
-  // What is passed on has the status of the other side.
+  // A proxied response has the status of the remote compute.
   if (path.startsWith('/v2/computes/') && reply.status < 300) return true;
   if (!refusals.has(reply.status)) return false;
   if (endless.test(path)) return true;

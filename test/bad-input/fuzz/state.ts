@@ -1,4 +1,4 @@
-/** Looks at the whole of a server, in a form that two moments can be compared by, and at what it holds. */
+/** Reads the whole state of a server as a value to compare before and after, and the resources that it holds. */
 import { readFile } from 'node:fs/promises';
 import { processesOf } from '../../support/leftovers.ts';
 import type { RawClient } from '../../support/raw-http.ts';
@@ -6,10 +6,10 @@ import type { RunningServer } from '../../support/server.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 const parts = ['', '/nodes', '/links', '/drawings', '/snapshots', '/history'];
-/** The interfaces of this host, where others work too. */
+/** Network interfaces of this host, which other programs change, too. */
 const passing = new Set(['interfaces']);
 
-/** All that must be the same after a restart: address of the list to what it says. */
+/** State that must be the same after a restart: URL of a list to its response. */
 export async function stateOf(client: RawClient): Promise<Record<string, unknown>> {
   const state: Record<string, unknown> = {};
   const projects = await client.get<Item[]>('/v2/projects');
@@ -23,7 +23,7 @@ export async function stateOf(client: RawClient): Promise<Record<string, unknown
     }
   }
   for (const path of ['/v2/gns3vm', '/v2/iou_license', '/v2/symbols']) state[path] = await client.get(path);
-  // Changes of what is built in last as long as the server runs.
+  // Changes of built-in objects last until the server ends.
   const templates = await client.get<Item[]>('/v2/templates');
   state['/v2/templates'] = templates.filter(({ builtin }) => !builtin);
   const computes = await client.get<Item[]>('/v2/computes');
@@ -35,7 +35,7 @@ function lasting(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, each: unknown) => (passing.has(key) ? undefined : each)));
 }
 
-/** Where two states differ: one line for each list. */
+/** Differences of two states, one line for each list. */
 export function differences(before: Record<string, unknown>, after: Record<string, unknown>): string[] {
   const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...paths].flatMap((path) => {
@@ -76,7 +76,7 @@ export function machinesOf(server: RunningServer): string[] {
   return all.map(({ commandLine }) => commandLine).filter((line) => !/src\/(fabric\/)?main\.ts/.test(line));
 }
 
-/** Consoles that nodes of open projects say they have, and have not, or have twice. */
+/** Console ports that nodes of open projects report, and where nothing listens, or two nodes report the same. */
 export async function consoleProblems(client: RawClient): Promise<string[]> {
   const { console_ports } = await client.get<{ console_ports: number[] }>('/v2/compute/network/ports');
   const projects = await client.get<Item[]>('/v2/projects');

@@ -1,4 +1,4 @@
-/** Values from JSON schemas: valid ones, ones at the bounds, and corrupted ones. */
+/** Values from JSON schemas: valid, at the bounds, and corrupted. */
 import { randomUUID } from 'node:crypto';
 import type { Chance } from '../../durability/random.ts';
 
@@ -22,7 +22,7 @@ export interface Schema {
 export interface ValueSource {
   readonly chance: Chance;
   readonly schemas: Readonly<Record<string, Schema>>;
-  /** Values that mean something for a key of that name; undefined: any the schema allows. */
+  /** Meaningful values for a key of that name; undefined: any value that the schema allows. */
   hint(key: string): readonly unknown[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What the fuzzer knows of the server it asks: ids that are there, were there, and values that mean something. */
+/** The fuzzer's knowledge of the server: ids that exist, ids that existed, and meaningful values. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Chance } from '../../durability/random.ts';
@@ -8,7 +8,7 @@ import { valueFor } from './values.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 export interface Place {
-  /** Empty for what belongs to no project. */
+  /** Empty for objects without a project. */
   readonly project: string;
   /** Of a node: its type. */
   readonly type: string;
@@ -59,9 +59,9 @@ export class World implements ValueSource {
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly #dataDir: string;
   readonly #known = new Map<string, Place[]>();
-  /** Projects of which no controller knows. */
+  /** Projects that no controller knows. */
   readonly #computeProjects: string[] = [];
-  /** The request that is being made goes to the compute: it makes nothing with an id of the controller's. */
+  /** The current request goes to the compute, and must not create an object with an id of the controller. */
   #forCompute = false;
   /** The last archive that was exported. */
   archive: Uint8Array = Buffer.from('PK');
@@ -72,7 +72,7 @@ export class World implements ValueSource {
     this.#dataDir = dataDir;
   }
 
-  /** Reads what is there. What is gone is kept for a while: those ids are the most interesting wrong ones. */
+  /** Reads what exists. Deleted ids are kept for a while: they are the most interesting invalid ones. */
   async look(client: RawClient): Promise<void> {
     const projects = await client.get<Item[]>('/v2/projects');
     this.#keep(
@@ -98,7 +98,7 @@ export class World implements ValueSource {
     }
   }
 
-  /** Takes note of what an answer says was made. */
+  /** Records what a response reports as created. */
   learn(path: string, made: unknown): void {
     if (typeof made !== 'object' || made === null || !path.startsWith('/v2/compute/projects')) return;
     const { node_id, project_id } = made as Item;
@@ -112,8 +112,8 @@ export class World implements ValueSource {
   }
 
   /**
-   * A path of the template: mostly of things that belong together. Nothing is changed behind the controller's back: what it made
-   * is only looked at through the compute's routes.
+   * Fills a path template, mostly with ids that belong together. Compute routes never change objects of the controller: those
+   * are only read through them.
    */
   fill(method: string, template: string): string {
     const { chance } = this;
@@ -215,7 +215,7 @@ export class World implements ValueSource {
     }
   }
 
-  /** The id of another kind of thing. */
+  /** The id of an object of another type. */
   #anyBut(key: string): string {
     const others = [...this.#known].filter(([each]) => each !== key).flatMap(([, places]) => places);
     return this.chance.pick(others)?.id ?? randomUUID();
