@@ -38,8 +38,25 @@ describe('the first load', () => {
   });
 });
 
+describe('accessibility', () => {
+  for (const { name, show, leave } of views)
+    it(`has no finding in ${name}`, async () => {
+      await show(page);
+      const findings: string[] = [];
+      for (const theme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: theme });
+        await picture(page, `view-${name}-${theme}`);
+        for (const finding of await found(checks[theme])) findings.push(`${theme}: ${finding}`);
+      }
+      await leave?.(page);
+      assert.deepEqual(findings, []);
+    });
+});
+
 describe('the find bar', () => {
   it('stays in its pane, beside another and in a narrow one', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(`${server.url}/projects/${project.id}`);
     await canvas(page).node('PC1').dblclick();
     await consoleText(page, /VPCS>/);
     await page.locator('.link .hit').first().click({ force: true });
@@ -60,21 +77,6 @@ describe('the find bar', () => {
     for (const name of ['PC1', 'Core – Hub'])
       await page.getByRole('button', { name: `Close the console of ${name}`, exact: true }).click();
   });
-});
-
-describe('accessibility', () => {
-  for (const { name, show, leave } of views)
-    it(`has no finding in ${name}`, async () => {
-      await show(page);
-      const findings: string[] = [];
-      for (const theme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: theme });
-        await picture(page, `view-${name}-${theme}`);
-        for (const finding of await found(checks[theme])) findings.push(`${theme}: ${finding}`);
-      }
-      await leave?.(page);
-      assert.deepEqual(findings, []);
-    });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));
 });
