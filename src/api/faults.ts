@@ -76,6 +76,8 @@ const table = {
   snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
   snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
 
+  freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
+
   // Nodes
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
   node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be created on this compute: {reason}' },

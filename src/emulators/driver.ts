@@ -160,7 +160,7 @@ export interface Driver {
   /** From saved memory (`savedMemoryName`) where the node's folder holds some. */
   start(node: NodeView): Promise<Emulator>;
   /** Checks saved memory before it is restored; `name` is the node's. Only kinds that save it. @throws memory_refused */
-  checkMemory?(folder: string, node: { readonly name: string; readonly properties: Properties }): Promise<void>;
+  checkMemory?(folder: string, name: string): Promise<void>;
   /** Takes over what `record` describes; undefined when it no longer runs (then nothing of it is left running). */
   adopt(node: NodeView, record: Readonly<Record<string, unknown>>): Promise<Emulator | undefined>;
   /** The node got another name; files in its folder follow. */

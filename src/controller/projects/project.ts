@@ -21,6 +21,7 @@ import { startAll } from './node-batch.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
+import { resumeNodes } from './resume-nodes.ts';
 
 export class KnownProject {
   readonly id: string;
@@ -138,15 +139,18 @@ export class KnownProject {
 
   /**
    * `again`: it was open when the server ended, and its nodes may be running. `isNew`: it has just been made, listeners know.
+   * `isAwaited`: answers when the nodes that ran when it was frozen run.
    * @throws why it cannot be opened; it is closed then
    */
-  open({ again = false, isNew = false } = {}): Promise<Readonly<ProjectObject>> {
+  open({ again = false, isNew = false, isAwaited = false } = {}): Promise<Readonly<ProjectObject>> {
     return this.#inTurn(async () => {
       if (this.liveNow) return this.object;
       await this.#openNow();
       if (isNew) return this.object;
       this.#environment.announce('project.opened', this);
       if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
+      const resumed = this.liveNow && resumeNodes(this.liveNow);
+      if (isAwaited) await resumed;
       return this.object;
     });
   }

@@ -95,9 +95,9 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       return { ...shown, ...Object.fromEntries(sums) };
     },
     start: (node) => launch(node, launcher),
-    async checkMemory(folder, { name, properties }) {
-      const qemu = qemuSeries(await binaries.version(asQemu(properties).qemu_path));
-      await checkSavedMemory(folder, { key: memoryKey, name, qemu });
+    checkMemory: (folder, name) => {
+      const findSeries = async (program: string) => qemuSeries(await binaries.version(program));
+      return checkSavedMemory(folder, { key: memoryKey, name, findSeries });
     },
     adopt: (node, record) => adopt(node, record, launcher),
     async capabilities() {

@@ -4,6 +4,8 @@ import { escapeCommas } from '../options.ts';
 
 /** Of the machine whose memory was saved. */
 export interface MachineFacts {
+  /** Path of the emulator. */
+  readonly program: string;
   /** Major and minor number: the format of the memory is the same in all patch releases. */
   readonly qemu: string;
   readonly accelerator: 'kvm' | 'tcg';

@@ -50,6 +50,7 @@ export async function inspect(monitor: Monitor, record: QemuRecord, folders: Mac
   const memory = (await monitor.execute('query-memory-size-summary')) as { 'base-memory': number };
   const { UUID } = (await monitor.execute('query-uuid')) as { UUID: string };
   const facts: MachineFacts = {
+    program: record.program ?? '',
     ...{ qemu: `${qemu.major}.${qemu.minor}`, accelerator, cpu: await hostCpu(accelerator), machine, ramId },
     ...{ ramBytes: memory['base-memory'], uuid: UUID, suspended: status === 'paused' },
     arguments: comparableArguments(record.args ?? [], folders),

@@ -32,11 +32,12 @@ export async function findSavedMemory(
 /** Checks a folder as a whole, the machine as far as it is known before it starts. @throws memory_refused */
 export async function checkSavedMemory(
   folder: string,
-  { key, name, qemu }: { key: MemoryKey; name: string; qemu: string },
+  { key, name, findSeries }: { key: MemoryKey; name: string; findSeries: (program: string) => Promise<string> },
 ): Promise<void> {
   const manifest = await readManifest(folder, await key.get(), name);
   if (manifest === undefined) throw fault('memory_refused', { name, reason: 'it is incomplete' });
-  const { accelerator } = manifest.facts;
+  const { accelerator, program } = manifest.facts;
+  const qemu = await findSeries(program);
   const difference = findDifference(manifest.facts, { qemu, cpu: await hostCpu(accelerator) });
   if (difference !== undefined) throw fault('memory_refused', { name, reason: difference });
   await verifyFiles(folder, manifest, name);

@@ -11,7 +11,7 @@ import { type Child, spawnChild } from '../../../process/child.ts';
 import type { NodeView } from '../../driver.ts';
 import { openFolders, withOpenFolders } from '../../host/confinement/open-folders.ts';
 import type { Host } from '../../host/host.ts';
-import { commandAs, findRunAs, own, type RunAs } from '../../host/run-as.ts';
+import { commandAs, findRunAs, giveFolders, own, type RunAs } from '../../host/run-as.ts';
 import { Monitor } from '../monitor.ts';
 import { placesOf } from '../places.ts';
 import type { QemuRecord } from '../record.ts';
@@ -22,6 +22,8 @@ import { ignoreShared, migrated, unthrottle } from './migration.ts';
 import { listenOnce } from './stream-socket.ts';
 
 const startLimitMs = 60_000;
+/** In the server's runtime folder. */
+const shadowFolder = 'm';
 
 export interface ShadowParts {
   readonly node: NodeView;
@@ -32,34 +34,47 @@ export interface ShadowParts {
   readonly folder: string;
 }
 
+interface Started {
+  readonly socket: string;
+  readonly runtime: string;
+  readonly runAs: RunAs | undefined;
+  readonly child: Child;
+  readonly monitor: Monitor;
+}
+
 export class Shadow {
   /** The machine sends its memory here. */
   readonly socket: string;
   readonly #parts: ShadowParts;
+  /** Its sockets, beside those of the machine: that one may be stopped before this has ended. */
   readonly #runtime: string;
   readonly #runAs: RunAs | undefined;
   readonly #child: Child;
   readonly #monitor: Monitor;
 
-  private constructor(parts: ShadowParts, rest: { runtime: string; runAs: RunAs | undefined; child: Child; monitor: Monitor }) {
+  private constructor(parts: ShadowParts, rest: Started) {
     this.#parts = parts;
     this.#runtime = rest.runtime;
     this.#runAs = rest.runAs;
     this.#child = rest.child;
     this.#monitor = rest.monitor;
-    this.socket = join(rest.runtime, 'in');
+    this.socket = rest.socket;
   }
 
   /** Ready to receive. A failure leaves nothing behind. @throws qemu_failed, run_as_failed */
   static async start(parts: ShadowParts): Promise<Shadow> {
     const { node, host, folder } = parts;
-    const runtime = join(node.runtimeDirectory, `m${randomBytes(2).toString('hex')}`);
+    const { runtimeDirectory } = host.settings;
+    const name = randomBytes(4).toString('hex');
+    const runtime = join(runtimeDirectory, shadowFolder, name);
+    // The machine, too, must reach this one.
+    const socket = join(node.runtimeDirectory, `in-${name}`);
     await using made = new AsyncDisposableStack();
     made.defer(() => rm(runtime, { recursive: true, force: true }));
-    await mkdir(runtime, { mode: 0o700 });
+    await mkdir(runtime, { recursive: true, mode: 0o700 });
     const runAs = await findRunAs(host.settings);
     await (await open(memoryFiles(folder).ram, 'wx', 0o600)).close();
-    if (runAs) await own(runAs, [runtime, folder]);
+    if (runAs) await giveFolders(runAs, { directory: folder, runtimeDirectory: runtime }, runtimeDirectory);
     const child = await spawnShadow(parts, runtime, runAs);
     made.defer(async () => void (await child.stop({ graceMs: 0 })));
     const listener = { status: () => {}, shutdown: () => {} };
@@ -69,7 +84,7 @@ export class Shadow {
       throw fault('qemu_failed', { reason: `the memory of ${node.name} could not be received: ${words}` }, { cause });
     });
     made.defer(() => monitor.close());
-    const shadow = new Shadow(parts, { runtime, runAs, child, monitor });
+    const shadow = new Shadow(parts, { socket, runtime, runAs, child, monitor });
     await unthrottle(monitor);
     await monitor.execute('migrate-incoming', { uri: `unix:${shadow.socket}` });
     made.move();
@@ -106,7 +121,7 @@ export class Shadow {
   async dispose(): Promise<void> {
     this.#monitor.close();
     await this.#child.stop({ graceMs: 0 });
-    await rm(this.#runtime, { recursive: true, force: true }).catch(() => undefined);
+    for (const path of [this.#runtime, this.socket]) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
@@ -115,7 +130,7 @@ async function spawnShadow({ node, host, record, inspected, folder }: ShadowPart
   const { directory, runtimeDirectory } = node;
   const own = shadowArguments(args, inspected.driveBytes, { directory, runtimeDirectory, shadow: runtime });
   const all = [...own, ...memoryArguments(inspected.facts, { path: memoryFiles(folder).ram, isShared: true })];
-  const table = runAs && (await openFolders(runAs, [program, ...filesOf(args), folder, runtime], runtime));
+  const table = runAs && (await openFolders(runAs, [program, ...filesOf(args), folder, runtime, runtimeDirectory], runtime));
   const logFile = join(runtime, 'qemu.log');
   await writeFile(logFile, '');
   const command = withOpenFolders(table, commandAs(runAs, program, all));
