@@ -40,6 +40,21 @@ export const SnapshotCreate = Type.Object(
   },
   strict,
 );
+export const SnapshotFork = Type.Object(
+  {
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'How many projects. Default 1' })),
+    name: Type.Optional(
+      GivenName({
+        description: 'Of the project; of several, the first free ones with a number. Default: one made from the name of the parent',
+      }),
+    ),
+    uplinks: Type.Optional(
+      Type.Boolean({ description: 'Keep links to NAT and cloud nodes; they are suspended otherwise. Default false' }),
+    ),
+  },
+  named('SnapshotFork'),
+);
+export type SnapshotFork = Static<typeof SnapshotFork>;
 /** GNS3's clients may send anything here. */
 export const SnapshotRestore = Type.Object({
   memory: Type.Optional(Type.Boolean({ description: 'Ours: false leaves the nodes stopped. Default true' })),

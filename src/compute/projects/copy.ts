@@ -70,14 +70,14 @@ export interface Pause {
   readonly skewMs: number;
 }
 
-interface Copying {
+interface ComputeCopying {
   readonly context: Context;
   readonly project: ComputeProject;
   readonly wanted: ProjectCopy;
   readonly work: PauseWork;
 }
 
-async function copyTo({ context, project, wanted, work }: Copying, destination: string): Promise<Pause> {
+async function copyTo({ context, project, wanted, work }: ComputeCopying, destination: string): Promise<Pause> {
   const target = join(destination, 'project-files');
   if (destination === project.path || (await exists(target))) throw fault('project_path_taken', { path: destination });
   try {

@@ -38,7 +38,7 @@ export interface ComputeEntry {
   readonly protocol: 'http' | 'https';
 }
 /** The project's own fields in the file. */
-export type ProjectEntry = Readonly<Omit<Project, 'filename' | 'name' | 'path' | 'status'> & { name: string }>;
+export type ProjectEntry = Readonly<Omit<Project, 'filename' | 'forked_from' | 'name' | 'path' | 'status'> & { name: string }>;
 
 export interface Topology {
   readonly project: ProjectEntry;

@@ -7,7 +7,7 @@ import { fault } from '../../api/faults.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
-import type { Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
+import type { ForkedFrom, Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
@@ -27,6 +27,7 @@ export class KnownProject {
   readonly id: string;
   readonly path: string;
   readonly filename: string;
+  readonly #forkedFrom: ForkedFrom | undefined;
   /** What listeners of the project are sent. */
   readonly notices = new EventStream<Notice>();
   /** Counters of links, for listeners that request them. */
@@ -45,6 +46,7 @@ export class KnownProject {
     this.id = entry.project_id;
     this.path = place.path;
     this.filename = place.filename;
+    this.#forkedFrom = place.forked_from;
     this.#entry = entry;
     this.#environment = environment;
     this.#autoClose = new AutoClose(environment.autoClose.graceMs, () => this.#closeIfIdle());
@@ -74,6 +76,7 @@ export class KnownProject {
     this.#object ??= assemble<ProjectObject>({
       ...this.#entry,
       filename: this.filename,
+      ...(this.#forkedFrom && { forked_from: this.#forkedFrom }),
       path: this.path,
       status: this.isOpen ? 'opened' : 'closed',
     });

@@ -9,7 +9,7 @@ const pollMs = 4;
 /** A memory of 100 GiB takes minutes; what makes no progress at all must end some time. */
 const limitMs = 1_800_000;
 
-interface Progress {
+interface MigrationProgress {
   readonly status?: string;
   readonly 'error-desc'?: string;
   readonly 'blocked-reasons'?: readonly string[];
@@ -59,6 +59,6 @@ export async function settleMigration(monitor: Monitor): Promise<void> {
   }
 }
 
-async function query(monitor: Monitor): Promise<Progress> {
-  return (await monitor.execute('query-migrate')) as Progress;
+async function query(monitor: Monitor): Promise<MigrationProgress> {
+  return (await monitor.execute('query-migrate')) as MigrationProgress;
 }
