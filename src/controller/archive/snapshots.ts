@@ -132,13 +132,21 @@ export class Snapshots {
       };
       const before = partsOf(live);
       const usedBefore = live.usedComputes();
-      const restored = await restores.replace(project.path, fill, (staging, swap) =>
-        project.replace(async () => {
-          await startLog(join(staging, project.filename), live.seq + 1);
-          await swap();
-          await forgetElsewhere(project, computes, usedBefore);
-        }),
-      );
+      const restored = await restores.replace(project.path, fill, (staging, { commit, swap }) => {
+        const begin = () => startLog(join(staging, project.filename), live.seq + 1);
+        return project.replace({
+          beforeStop: async () => {
+            await begin();
+            await commit();
+          },
+          whenStopped: async () => {
+            // Stopping may have changed something.
+            await begin();
+            await swap();
+            await forgetElsewhere(project, computes, usedBefore);
+          },
+        });
+      });
       announceRemoved(restored, before);
       await resumeNodes(restored);
       project.notices.emit({ action: 'snapshot.restored', event: await this.#withMemory(project, snapshot) });
@@ -220,6 +228,7 @@ export async function unpackSnapshot(project: KnownProject, { filename }: Snapsh
 
 /** Numbers of changes continue where they were: listeners compare them. */
 async function startLog(file: string, seq: number): Promise<void> {
+  await rm(logPath(file), { force: true });
   const { journal } = await Journal.open<LogLine>(logPath(file));
   const head = { seq, at: new Date().toISOString(), by: null };
   const header: RecordOf<'project.snapshot'> = { ...head, action: 'project.snapshot', event: { udp_ports: {} }, was: null };

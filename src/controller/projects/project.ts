@@ -23,6 +23,13 @@ import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
 import { resumeNodes } from './resume-nodes.ts';
 
+export interface Replacement {
+  /** No change is under way; the nodes still run. What it throws leaves them running. */
+  readonly beforeStop: () => Promise<void>;
+  /** Replaces the files. */
+  readonly whenStopped: () => Promise<void>;
+}
+
 export class KnownProject {
   readonly id: string;
   readonly path: string;
@@ -159,14 +166,14 @@ export class KnownProject {
   }
 
   /**
-   * Stops the nodes, has `swap` replace the files, and opens what is there then. A server that dies meanwhile opens it at its start.
+   * Stops the nodes, has the files replaced, and opens what is there then. A server that dies meanwhile opens it at its start.
    * @throws project_closed, or why it could not be opened again; it is closed then
    */
-  replace(swap: () => Promise<void>): Promise<LiveProject> {
+  replace({ beforeStop, whenStopped }: Replacement): Promise<LiveProject> {
     return this.#life.run(async () => {
-      if (!(await this.#shutDown())) throw fault('project_closed', { name: this.name });
+      if (!(await this.#shutDown(beforeStop))) throw fault('project_closed', { name: this.name });
       try {
-        await swap();
+        await whenStopped();
         const live = await this.#openNow();
         this.#environment.announce('project.opened', this);
         if (this.#entry.auto_start) startAll(this, this.#environment.log);
@@ -250,9 +257,9 @@ export class KnownProject {
     return live;
   }
 
-  #shutDown(): Promise<boolean> {
+  #shutDown(before?: () => Promise<void>): Promise<boolean> {
     this.#autoClose.cancel();
-    return this.#lifecycle.shutDown();
+    return this.#lifecycle.shutDown(before);
   }
 
   async #close(): Promise<boolean> {
