@@ -106,7 +106,7 @@ class WarmLab {
     const snapshot = await this.#post<Snapshot>(path, { name: 'warm', memory: true });
     const readyMs = await timed(async () => {
       for (;;) {
-        const all = (await request(this.#client, { method: 'GET', path })) as Snapshot[];
+        const all = await this.#get<Snapshot[]>(path);
         if (all.every(({ memory }) => memory.status === 'ready')) return;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -119,13 +119,18 @@ class WarmLab {
   }
 
   async #onConsoles({ project_id }: Project, use: (console: Console) => Promise<void>): Promise<void> {
-    const nodes = (await request(this.#client, { method: 'GET', path: `/v2/projects/${project_id}/nodes` })) as Node[];
+    const nodes = await this.#get<Node[]>(`/v2/projects/${project_id}/nodes`);
     await Promise.all(
       nodes.map(async (node) => {
         const console = await Console.open(node.console);
         await use(console).finally(() => console.close());
       }),
     );
+  }
+
+  async #get<T>(path: string): Promise<T> {
+    const { body } = await this.#client.request({ method: 'GET', path });
+    return (await body.json()) as T;
   }
 
   #post<T>(path: string, body: unknown): Promise<T> {

@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
+import { loadCompiler } from './api/validate.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
@@ -24,8 +25,11 @@ import { apiVersion, version } from './version.ts';
 
 /** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
 const endWithinMs = 1800;
+/** Until then the first page or client has what it asked for; its first change need not wait for the validator. */
+const warmUpAfterMs = 1000;
 /** Made by `scripts/build-page.mjs`. */
 const pageFolder = join(import.meta.dirname, '../.cache/page');
+const appliancesFolder = join(import.meta.dirname, '../appliances');
 
 export async function serve(invocation: Invocation): Promise<undefined> {
   const settings = await readSettings(invocation);
@@ -43,7 +47,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
   const compute = await HostCompute.open({ settings, log, version: apiVersion, findings });
   const asked = Promise.withResolvers<void>();
-  const controller = await Controller.open({ settings, log, version: apiVersion, compute, end: asked.resolve });
+  const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
   const app = await createHttpServer({
@@ -66,6 +70,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     throw error;
   });
   await controller.listening(url);
+  setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;

@@ -176,6 +176,8 @@ export const texts = {
   memoryOf: (size: string, pausedMs: number) => `With memory (${size} on disk), paused for ${pausedMs} ms`,
   startsCold: (nodes: string) => `Starts anew: ${nodes}`,
   noSnapshots: 'No snapshots yet.',
+  download: 'Download',
+  downloadNamed: (name: string) => `Download ${name}`,
   deleteNamed: (name: string) => `Delete ${name}`,
   askRestore: (name: string) => ({
     title: `Restore “${name}”?`,
@@ -199,6 +201,10 @@ export const texts = {
     auto_start: { label: 'Start all nodes when the project opens' },
     auto_open: { label: 'Open when the server starts' },
     auto_close: { label: 'Close when no client is connected', hint: 'Closing stops its nodes.' },
+    replicate_link_state: {
+      label: 'Show guests the state of links',
+      hint: 'A link is down while it is suspended or the other node does not run.',
+    },
   },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
@@ -304,6 +310,18 @@ export const texts = {
   consoleElsewhere: (name: string, type: ConsoleType, address: string) =>
     `${name} has a ${type} console at ${address}. Open it with another program.`,
 
+  find: {
+    title: 'Find anything',
+    placeholder: 'Find a node, link, template, project or command',
+    results: 'Results',
+    nothing: 'Nothing matches.',
+    short: 'Find…',
+    node: 'Node',
+    template: 'Template',
+    project: 'Project',
+    add: (name: string) => `Add ${name}`,
+  },
+
   power: {
     start: { one: 'Start', all: 'Start all', busy: 'Starting…' },
     stop: { one: 'Stop', all: 'Stop all', busy: 'Stopping…' },
@@ -406,6 +424,7 @@ export const texts = {
     projectSettings: 'Project settings',
     export: 'Export',
     closeProject: 'Close project',
+    find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
   },
@@ -417,7 +436,14 @@ export const texts = {
     ways: 'Direction',
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
-    groups: { time: 'Delay and rate', loss: 'Loss', damage: 'Damage and order', repeat: 'Repeatability', others: 'More' },
+    groups: {
+      time: 'Delay and rate',
+      loss: 'Loss',
+      damage: 'Damage and order',
+      scope: 'Only these frames',
+      repeat: 'Repeatability',
+      others: 'More',
+    },
     notSet: 'not set',
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>
@@ -434,6 +460,24 @@ export const texts = {
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
   },
+  schedule: {
+    title: 'Schedule',
+    add: 'Add',
+    edit: 'Edit',
+    restart: 'Restart',
+    remove: 'Remove',
+    save: 'Run',
+    cancel: 'Cancel',
+    source: 'Steps and traces, as JSON. Times in milliseconds',
+    trace: 'Add a trace file (CSV or mahimahi)',
+    notJson: (reason: string) => `This is not JSON: ${reason}`,
+    strip: 'Position in the schedule',
+    at: (elapsed: string, run: number, length: string | undefined) =>
+      length === undefined ? `${elapsed}` : `${elapsed} of ${length}${run > 1 ? `, run ${run}` : ''}`,
+    waiting: (time: string) => `Starts in ${time}`,
+    over: 'Over: the link’s own impairments act',
+    down: 'down',
+  },
   graph: {
     title: 'Live',
     rate: 'Rate',
@@ -442,6 +486,12 @@ export const texts = {
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
+    carrier: {
+      kernel: 'Carried by the kernel, directly between the containers.',
+      fabric: 'Carried by the fabric on this compute.',
+      stream: 'Carried over TCP to another compute.',
+      udp: 'Carried as datagrams to another compute.',
+    },
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
   },
@@ -451,6 +501,11 @@ export const texts = {
     start: 'Start capture',
     stop: 'Stop capture',
     openLast: 'Open the last capture',
+    files: 'Captures',
+    noFiles: 'No captures yet: select a link and press W.',
+    remoteFile: 'on a remote compute',
+    capturing: 'Capturing',
+    askDelete: (name: string) => ({ title: `Delete ${name}?`, text: 'This cannot be undone.', yes: 'Delete capture' }),
     linkGone: 'This link was deleted.',
     side: 'Capture point',
     sides: { after: 'After the filters', before: 'Before the filters' },

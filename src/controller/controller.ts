@@ -55,6 +55,8 @@ export interface ControllerOptions {
   /** Version of GNS3's API that is served. */
   readonly version: string;
   readonly compute: LocalCompute;
+  /** Of the built-in appliances. Default: there are none. */
+  readonly appliancesFolder?: string;
   /** Ends the server as SIGTERM does; returns at once. */
   readonly end: () => void;
 }
@@ -122,7 +124,8 @@ export class Controller {
     this.templates = parts.templates;
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
-    this.appliances = new Appliances(Server.appliances_path, options.log);
+    const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
+    this.appliances = new Appliances({ builtIn, own: Server.appliances_path }, options.log);
     this.projects = new KnownProjects({
       computes: parts.computes,
       registry: parts.registry,
@@ -145,13 +148,15 @@ export class Controller {
       staging: parts.staging,
       restores: parts.restores,
       version: options.version,
+      floorBytes: Server.min_free_bytes,
+      asArchives: Server.snapshot_archives,
     });
   }
 
   /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
-    const { clear_credentials: clearCredentials } = settings.Server;
+    const { clear_credentials: clearCredentials, same_compute_version: sameVersion } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
     const replies = replySchemas(options.compute.routes());
     const warn = (message: string) => log.error(message);
@@ -172,7 +177,8 @@ export class Controller {
       log,
       local,
       clearCredentials,
-      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, { version, replies }),
+      makeTransport: (record) =>
+        new RemoteTransport({ ...record, clearCredentials }, { version, sameVersion, warn: (text) => log.warn(text), replies }),
       announce: (action, compute) => notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => computeEvents.emit({ compute, event }),
       onState: (compute) => computeStates.emit(compute),

@@ -69,6 +69,24 @@ export interface TemplateFacts {
   readonly builtIn?: { readonly template_id: string; readonly name: string; readonly settings?: Readonly<Record<string, unknown>> };
 }
 
+/** How lab files name properties of a kind, and which of them cannot be changed afterwards. */
+export interface LabFacts {
+  /** The property that `image` stands for. */
+  readonly image?: string;
+  /** The property, MiB, that `memory` stands for. */
+  readonly memory?: string;
+  /** The property that `cpus` stands for. */
+  readonly cpus?: string;
+  /** The start-up configuration: its path in the node's folder. `%h` in it stands for the node's name. */
+  readonly startupFile?: string;
+  /** Its `ports_mapping` can be written as a number of ports; `vlan`: with VLANs. */
+  readonly portList?: 'plain' | 'vlan';
+  /** Properties that are decided when the node is made. */
+  readonly fixed?: readonly string[];
+  /** Properties that the server chooses or computes for each node. */
+  readonly generated?: readonly string[];
+}
+
 export interface Kind {
   readonly type: NodeType;
   /** One word for people. */
@@ -91,7 +109,11 @@ export interface Kind {
     readonly duplicate: boolean;
     /** Make its disks larger. Default false. */
     readonly resizeDisk?: true;
-    /** `start` answers 200 with the node; otherwise 204. */
+    /**
+     * Its guests see that a link is missing or suspended, also in projects that do not replicate the state of links. Default false.
+     */
+    readonly replicateLinkState?: true;
+    /** `start` answers 200 with the node, whose object has a command line; otherwise 204, and GNS3 allows no command line there. */
     readonly startAnswersNode: boolean;
     /** `port_number` chooses the port (otherwise `adapter_number` does and `port_number` is ignored). */
     readonly addressesByPort: boolean;
@@ -102,8 +124,8 @@ export interface Kind {
   readonly alwaysRunning: boolean;
   /** Is a switch inside the fabric and nothing else: no process, no folder, no command line. Default false. */
   readonly inFabric?: boolean;
-  /** Whether a node has a folder that clients may know. Default: it has. */
-  readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean;
+  /** Whether a node has a folder that clients may know; undefined: its object has no such key. Default: it has one unless it is `inFabric`. */
+  readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean | undefined;
   /** Has a console port of its own whatever the type of its console. Default false. */
   readonly reservesConsole?: boolean;
   /** It connects the project to the networks of the host: two uplinks cannot be linked. Default false. */
@@ -121,6 +143,10 @@ export interface Kind {
   /** Its emulators are confined in namespaces of their own unless the configuration says otherwise. */
   readonly needsNamespaces?: true;
   readonly programs?: readonly ProgramFacts[];
+  /** Values of properties of a node that is made without them. Default: they are not the same for each node. */
+  readonly nodeDefaults?: Readonly<Record<string, unknown>>;
+  /** For lab files. Default: nothing is special. */
+  readonly lab?: LabFacts;
   /** Files of the configs folder that exist by default: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {

@@ -9,6 +9,7 @@ export const KindFacts = Type.Object(
   {
     node_type: oneOf(nodeTypes),
     title: Type.String({ description: 'For people' }),
+    symbol: Type.String({ description: 'Symbol of its nodes' }),
     always_running: Type.Boolean({ description: 'Is started when it is made, and stays so' }),
     console_type: nullable(oneOf(consoleTypes, { description: 'That of a node whose maker does not say; null: no console' })),
     console_types: Type.Array(oneOf(consoleTypes)),
@@ -18,6 +19,20 @@ export const KindFacts = Type.Object(
     images: Type.Boolean({ description: 'Is made of images that computes keep' }),
     engine_images: Type.Boolean({ description: 'Is made of images of an engine: computes list them and take no upload' }),
     templates: Type.Boolean({ description: 'Clients may create templates of this type' }),
+    lab: Type.Object(
+      {
+        image: Type.Optional(Type.String({ description: 'The property that `image` of a lab file stands for' })),
+        memory: Type.Optional(Type.String({ description: 'The property, MiB, that `memory` stands for' })),
+        cpus: Type.Optional(Type.String({ description: 'The property that `cpus` stands for' })),
+        startup_file: Type.Optional(Type.String({ description: "The start-up configuration, in the node's folder" })),
+        port_list: Type.Optional(oneOf(['plain', 'vlan'], { description: 'Lab files can give `ports` of it' })),
+        fixed: Type.Array(Type.String(), { description: 'Properties that are decided when the node is made' }),
+        generated: Type.Array(Type.String(), { description: 'Properties that the server chooses for each node' }),
+      },
+      named('KindInLabFiles'),
+    ),
+    port_name_format: Type.String({ description: 'Of a node that is made without one' }),
+    port_segment_size: Type.Integer({ description: 'Of a node that is made without one' }),
     can: Type.Object(
       {
         suspend: can('Suspend and resume'),

@@ -169,3 +169,11 @@ export const Node = Type.Object(
   named('Node'),
 );
 export type Node = Static<typeof Node>;
+
+/** Where a label stands by default, relative to its node: centred above. Halves are rounded to the even number. */
+export function labelOffset(height: number): number {
+  const offset = height / 2 + 10;
+  const down = Math.floor(offset);
+  const rounded = offset - down === 0.5 ? down + (down % 2) : Math.round(offset);
+  return -rounded;
+}

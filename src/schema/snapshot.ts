@@ -37,6 +37,11 @@ export const SnapshotCreate = Type.Object(
     name: GivenName(),
     description: Type.Optional(Text({ description: 'Without it, or empty: one with name and time' })),
     memory: Type.Optional(Type.Boolean({ description: 'Ours: with the memory of machines that run' })),
+    archive: Type.Optional(
+      Type.Boolean({
+        description: "Ours: GNS3's archive, which a stock server can restore, or a folder; default: snapshot_archives",
+      }),
+    ),
   },
   strict,
 );

@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { atPrompt, showsLink, type } from '../support/ipxe.ts';
 import { listen } from '../support/notices.ts';
 import { Pc } from '../support/pc.ts';
 import { expectFault, expectStatus, RawClient } from '../support/raw-http.ts';
@@ -16,6 +17,7 @@ import {
   freshName,
   type NodeBody,
   type ProjectHandle,
+  tinyVm,
   withServer,
 } from '../support/with-server.ts';
 
@@ -51,6 +53,27 @@ const untilUsable = (project: ProjectHandle) =>
 const getNode = (project: ProjectHandle, { node_id }: { node_id: string }) =>
   client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
 
+describe('the state of a link between two computes', () => {
+  test('a machine sees when the node at the other end starts and stops', async () => {
+    const project = await createProject(client, { replicate_link_state: true });
+    const vm = await createNode(client, project, 'qemu', { properties: tinyVm });
+    const pc = await createNode(client, project, 'vpcs', { compute_id: computeId });
+    await client.post(`${project.path}/links`, { nodes: [end(pc), end(vm)] });
+    await client.post(`${project.path}/nodes/${vm.node_id}/start`, {}, 200);
+    const console = await atPrompt(vm);
+    await type(console, 'ifopen net0');
+    await showsLink(console, 'down');
+    await client.post(`${project.path}/nodes/${pc.node_id}/start`, {}, 200);
+    await showsLink(console, 'up');
+    await client.post(`${project.path}/nodes/${pc.node_id}/stop`, {}, 200);
+    await showsLink(console, 'down');
+    await client.put(project.path, { replicate_link_state: false });
+    await showsLink(console, 'up');
+    console.close();
+    await client.delete(project.path);
+  });
+});
+
 async function twoPcs() {
   const project = await createProject(client);
   const [here, there] = [await Pc.make(client, project, 1), await Pc.make(client, project, 2, computeId)];
@@ -80,6 +103,18 @@ describe('a link from one server to the other', () => {
     there.close();
     await client.delete(project.path);
   });
+});
+
+test('the first PCs of two computes have addresses of their own: behind one switch they hear each other', async () => {
+  const project = await createProject(client);
+  const hub = await createNode(client, project, 'ethernet_switch');
+  const pcs = [await Pc.make(client, project, 1), await Pc.make(client, project, 2, computeId)] as const;
+  for (const [port, { node }] of pcs.entries())
+    await client.post(`${project.path}/links`, { nodes: [end(node), end(hub, 0, port)] });
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  await waitFor(() => pcs[0].reaches(pcs[1]), { what: 'an answer through the switch', limitMs: 30_000 });
+  for (const pc of pcs) pc.close();
+  await client.delete(project.path);
 });
 
 describe('a compute that goes and comes back', () => {

@@ -32,7 +32,7 @@ describe('documents', () => {
 
   it('list the filters in the order in which they act', async () => {
     const listed = [...(await read('docs/impairments.md')).matchAll(/^\| \d+ \| `(\w+)` \|/gm)].map((found) => found[1]);
-    const settings = ['latency', 'jitter', 'seed'];
+    const settings = ['latency', 'jitter', 'match', 'seed'];
     assert.deepEqual(
       listed,
       filterTypes.filter((type) => !settings.includes(type)),

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
@@ -68,6 +69,8 @@ describe('containers', { skip }, () => {
     assert.deepEqual([image, adapters], ['pb-test:latest', 1]);
     assert.match(String(mac_address), /^02:42:(?:[0-9a-f]{2}:){3}00$/);
     assert.match(String(container_id), /^[0-9a-f]{64}$/);
+    const answer = await client.get(`${project.computePath}/docker/nodes/${node.node_id}`);
+    assertClosed(answer, nodeAnswers.docker ?? {}, 'docker');
     const console = await shell(node);
     await ask(console, 'env', /COLOUR=blue/);
     await ask(console, 'echo "I am $WHO, $(hostname), $FROM_IMAGE"', new RegExp(`I am ${node.name}, ${node.name}, yes`));
@@ -94,12 +97,21 @@ describe('containers', { skip }, () => {
     await ask(right, 'ip addr add 10.5.0.2/24 dev eth0; echo do""ne', /done/);
     const pings = (console: TelnetClient) => ask(console, 'ping -c 2 -W 5 10.5.0.2; echo en""d', / 0% packet loss.*end/s);
     await pings(left);
+    const path = async () => (await client.get<{ carrier: string | null }>(`${link}/stats`)).carrier;
+    const carriedBy = (way: string) => waitFor(async () => (await path()) === way, { what: `the carrier ${way}` });
+    await carriedBy('kernel');
     await client.post(`${link}/start_capture`, { capture_file_name: 'c.pcap' });
+    assert.equal(await path(), 'fabric');
     await client.put(link, { filters: { packet_loss: [100] } }, 201);
     await ask(left, 'ping -c 1 -W 1 10.5.0.2; echo en""d', /100% packet loss.*end/s);
     await client.put(link, { filters: {} }, 201);
     await pings(left);
     await client.post(`${link}/stop_capture`);
+    await carriedBy('kernel');
+    await client.put(link, { suspend: true }, 201);
+    await ask(left, 'ping -c 1 -W 1 10.5.0.2; echo en""d', /100% packet loss.*end/s);
+    await client.put(link, { suspend: false }, 201);
+    await carriedBy('kernel');
 
     assert.equal((await act(project, two, 'suspend')).status, 'suspended');
     // Its processes stand still; its network answers pings for them, as that is the kernel's.
@@ -112,12 +124,30 @@ describe('containers', { skip }, () => {
     await client.post(`${compute}/unpause`, {}, 204);
     await pings(left);
 
+    const carrier = (isUp: boolean) =>
+      ask(left, `until grep ${Number(isUp)} /sys/class/net/eth1/carrier; do sleep 0.1; done; echo se""en`, /seen/);
+    await carrier(true);
+    await client.put(project.path, { replicate_link_state: true });
+    await client.put(link, { suspend: true }, 201);
+    await carrier(false);
+    await client.put(link, { suspend: false }, 201);
+    await carrier(true);
+    await act(project, two, 'stop');
+    await carrier(false);
+    await client.put(project.path, { replicate_link_state: false });
+    await carrier(true);
+    await act(project, two, 'start');
+    const back = await shell(two);
+    await ask(back, 'ip addr add 10.5.0.2/24 dev eth0; echo do""ne', /done/);
+    back.close();
+
     await server.kill9();
     await server.restart();
     await client.post(`${project.path}/open`);
     assert.equal((await client.get<NodeBody>(nodePath(project, one))).status, 'started');
     const again = await shell(one);
     await pings(again);
+    await carriedBy('kernel');
     for (const console of [left, right, again]) console.close();
 
     const id = one.properties.container_id;
@@ -130,6 +160,20 @@ describe('containers', { skip }, () => {
     assert.equal(await stateOf(one), undefined);
     await client.post(`${project.path}/close`, {}, 204);
     assert.equal(await stateOf(two), undefined);
+  });
+
+  test('a node that is kept off the kernel path, and what GNS3 is shown of that', async () => {
+    const project = await createProject(client);
+    const [one, two] = [await started(project, { kernel_path: false }), await started(project, {})];
+    assert.deepEqual([one.properties.kernel_path, 'kernel_path' in two.properties], [false, false]);
+    const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one), end(two)] });
+    const { carrier } = await client.get<{ carrier: string }>(`${project.path}/links/${link_id}/stats`);
+    assert.equal(carrier, 'fabric');
+    const [left, right] = [await shell(one), await shell(two)];
+    await ask(right, 'ip addr add 10.6.0.2/24 dev eth0; echo do""ne', /done/);
+    await ask(left, 'ip addr add 10.6.0.1/24 dev eth0; ping -c 2 -W 5 10.6.0.2; echo en""d', / 0% packet loss.*end/s);
+    for (const console of [left, right]) console.close();
+    await client.delete(project.path);
   });
 
   test('volumes are kept in the node’s folder, with what the image had there; other changes last until properties change', async () => {

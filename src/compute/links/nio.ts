@@ -3,12 +3,12 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fault } from '../../api/faults.ts';
-import { checkFilters } from '../../api/filters.ts';
+import { checkFilters, scheduleOf } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
 import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
-import type { Filters } from '../../schema/filter.ts';
+import { type Filters, textsFirst } from '../../schema/filter.ts';
 import type { Nio, NioUdp } from '../../schema/nio.ts';
-import type { NioRecord } from '../store.ts';
+import type { BpfTables, NioRecord } from '../store.ts';
 
 export interface NioChecks {
   readonly nodeType: string;
@@ -20,17 +20,22 @@ export interface NioChecks {
 export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
   const [effects, address] = await Promise.all([checkEffects(udp, compiler), resolve(udp.rhost)]);
-  const { lport, rhost, rport, stream } = udp;
-  return Object.freeze({ lport, rhost, rport, address, ...effects, ...(stream && streams && { stream }) });
+  const { lport, rhost, rport } = udp;
+  return Object.freeze({ lport, rhost, rport, address, ...effects, ...ownFields(udp, streams) });
 }
 
 /** What a change of a NIO may change: filters and suspend, each only when given, and the stream. Its addresses stay. */
 export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
-  const { filters = current.filters, suspend = current.suspend, stream } = udp;
+  const { filters = current.filters, suspend = current.suspend } = udp;
   const effects = await checkEffects({ ...udp, filters, suspend }, compiler);
-  const { bpf_ab: _ab, bpf_ba: _ba, stream: _stream, ...rest } = current;
-  return Object.freeze({ ...rest, ...effects, ...(stream && streams && { stream }) });
+  const { lport, rhost, rport, address, captures } = current;
+  return Object.freeze({ lport, rhost, rport, address, ...(captures && { captures }), ...effects, ...ownFields(udp, streams) });
+}
+
+/** What is sent by our controllers only, and always. */
+function ownFields({ stream, peer_stopped }: NioUdp, streams: boolean): Pick<NioRecord, 'peer_stopped' | 'stream'> {
+  return { ...(stream && streams && { stream }), ...(peer_stopped !== undefined && { peer_stopped }) };
 }
 
 /** The form in which a NIO is answered. */
@@ -44,11 +49,15 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
   return nio as NioUdp;
 }
 
-async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | BpfKey | 'suspend'>> {
-  const filters = checkFilters(nio.filters ?? {});
-  const [bpf, bpf_ab, bpf_ba] = await Promise.all(bpfKeys.map((key) => compile(filters[key], compiler)));
-  const directed = { ...(filters.bpf_ab && bpf_ab && { bpf_ab }), ...(filters.bpf_ba && bpf_ba && { bpf_ba }) };
-  return { filters, bpf: bpf ?? [], ...directed, suspend: nio.suspend ?? false };
+async function checkEffects(
+  nio: NioUdp,
+  compiler: BpfCompiler,
+): Promise<Pick<NioRecord, 'filters' | 'schedule' | 'suspend'> & BpfTables> {
+  const filters = textsFirst(checkFilters(nio.filters ?? {}));
+  const schedule = nio.schedule && scheduleOf(nio.schedule);
+  const used = bpfKeys.filter((key) => filters[key]);
+  const programs = await Promise.all(used.map(async (key) => [key, await compile(filters[key], compiler)] as const));
+  return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false, ...(schedule && { schedule }) };
 }
 
 /** One program for each line. */

@@ -82,6 +82,11 @@ export class ComputeNode {
     return this.#state.view((adapter) => this.#nios.carrier(adapter));
   }
 
+  /** Shows the guest the state of its links; nothing when it does not run. Never rejects. */
+  showLinkStates(): Promise<void> {
+    return this.exclusively(() => this.#nios.showCarriers()).catch(() => undefined);
+  }
+
   start(): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
@@ -98,11 +103,11 @@ export class ComputeNode {
   }
 
   /** What is always running stays so. A stopped node loses the memory that was saved for its next start. */
-  stop(): Promise<void> {
+  stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
       if (!this.#run && this.driver.checkMemory) await rm(join(this.directory, savedMemoryName), { recursive: true, force: true });
-      await this.#stop();
+      await this.#stop(options);
     });
   }
 
@@ -239,6 +244,7 @@ export class ComputeNode {
     this.#take(run);
     this.#stale = false;
     this.#state.commandLine = run.emulator.commandLine;
+    if (this.project.replicatesLinkState) await this.#nios.showCarriers();
     // From saved memory of a paused machine it starts paused.
     this.#state.setStatus(run.emulator.state);
   }
@@ -254,6 +260,8 @@ export class ComputeNode {
     });
     run.emulator.onRecord?.(() => {
       this.exclusively(() => (this.#run === run ? this.noteRun() : undefined)).catch(failed);
+      // An interface that was made again is up.
+      if (this.project.replicatesLinkState) void this.showLinkStates();
     });
     run.emulator.ended.then((ending) => this.exclusively(() => this.#ended(run, ending))).catch(failed);
   }

@@ -96,12 +96,12 @@ async function makeForks(
 async function fill(
   { project, snapshot }: ForkSource,
   { name, uplinks, stagingPath }: { name: string; uplinks: boolean; stagingPath: string },
-  { version }: ForkOptions,
+  { version, settings }: ForkOptions,
 ): Promise<Fork> {
   const identity: NewIdentity = { projectId: randomUUID(), name, ids: new FreshIds(), resetMacAddresses: false };
   const folder = join(stagingPath, identity.projectId);
   await mkdir(folder);
-  const topology = await unpackSnapshot(project, snapshot, folder);
+  const topology = await unpackSnapshot(project, snapshot, { folder, floorBytes: settings.Server.min_free_bytes });
   const renewed = await renewTopology(topology, identity);
   await renameNodeFolders(join(folder, 'project-files'), identity.ids);
   const closed = { auto_start: false, auto_open: false, auto_close: false };

@@ -3,8 +3,10 @@
  * holds what an archive of the project would: the project file, and the files of nodes and drawings.
  */
 import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { cp, lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { Journal } from '../../lib/journal.ts';
@@ -28,6 +30,7 @@ import type { Restores } from '../projects/snapshot-restores.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
 import { extractArchive } from '../zip/extract.ts';
+import { archiveFolder } from '../zip/write-archive.ts';
 import { collectFiles } from './collect.ts';
 import { readUpgraded } from './import.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
@@ -39,13 +42,18 @@ export interface SnapshotsOptions {
   readonly staging: StagingFolders;
   readonly restores: Restores;
   readonly version: string;
+  /** What is to stay free of the disk. */
+  readonly floorBytes: number;
+  /** Whether a snapshot is an archive where its request does not say so. */
+  readonly asArchives: boolean;
 }
 
-interface NewSnapshot extends Omit<SnapshotCreate, 'memory'> {
+interface NewSnapshot extends Omit<SnapshotCreate, 'memory' | 'archive'> {
   readonly filename: string;
   readonly snapshotId: string;
   /** Existing folder for the memory of machines. */
   readonly memoryPath: string | undefined;
+  readonly archive: boolean;
 }
 
 export class Snapshots {
@@ -71,10 +79,13 @@ export class Snapshots {
    * With `memory` it answers when the machines run again.
    * @throws project_closed, snapshot_name_invalid, snapshot_name_taken, snapshot_failed, freeze_busy, disk_floor
    */
-  create(project: KnownProject, { memory = false, ...wanted }: SnapshotCreate): Promise<Snapshot> {
+  create(
+    project: KnownProject,
+    { memory = false, archive = this.#options.asArchives, ...wanted }: SnapshotCreate,
+  ): Promise<Snapshot> {
     const filename = snapshotFileName(wanted.name);
     const snapshotId = randomUUID();
-    const take = (memoryPath?: string) => this.#add(project, { ...wanted, filename, snapshotId, memoryPath });
+    const take = (memoryPath?: string) => this.#add(project, { ...wanted, filename, snapshotId, memoryPath, archive });
     if (!memory) return this.#alone(project, async () => (await take()).snapshot);
     // The project's folder stays until the memory is complete; other snapshots can be taken as soon as the machines run again.
     return this.memories.save(project, snapshotId, (path) => this.#locks.run(project.id, () => take(path)));
@@ -159,12 +170,12 @@ export class Snapshots {
     return this.#locks.run(project.id, () => project.whileThere(fn));
   }
 
-  async #add(project: KnownProject, { name, description, filename, snapshotId, memoryPath }: NewSnapshot): Promise<Frozen> {
+  async #add(project: KnownProject, { name, description, filename, snapshotId, ...how }: NewSnapshot): Promise<Frozen> {
     await project.live();
     const others = await readSnapshots(project.path, project.id);
     const folder = join(snapshotsFolder(project.path), filename);
     if (others.some((other) => other.name === name) || (await exists(folder))) throw fault('snapshot_name_taken', { name });
-    const { createdAt, record } = await this.#take(project, folder, memoryPath).catch((error: unknown) => {
+    const { createdAt, record } = await this.#take(project, folder, how).catch((error: unknown) => {
       throw failure(name, 'taken', error);
     });
     const snapshot: Snapshot = {
@@ -188,7 +199,11 @@ export class Snapshots {
   }
 
   /** `createdAt`: seconds since 1970 of the instant that it shows. */
-  async #take(project: KnownProject, folder: string, memoryPath?: string): Promise<{ createdAt: number; record: MemoryRecord }> {
+  async #take(
+    project: KnownProject,
+    target: string,
+    { memoryPath, archive }: Pick<NewSnapshot, 'memoryPath' | 'archive'>,
+  ): Promise<{ createdAt: number; record: MemoryRecord }> {
     const { computes, staging, version } = this.#options;
     return staging.use(join(snapshotsFolder(project.path), `${stagingPrefix}${randomUUID()}`), async (stagingPath) => {
       const taken = await project.freeze(async (frozen) => {
@@ -197,14 +212,25 @@ export class Snapshots {
         await writeFileAtomic(join(stagingPath, projectEntry), await topologyText(frozen.topology, version));
         return { createdAt: Math.trunc(Date.now() / 1000), record: recordOf(frozen, report ?? unfrozen) };
       });
-      await rename(stagingPath, folder);
+      if (archive) await this.#pack(stagingPath, target);
+      else await rename(stagingPath, target);
       await syncFolder(snapshotsFolder(project.path));
       return taken;
     });
   }
 
+  /** Beside the folder that is packed, then renamed: an archive is there as a whole or not at all. */
+  #pack(folder: string, target: string): Promise<void> {
+    return this.#options.staging.use(`${folder}-packed`, async (staging) => {
+      const { output } = await archiveFolder(folder, new Map(), { compress: false });
+      const file = join(staging, projectEntry);
+      await pipeline(output, createWriteStream(file, { flush: true }));
+      await rename(file, target);
+    });
+  }
+
   async #fill(project: KnownProject, snapshot: Snapshot, staging: string): Promise<Topology> {
-    const topology = await unpackSnapshot(project, snapshot, staging);
+    const topology = await unpackSnapshot(project, snapshot, { folder: staging, floorBytes: this.#options.floorBytes });
     const { auto_close, auto_open, auto_start, name, project_id } = project.entry;
     const entry = canonical<ProjectEntry>({ ...topology.project, auto_close, auto_open, auto_start, name, project_id });
     const restored = { ...topology, project: entry };
@@ -216,10 +242,14 @@ export class Snapshots {
 const unfrozen = { paused_ms: 0, skew_ms: 0, memory: [], cold: [] };
 
 /** Everything that a snapshot holds but the project file, which is read. */
-export async function unpackSnapshot(project: KnownProject, { filename }: Snapshot, folder: string): Promise<Topology> {
+export async function unpackSnapshot(
+  project: KnownProject,
+  { filename }: Snapshot,
+  { folder, floorBytes }: { readonly folder: string; readonly floorBytes: number },
+): Promise<Topology> {
   const source = join(snapshotsFolder(project.path), filename);
   if ((await lstat(source)).isDirectory()) await cp(source, folder, copyOptions);
-  else await extractArchive(source, folder);
+  else await extractArchive({ archive: source, folder, floorBytes });
   const topology = await readUpgraded(folder);
   await rm(join(folder, projectEntry));
   await rm(join(folder, 'snapshots'), { recursive: true, force: true });

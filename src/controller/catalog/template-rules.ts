@@ -2,8 +2,7 @@
 import { problemsOf } from '../../api/validate.ts';
 import type { TemplateFacts } from '../../emulators/kind.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
-import { NodeCreate } from '../../schema/node.ts';
-import { categories, type Template, type TemplateUse, type TypeProperties, wholeTemplate } from '../../schema/template.ts';
+import { categories, type Template, type TypeProperties, wholeTemplate } from '../../schema/template.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import { canonical } from '../model/canonical.ts';
 
@@ -74,37 +73,4 @@ function defaultsOf(properties: TypeProperties): Record<string, unknown> {
       return standard === undefined ? [] : [[key, standard]];
     }),
   );
-}
-
-/** Keys that say something of the template, not of its nodes. */
-const ofTemplate = new Set([
-  'builtin',
-  'category',
-  'compute_id',
-  'default_name_format',
-  'name',
-  'properties',
-  'template_id',
-  'template_type',
-]);
-
-/** The node that a template creates; texts that are empty are not passed on. */
-export function nodeFrom(template: Template, use: TemplateUse, computeId: string): NodeCreate {
-  const attributes: Record<string, unknown> = {};
-  const properties: Record<string, unknown> = { ...(template.properties as TemplateSettings | undefined) };
-  for (const [key, value] of Object.entries(template)) {
-    if (ofTemplate.has(key) || value === '' || value === null) continue;
-    if (key in NodeCreate.properties) attributes[key] = value;
-    else properties[key] = value;
-  }
-  return {
-    ...attributes,
-    compute_id: computeId,
-    name: use.name || template.default_name_format.replaceAll('{name}', () => template.name),
-    node_type: template.template_type,
-    properties,
-    template_id: template.template_id,
-    x: use.x,
-    y: use.y,
-  };
 }

@@ -3,9 +3,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { kinds } from '../../emulators/kinds.ts';
-import type { ConsoleType, Label, Node, NodeCreate, NodeStatus, NodeType, NodeUpdate, Port } from '../../schema/node.ts';
+import {
+  type ConsoleType,
+  type Label,
+  labelOffset,
+  type Node,
+  type NodeCreate,
+  type NodeStatus,
+  type NodeType,
+  type NodeUpdate,
+  type Port,
+} from '../../schema/node.ts';
 import { canonical } from './canonical.ts';
-import { labelOffset, type Size, symbolOf } from './symbol.ts';
+import { type Size, symbolOf } from './symbol.ts';
 import { type NodeEntry, toNodeEntry } from './topology.ts';
 
 /** The node object of the API. A label that a client gave is kept as it was given. */

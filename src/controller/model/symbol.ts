@@ -13,11 +13,3 @@ export function symbolOf(given: string | null | undefined): string {
   if (!given) return defaultSymbol;
   return given.startsWith('/') ? given.slice(given.lastIndexOf('/') + 1) || defaultSymbol : given;
 }
-
-/** Where a label stands by default, relative to its node: centred above. Halves are rounded to the even number. */
-export function labelOffset(height: number): number {
-  const offset = height / 2 + 10;
-  const down = Math.floor(offset);
-  const rounded = offset - down === 0.5 ? down + (down % 2) : Math.round(offset);
-  return -rounded;
-}

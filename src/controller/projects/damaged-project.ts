@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { isUuid } from '../../schema/common.ts';
+import { projectDefaults } from '../../schema/project.ts';
 import { canonical } from '../model/canonical.ts';
 import { readProjectEntry } from '../model/read-topology.ts';
-import { type ProjectEntry, projectDefaults } from '../model/topology.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 
 /**
  * What the file says of itself, if it can be read; otherwise the name of the file and the id that the server knows it by. A project that

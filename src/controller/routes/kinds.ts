@@ -29,10 +29,12 @@ function factsOf({
   template,
   programs = [],
   engineImages,
+  lab = {},
 }: Kind): KindFacts {
   return {
     node_type: type,
     title,
+    symbol: template.symbol,
     always_running: alwaysRunning,
     console_type: consoleTypes.length === 0 ? null : defaults.console_type,
     console_types: [...consoleTypes],
@@ -40,6 +42,17 @@ function factsOf({
     images: images !== undefined,
     engine_images: engineImages === true,
     templates: template.properties !== undefined,
+    lab: {
+      ...(lab.image && { image: lab.image }),
+      ...(lab.memory && { memory: lab.memory }),
+      ...(lab.cpus && { cpus: lab.cpus }),
+      ...(lab.startupFile && { startup_file: lab.startupFile }),
+      ...(lab.portList && { port_list: lab.portList }),
+      fixed: [...(lab.fixed ?? [])],
+      generated: [...(lab.generated ?? [])],
+    },
+    port_name_format: defaults.port_name_format,
+    port_segment_size: defaults.port_segment_size,
     can: {
       suspend: can.suspend,
       reload: can.reload,
@@ -56,7 +69,16 @@ function schemasOf(type: string, settings: Readonly<Record<string, string>>): Ki
   const kind = nodeTypes.includes(type as NodeType) ? kinds[type as NodeType] : undefined;
   if (!kind) throw fault('node_type_unavailable', { node_type: type, reason: 'GET /v2/kinds lists those that it has' });
   const { properties = {} } = kind.update as { properties?: Record<string, TSchema> };
-  return { node: { properties }, template: templateForm(kind.template, settings) };
+  return {
+    node: { properties: withDefaults(properties, kind.nodeDefaults ?? {}) },
+    template: templateForm(kind.template, settings),
+  };
+}
+
+function withDefaults(properties: Readonly<Record<string, TSchema>>, defaults: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, schema]) => [key, key in defaults ? { ...schema, default: defaults[key] } : schema]),
+  );
 }
 
 function templateForm(facts: TemplateFacts, settings: Readonly<Record<string, string>>): KindSchemas['template'] {

@@ -2,8 +2,8 @@ import { fault } from '../../api/faults.ts';
 import { type Route, route, Tagged } from '../../api/route.ts';
 import { Node } from '../../schema/node.ts';
 import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
+import { nodeFrom } from '../../schema/template-node.ts';
 import { Type } from '../../schema/type.ts';
-import { nodeFrom } from '../catalog/template-rules.ts';
 import type { Controller } from '../controller.ts';
 import { checkRequested } from './requested-properties.ts';
 

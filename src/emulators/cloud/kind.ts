@@ -52,6 +52,7 @@ export const cloudKind: Kind = {
     strict,
   ),
   ...uplinkFacts,
+  lab: { generated: ['interfaces'] },
   ports: (properties) =>
     ((properties as Partial<CloudProperties>).ports_mapping ?? []).map(({ name }, port_number) => ({
       adapter_number: 0,

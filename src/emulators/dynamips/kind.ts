@@ -158,6 +158,13 @@ export const dynamipsKind: Kind = {
   ),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'dynamips',
+  lab: {
+    image: 'image',
+    memory: 'ram',
+    startupFile: 'configs/startup-config.cfg',
+    fixed: ['platform'],
+    generated: ['aux', 'dynamips_id', 'image_md5sum'],
+  },
   can: {
     suspend: true,
     filter: true,

@@ -48,6 +48,7 @@ export const ethernetHubKind: Kind = {
   template,
   ...bodySchemas(changeable),
   folder: 'ethernet-hub',
+  lab: { portList: 'plain' },
   ...fabricFacts,
   ...withoutConsole,
   ports: (properties) => mappedPorts(properties.ports_mapping ?? eightPorts),

@@ -67,6 +67,7 @@ export const ethernetSwitchKind: Kind = {
   template,
   ...bodySchemas(changeable),
   folder: 'ethernet-switch',
+  lab: { portList: 'vlan' },
   ...fabricFacts,
   reservesConsole: true,
   consoleTypes,

@@ -75,6 +75,7 @@ export const iouKind: Kind = {
   ),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'iou',
+  lab: { image: 'path', memory: 'ram', startupFile: 'startup-config.cfg', generated: ['application_id', 'md5sum'] },
   can: {
     suspend: false,
     filter: true,

@@ -36,7 +36,9 @@ export const natKind: Kind = {
   create: Type.Object({ ...ignored, name: Name() }, strict),
   update: Type.Object({ ...ignored, name: Type.Optional(Name()) }, strict),
   ...uplinkFacts,
+  lab: { generated: ['ports_mapping'] },
   needsVmCompute: true,
+  hasFolder: () => undefined,
   programs: [
     {
       name: 'passt',

@@ -9,7 +9,7 @@ import type { ImageFacts, Kind, ProgramFacts, TemplateFacts } from '../kind.ts';
 import { fields, processPriorities } from './fields.ts';
 import { checkStoredOptions } from './options-check.ts';
 import { platforms } from './platforms.ts';
-import { defaults } from './properties.ts';
+import { defaults, imageKeys } from './properties.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'spice', 'spice+agent', 'none'] as const;
 
@@ -159,6 +159,14 @@ export const qemuKind: Kind = {
   ),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'qemu',
+  nodeDefaults: { ...defaults },
+  lab: {
+    image: 'hda_disk_image',
+    memory: 'ram',
+    cpus: 'cpus',
+    fixed: ['linked_clone'],
+    generated: imageKeys.map((key) => `${key}_md5sum`),
+  },
   can: {
     suspend: true,
     filter: true,
@@ -166,6 +174,7 @@ export const qemuKind: Kind = {
     reload: true,
     duplicate: true,
     resizeDisk: true,
+    replicateLinkState: true,
     startAnswersNode: true,
     addressesByPort: false,
   },

@@ -54,5 +54,6 @@ export const virtualboxKind: Kind = {
   create: Type.Object({ ...changeable, name: Name(), node_id: ComputeNodeId, vmname: Name() }, strict),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())), vmname: Type.Optional(Name()) }, strict),
   folder: 'virtualbox',
+  lab: { memory: 'ram', fixed: ['linked_clone'] },
   hasFolder: ({ linked_clone }) => linked_clone === true,
 };

@@ -59,6 +59,7 @@ export const vpcsKind: Kind = {
   ),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'vpcs',
+  lab: { startupFile: 'startup.vpc' },
   can: {
     suspend: false,
     filter: true,

@@ -41,7 +41,7 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
     async finish() {
       await shadow.complete();
       // What is kept is the server's: no emulator may change it.
-      if (process.getuid?.() === 0) await own({ user: 'root', uid: '0', gid: '0', limits: [] }, [folder]);
+      if (process.getuid?.() === 0) await own({ user: 'root', uid: '0', gid: '0' }, [folder]);
       await writeManifest(folder, await key.get(), inspected.facts);
     },
     dispose: () => shadow.dispose(),

@@ -1,0 +1,223 @@
+/**
+ * Carries a plan out through the API, with as few requests as possible: everything new in one, all moves in one. What fails leaves the
+ * project as far as it came; a plan made then says what is left.
+ */
+import type { Bulk, BulkCreate, BulkNode } from '../schema/bulk.ts';
+import type { Project } from '../schema/project.ts';
+import type { Static } from '../schema/type.ts';
+import type { Lab } from './file/lab.ts';
+import type { LabPlan, LinkStep, NodeStep } from './plan/lab-plan.ts';
+import { planLinks } from './plan/plan-links.ts';
+import type { LabApi } from './state/lab-api.ts';
+import { bounded, filePath, readProject } from './state/lab-state.ts';
+
+/** What happens while a plan is carried out. */
+export interface ApplyProgress {
+  readonly step: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface ApplyOptions {
+  /** Start all nodes afterwards. */
+  readonly start?: boolean;
+  readonly onProgress?: (progress: ApplyProgress) => void;
+  /** Ends between two requests. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Of one request: its body has a limit of 1 MiB. */
+const mostInBulk = 1000;
+const mostBulkBytes = 800_000;
+
+/** @returns the project as it is then. @throws the first error of a request */
+export async function applyPlan(api: LabApi, lab: Lab, plan: LabPlan, options: ApplyOptions = {}): Promise<Project> {
+  const run = new Run(api, lab, plan, options);
+  return run.all();
+}
+
+class Run {
+  readonly #api: LabApi;
+  readonly #lab: Lab;
+  readonly #plan: LabPlan;
+  readonly #options: ApplyOptions;
+  readonly #total: number;
+  #done = 0;
+  #path = '';
+
+  constructor(api: LabApi, lab: Lab, plan: LabPlan, options: ApplyOptions) {
+    this.#api = api;
+    this.#lab = lab;
+    this.#plan = plan;
+    this.#options = options;
+    this.#total = plan.nodes.length + plan.links.length + plan.drawings.length;
+  }
+
+  async all(): Promise<Project> {
+    const project = await this.#project();
+    this.#path = `/v2/projects/${project.project_id}`;
+    const { nodes } = this.#plan;
+    await this.#deleteLinks(this.#plan.links.filter(({ action }) => action === 'delete'));
+    await this.#stop(nodes.filter(({ restart }) => restart));
+    await this.#deleteNodes(nodes.filter(({ action }) => action === 'delete' || action === 'replace'));
+    await this.#updateNodes(nodes.filter(({ action }) => action === 'update'));
+    const ids = await this.#createNodes(nodes.filter(({ create }) => create !== undefined));
+    await this.#writeFiles(ids);
+    await this.#links();
+    await this.#drawings();
+    await this.#start(ids);
+    return this.#api.json<Project>('GET', this.#path);
+  }
+
+  async #project(): Promise<Project> {
+    const { id, name, body } = this.#plan.project;
+    if (id === undefined) return this.#api.json<Project>('POST', '/v2/projects', { ...body, name });
+    if (Object.keys(body).length === 0) return this.#api.json<Project>('GET', `/v2/projects/${id}`);
+    return this.#api.json<Project>('PUT', `/v2/projects/${id}`, body);
+  }
+
+  #deleteLinks(steps: readonly LinkStep[]): Promise<void> {
+    return this.#each('delete links', steps, ({ id }) => this.#api.json('DELETE', `${this.#path}/links/${id}`));
+  }
+
+  async #stop(steps: readonly NodeStep[]): Promise<void> {
+    await this.#bounded(steps, ({ id }) => this.#api.json('POST', `${this.#path}/nodes/${id}/stop`, {}));
+  }
+
+  #deleteNodes(steps: readonly NodeStep[]): Promise<void> {
+    return this.#each('delete nodes', steps, async ({ id, locked }) => {
+      if (locked) await this.#api.json('PUT', `${this.#path}/nodes/${id}`, { locked: false });
+      await this.#api.json('DELETE', `${this.#path}/nodes/${id}`);
+    });
+  }
+
+  /** Moves alone take one request together. */
+  async #updateNodes(steps: readonly NodeStep[]): Promise<void> {
+    const isMove = ({ update, files }: NodeStep) =>
+      update !== undefined && files.size === 0 && Object.keys(update).every((key) => ['x', 'y', 'z', 'locked'].includes(key));
+    const moves = steps.filter(isMove);
+    for (const part of parts(moves)) {
+      await this.#api.json('PUT', `${this.#path}/bulk`, { nodes: part.map(({ id, update }) => ({ node_id: id, ...update })) });
+      this.#report('move nodes', part.length);
+    }
+    const others = steps.filter((step) => !isMove(step));
+    await this.#each('change nodes', others, async ({ id, update }) => {
+      if (update) await this.#api.json('PUT', `${this.#path}/nodes/${id}`, update);
+    });
+  }
+
+  /** @returns ids by name */
+  async #createNodes(steps: readonly NodeStep[]): Promise<ReadonlyMap<string, string>> {
+    const ids = new Map<string, string>();
+    for (const part of parts(steps)) {
+      const nodes = part.map(({ create }) => create as BulkNode);
+      const made = await this.#bulk({ nodes });
+      for (const [index, { name }] of part.entries()) ids.set(name, made.nodes[index]?.node_id ?? '');
+      this.#report('create nodes', part.length);
+    }
+    return ids;
+  }
+
+  async #writeFiles(ids: ReadonlyMap<string, string>): Promise<void> {
+    const files = this.#plan.nodes.flatMap(({ action, name, id, files: own }) => {
+      const node = action === 'update' ? id : ids.get(name);
+      return action === 'delete' || node === undefined ? [] : [...own].map(([path, text]) => ({ node, path, text }));
+    });
+    await this.#bounded(files, ({ node, path, text }) => this.#api.upload(filePath(this.#path, node, path), text));
+  }
+
+  /** Planned again: the ports of all nodes are known now. */
+  async #links(): Promise<void> {
+    if (this.#lab.links.length === 0 && this.#plan.links.length === 0) return;
+    const project = await this.#api.json<Project>('GET', this.#path);
+    const state = await readProject(this.#api, project);
+    const byName = new Map(state.nodes.map(({ name, node_id }) => [name.replaceAll(' ', ''), node_id]));
+    const steps = planLinks(this.#lab, state, []);
+    await this.#deleteLinks(steps.filter(({ action }) => action === 'delete'));
+    for (const part of parts(steps.filter(({ action }) => action === 'create'))) {
+      const links = part.map(({ ends, body }) => ({ ...body, nodes: (ends ?? []).map((end) => endOf(end, byName)) }));
+      await this.#bulk({ links } as BulkCreate);
+      this.#report('create links', part.length);
+    }
+    const updates = steps.filter(({ action }) => action === 'update');
+    await this.#each('change links', updates, ({ id, body }) => this.#api.json('PUT', `${this.#path}/links/${id}`, body));
+  }
+
+  async #drawings(): Promise<void> {
+    const { drawings } = this.#plan;
+    const of = (wanted: string) => drawings.filter(({ action }) => action === wanted);
+    await this.#each('delete drawings', of('delete'), async ({ id, locked }) => {
+      if (locked) await this.#api.json('PUT', `${this.#path}/drawings/${id}`, { locked: false });
+      await this.#api.json('DELETE', `${this.#path}/drawings/${id}`);
+    });
+    for (const part of parts(of('create'))) {
+      await this.#bulk({ drawings: part.map(({ body }) => body ?? {}) });
+      this.#report('create drawings', part.length);
+    }
+    for (const part of parts(of('update'))) {
+      await this.#api.json('PUT', `${this.#path}/bulk`, { drawings: part.map(({ id, body }) => ({ drawing_id: id, ...body })) });
+      this.#report('move drawings', part.length);
+    }
+  }
+
+  async #start(ids: ReadonlyMap<string, string>): Promise<void> {
+    if (this.#options.start) {
+      await this.#api.json('POST', `${this.#path}/nodes/start`, {});
+      return;
+    }
+    const stopped = this.#plan.nodes.flatMap(({ action, name, id, restart }) =>
+      restart && action !== 'delete' ? [ids.get(name) ?? id] : [],
+    );
+    await this.#bounded(stopped, (id) => this.#api.json('POST', `${this.#path}/nodes/${id}/start`, {}));
+  }
+
+  #bulk(body: BulkCreate): Promise<Static<typeof Bulk>> {
+    return this.#api.json('POST', `${this.#path}/bulk`, body);
+  }
+
+  async #each<T>(step: string, items: readonly T[], fn: (item: T) => Promise<unknown>): Promise<void> {
+    await this.#bounded(items, async (item) => {
+      await fn(item);
+      this.#report(step, 1);
+    });
+  }
+
+  async #bounded<T>(items: readonly T[], fn: (item: T) => Promise<unknown>): Promise<void> {
+    await bounded(items, (item) => {
+      this.#options.signal?.throwIfAborted();
+      return fn(item);
+    });
+    this.#options.signal?.throwIfAborted();
+  }
+
+  #report(step: string, count: number): void {
+    this.#options.signal?.throwIfAborted();
+    this.#done = Math.min(this.#total, this.#done + count);
+    this.#options.onProgress?.({ step, done: this.#done, total: this.#total });
+  }
+}
+
+function endOf({ node, port, label }: NonNullable<LinkStep['ends']>[number], byName: ReadonlyMap<string, string>) {
+  return {
+    node_id: byName.get(node),
+    adapter_number: port?.adapter ?? 0,
+    port_number: port?.port ?? 0,
+    ...(label && { label }),
+  };
+}
+
+/** Lists that one request can carry. */
+function parts<T>(items: readonly T[]): T[][] {
+  const found: T[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const size = Buffer.byteLength(JSON.stringify(item));
+    if (bytes + size > mostBulkBytes || (found.at(-1)?.length ?? 0) >= mostInBulk) {
+      found.push([]);
+      bytes = 0;
+    }
+    found.at(-1)?.push(item);
+    bytes += size;
+  }
+  return found;
+}

@@ -1,0 +1,186 @@
+/** Writes a project as a lab file that applies to the same thing. Ids, statuses, console ports and the contents of disks are not part of it. */
+import { Document, isSeq, visit } from 'yaml';
+import type { Drawing } from '../schema/drawing.ts';
+import type { KindFacts } from '../schema/kind.ts';
+import type { Link } from '../schema/link.ts';
+import { type Label, labelOffset, type Node } from '../schema/node.ts';
+import { type Project, ProjectUpdate, projectDefaults } from '../schema/project.ts';
+import { escapeVariables } from './file/variables.ts';
+import { shortPortList } from './plan/port-list.ts';
+import type { LabApi } from './state/lab-api.ts';
+import { type LabCatalog, type LabProjectState, readCatalog, readFiles, readProject, readSchemas } from './state/lab-state.ts';
+
+/** Reads what an export needs of a server. */
+export async function exportFrom(api: LabApi, project: Project): Promise<string> {
+  const [state, catalog] = await Promise.all([readProject(api, project), readCatalog(api)]);
+  const startupFiles = state.nodes.flatMap(({ node_id: id, node_type }) => {
+    const file = catalog.kinds.get(node_type)?.lab.startup_file;
+    return file === undefined ? [] : [{ id, file }];
+  });
+  const [schemas, files] = await Promise.all([
+    readSchemas(
+      api,
+      state.nodes.map(({ node_type }) => node_type),
+    ),
+    readFiles(api, `/v2/projects/${project.project_id}`, startupFiles),
+  ]);
+  return exportLab({ ...state, files }, { ...catalog, schemas });
+}
+
+type LabFields = Record<string, unknown>;
+
+/** The text of the file. */
+export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
+  const { project, nodes, links, drawings } = state;
+  const byId = new Map(nodes.map((node) => [node.node_id, node]));
+  const settings = settingsOf(project);
+  const lab = {
+    name: project.name ?? 'lab',
+    ...(Object.keys(settings).length > 0 && { project: settings }),
+    nodes: Object.fromEntries(nodes.map((node) => nodeEntry(node, state, catalog))),
+    ...(links.length > 0 && { links: links.map((link) => linkOf(link, byId)) }),
+    ...(drawings.length > 0 && { drawings: drawings.map(drawingOf) }),
+  };
+  const document = new Document(escaped(lab), { aliasDuplicateObjects: false });
+  // Links and other short lists on one line.
+  visit(document, {
+    Seq: (_key, seq) => {
+      if (
+        seq.items.every((item) => !isSeq(item) && typeof (item as { value?: unknown }).value !== 'undefined') &&
+        seq.items.length <= 4
+      )
+        seq.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 120, flowCollectionPadding: false });
+}
+
+/** `${` in a value stands for itself. */
+function escaped(value: unknown): unknown {
+  if (typeof value === 'string') return escapeVariables(value);
+  if (Array.isArray(value)) return value.map(escaped);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, escaped(one)]));
+}
+
+function settingsOf(project: Project): LabFields {
+  const keys = Object.keys(ProjectUpdate.properties).filter((key) => key !== 'name' && key !== 'path');
+  const entries = keys.map((key) => [key, project[key as keyof Project]] as const);
+  return Object.fromEntries(
+    entries.filter(([key, value]) => JSON.stringify(value) !== JSON.stringify((projectDefaults as LabFields)[key])),
+  );
+}
+
+/** Keys that a lab file reads as they are. */
+const plainKey = /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u;
+
+function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [string, LabFields] {
+  const name = node.name.replaceAll(' ', '');
+  const facts = catalog.kinds.get(node.node_type);
+  const config = facts?.lab.startup_file === undefined ? undefined : state.files.get(node.node_id)?.get(facts.lab.startup_file);
+  const isPlain = plainKey.test(name) && name !== '__proto__';
+  return [
+    isPlain ? name : node.node_id,
+    {
+      ...(!isPlain && { name }),
+      kind: node.node_type,
+      ...(node.compute_id !== 'local' && { compute: node.compute_id }),
+      ...propertiesOf(node, facts, catalog),
+      ...fieldsOf(node, facts),
+      ...(config !== undefined && { config }),
+      x: node.x,
+      y: node.y,
+      ...(node.z !== 1 && { z: node.z }),
+    },
+  ];
+}
+
+/** Properties by the names of short forms where there are some; those that the server makes are left out. */
+function propertiesOf({ node_type, properties }: Node, facts: KindFacts | undefined, { schemas }: LabCatalog): LabFields {
+  const { image, memory, cpus, generated = [], port_list } = facts?.lab ?? {};
+  const short = port_list === undefined ? undefined : shortPortList(properties.ports_mapping);
+  const words = new Map<string, string>();
+  for (const [word, property] of Object.entries({ image, memory, cpus, adapters: 'adapters' }))
+    if (property !== undefined) words.set(property, word);
+  const named: LabFields = {};
+  const others: LabFields = {};
+  for (const [key, value] of Object.entries(properties)) {
+    const isKnown = schemas.get(node_type)?.[key] !== undefined && !generated.includes(key) && !notProperties.has(key);
+    const { default: standard } = (schemas.get(node_type)?.[key] ?? {}) as { default?: unknown };
+    const isStandard = value === null || JSON.stringify(value) === JSON.stringify(standard ?? '');
+    if (!isKnown || isStandard || (short && key === 'ports_mapping')) continue;
+    const word = words.get(key);
+    if (word !== undefined && isShort(value)) named[word] = value;
+    else others[key] = value;
+  }
+  return { ...named, ...short, ...(Object.keys(others).length > 0 && { properties: others }) };
+}
+
+/** What a short form can stand for: an amount of 0 it cannot. */
+function isShort(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'number' && value > 0);
+}
+
+/** Keys of the schemas of kinds that are fields of the node itself. */
+const notProperties: ReadonlySet<string> = new Set([
+  'console',
+  'console_type',
+  'custom_adapters',
+  'name',
+  'node_id',
+  'project_id',
+  'status',
+]);
+
+function fieldsOf(node: Node, facts: KindFacts | undefined): LabFields {
+  const { label, custom_adapters, first_port_name, console_type } = node;
+  return {
+    ...(node.symbol !== facts?.symbol && { symbol: node.symbol }),
+    ...(console_type !== null && console_type !== facts?.console_type && { console_type }),
+    ...(node.console_auto_start && { console_auto_start: true }),
+    ...(custom_adapters.length > 0 && { custom_adapters }),
+    ...(first_port_name !== null && { first_port_name }),
+    ...(node.port_name_format !== facts?.port_name_format && { port_name_format: node.port_name_format }),
+    ...(node.port_segment_size !== facts?.port_segment_size && { port_segment_size: node.port_segment_size }),
+    ...(node.locked && { locked: true }),
+    ...(node.template_id !== null && { template_id: node.template_id }),
+    ...labelOf(label, node.height),
+  };
+}
+
+/** Nothing where it is as the server makes it. */
+function labelOf({ text: _text, ...label }: Label, height: number): LabFields {
+  const { rotation = 0, style = null, x = null, y } = label;
+  return rotation === 0 && style === null && x === null && y === labelOffset(height) ? {} : { label };
+}
+
+function linkOf(link: Link, byId: ReadonlyMap<string, Node>): unknown {
+  const ends = link.nodes.map((end) => endOf(end, byId.get(end.node_id)));
+  const isPlain = Object.keys(link.filters).length === 0 && !link.suspend && Object.keys(link.link_style).length === 0;
+  if (isPlain && ends.every((end) => typeof end === 'string')) return ends;
+  return {
+    ends,
+    ...(Object.keys(link.filters).length > 0 && { filters: link.filters }),
+    ...(link.suspend && { suspend: true }),
+    ...(Object.keys(link.link_style).length > 0 && { style: link.link_style }),
+  };
+}
+
+function endOf({ node_id, adapter_number, port_number, label }: Link['nodes'][number], node: Node | undefined): unknown {
+  const name = node?.name.replaceAll(' ', '') ?? node_id;
+  const port = node?.ports.find((one) => one.adapter_number === adapter_number && one.port_number === port_number);
+  const isUnique = port !== undefined && node?.ports.filter((one) => one.name === port.name).length === 1;
+  const portName = isUnique ? port.name : `${adapter_number}/${port_number}`;
+  const isPlain = plainKey.test(name) && /^\S+$/.test(portName);
+  if (isPlain && isStandardLabel(label, `${adapter_number}/${port_number}`)) return `${name}:${portName}`;
+  return { node: name, port: portName, ...(label && { label }) };
+}
+
+/** As the server makes labels of ends. */
+function isStandardLabel(label: Label | undefined, text: string): boolean {
+  return label === undefined || (label.text === text && label.x === undefined && label.y === undefined && !label.rotation);
+}
+
+function drawingOf({ svg, x, y, z, rotation, locked }: Drawing): LabFields {
+  return { svg, x, y, z, ...(rotation !== 0 && { rotation }), ...(locked && { locked: true }) };
+}

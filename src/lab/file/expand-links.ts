@@ -1,0 +1,68 @@
+/** Links as they are written to links as they are meant: short forms, ranges, filters. */
+
+import { readFilters } from './filter-values.ts';
+import type { LabEnd, LabLink } from './lab.ts';
+import { LabError, type Place, suggestion } from './lab-error.ts';
+import type { End, LabLinkSpec } from './lab-schema.ts';
+import { expandName } from './ranges.ts';
+import type { Places, Tree } from './read-yaml.ts';
+
+/** Of one lab. */
+const mostLinks = 20_000;
+
+/** `names`: of the nodes. @throws LabError */
+export function expandLinks(specs: readonly LabLinkSpec[], names: ReadonlySet<string>, places: Places): LabLink[] {
+  const links: LabLink[] = [];
+  for (const [index, spec] of specs.entries()) {
+    const place = places.of(specs, index);
+    links.push(...linksOf(spec, names, place));
+    if (links.length > mostLinks) throw new LabError(`a lab has at most ${mostLinks} links`, place);
+  }
+  return links;
+}
+
+function linksOf(spec: LabLinkSpec, names: ReadonlySet<string>, place: Place | undefined): LabLink[] {
+  const { ends, filters = {}, suspend = false, style } = Array.isArray(spec) ? { ends: spec } : spec;
+  const [one = [], other = []] = ends.map((end) => endsOf(end, names, place));
+  const common = { filters: readFilters(filters as Record<string, Tree>, place), suspend, style, place };
+  return pairsOf(one, other, place).map((pair) => {
+    if (pair[0].node === pair[1].node) throw new LabError(`a link joins two nodes, not ${pair[0].node} with itself`, place);
+    return { ...common, ends: pair };
+  });
+}
+
+/** A range on one side joins each of its nodes to the other side; ranges of one length on both sides are joined in pairs. */
+function pairsOf(one: readonly LabEnd[], other: readonly LabEnd[], place: Place | undefined): [LabEnd, LabEnd][] {
+  if (one.length !== other.length && one.length !== 1 && other.length !== 1) {
+    throw new LabError(
+      `the two ranges have ${one.length} and ${other.length} nodes: they must have equally many, or one of them a single node`,
+      place,
+    );
+  }
+  const count = Math.max(one.length, other.length);
+  return Array.from({ length: count }, (_, index) => [
+    one[one.length === 1 ? 0 : index] as LabEnd,
+    other[other.length === 1 ? 0 : index] as LabEnd,
+  ]);
+}
+
+function endsOf(end: End, names: ReadonlySet<string>, place: Place | undefined): LabEnd[] {
+  if (typeof end !== 'string') {
+    checkNode(end.node, names, place);
+    return [{ node: end.node, port: end.port, label: end.label }];
+  }
+  // A name may hold a colon; ports rarely do.
+  const colon = names.has(end) ? -1 : end.indexOf(':');
+  const port = colon === -1 ? undefined : end.slice(colon + 1).trim();
+  if (port === '')
+    throw new LabError(`"${end.slice(0, 100)}" names no port. Write NODE:PORT, or NODE for the first free port`, place);
+  const base = (colon === -1 ? end : end.slice(0, colon)).trim();
+  return (names.has(base) ? [{ name: base }] : expandName(base, place)).map(({ name }) => {
+    checkNode(name, names, place);
+    return { node: name, port, label: undefined };
+  });
+}
+
+function checkNode(name: string, names: ReadonlySet<string>, place: Place | undefined): void {
+  if (!names.has(name)) throw new LabError(`there is no node "${name.slice(0, 100)}"${suggestion(name, [...names])}`, place);
+}

@@ -1,0 +1,191 @@
+/**
+ * The lab file as it is written. Fields of projects, nodes, links and drawings are those of the API, taken from its own schemas; the rest
+ * are short forms for them. `/lab.schema.json` and the tables of `docs/lab-file.md` follow from this declaration.
+ */
+
+import { LongText, Name, named, nullable, oneOf, strict, Text } from '../../schema/common.ts';
+import { DrawingInput } from '../../schema/drawing.ts';
+import { LinkInput } from '../../schema/link.ts';
+import { Label, NodeCreate, nodeTypes } from '../../schema/node.ts';
+import { ProjectUpdate } from '../../schema/project.ts';
+import { type Static, type TSchema, Type } from '../../schema/type.ts';
+import { LabChecks, LabTest } from '../checks/definition/step-schema.ts';
+
+const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+/** A field of the API that may be left out, with words of its own. */
+const described = <T extends TSchema>(schema: T, description: string): T => Type.Optional({ ...schema, description }) as T;
+
+const { name: _name, path: _path, ...projectSettings } = ProjectUpdate.properties;
+const ProjectSettings = Type.Object(projectSettings, named('LabProject'));
+
+const { text: _text, ...labelFields } = Label.properties;
+export const LabLabel = Type.Object(labelFields, named('LabLabel'));
+
+/** A text in the lab file, or a file beside it. */
+const TextOrFile = Type.Union([
+  Type.String({ maxLength: 1_048_576 }),
+  Type.Object(
+    {
+      file: Name({ description: 'Path of a file, relative to the lab file that names it' }),
+      vars: optional(Type.Boolean({ description: `Replace $\{…} in it too (default false)` })),
+    },
+    strict,
+  ),
+]);
+export type TextOrFile = Static<typeof TextOrFile>;
+
+const PortVlan = Type.Union([
+  Type.Integer({ minimum: 1, maximum: 4094 }),
+  Type.String({ pattern: '^(trunk|qinq)( [0-9]{1,4})?( 0x[0-9A-Fa-f]{4})?$' }),
+]);
+
+const { console, console_auto_start, console_type, custom_adapters, first_port_name, locked, symbol, template_id, x, y, z } =
+  NodeCreate.properties;
+const { port_name_format, port_segment_size } = NodeCreate.properties;
+
+/** Fields of a node that are those of the API. */
+export const passedNodeFields = {
+  console: described(console, 'TCP port of the console (default: a free one)'),
+  console_auto_start: described(console_auto_start, 'Clients open the console when they open the project'),
+  console_type: described(console_type, 'Type of the console'),
+  custom_adapters: described(custom_adapters, 'Type, MAC address or port name of single adapters'),
+  first_port_name: described(first_port_name, 'Name of the first port, outside the numbering'),
+  locked: described(locked, 'The node cannot be moved or deleted in the page'),
+  port_name_format: described(port_name_format, 'Names of ports, such as `Gi{segment0}/{port0}`'),
+  port_segment_size: described(port_segment_size, 'Ports in a segment'),
+  symbol: described(symbol, 'Symbol id'),
+  template_id: described(template_id, 'Id of the template that the node is shown to come from'),
+  x: described(x, 'Position, pixels (default: laid out automatically)'),
+  y: described(y, 'Position, pixels'),
+  z: described(z, 'Layer'),
+};
+
+const nodeFields = {
+  kind: optional(oneOf(nodeTypes, { description: 'Type of the node' })),
+  template: optional(Name({ description: 'Name or id of a template of the server, in place of `kind`' })),
+  name: optional(Name({ description: 'Name of the node as it is, in place of the key: brackets in it have no meaning' })),
+  count: optional(
+    Type.Integer({ minimum: 1, maximum: 1000, description: 'So many nodes, with 1, 2, 3, … behind the name; as `NAME[1-count]`' }),
+  ),
+  compute: optional(Name({ description: 'Id or name of the compute (default `local`)' })),
+  image: optional(Text({ description: 'Container image, disk image or router image' })),
+  memory: optional(
+    Type.Union([Type.Integer({ minimum: 1 }), Type.String({ pattern: '^[0-9]+(\\.[0-9]+)? ?([MG]i?B?)$' })], {
+      description: 'MiB, or with a unit: 512M, 2G',
+    }),
+  ),
+  cpus: optional(Type.Integer({ minimum: 1, maximum: 255, description: 'Processors' })),
+  adapters: optional(
+    Type.Integer({ minimum: 0, maximum: 275, description: 'Network adapters (default: as many as the links need)' }),
+  ),
+  ports: optional(
+    Type.Integer({ minimum: 1, maximum: 1024, description: 'Ports of a switch or hub (default: 8, or as many as needed)' }),
+  ),
+  vlans: optional(
+    Type.Record(Type.String(), PortVlan, {
+      description:
+        'Ports of a switch: port name to VLAN, `trunk`, `trunk NATIVE` or `qinq VLAN`. Others are access ports of VLAN 1',
+    }),
+  ),
+  properties: optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Properties of the kind, as the API names them: `GET /v2/kinds/{node_type}/schemas`',
+    }),
+  ),
+  config: optional({ ...TextOrFile, description: 'Start-up configuration: a text, or `{file: NAME}`' } as typeof TextOrFile),
+  files: optional(
+    Type.Record(Type.String(), TextOrFile, {
+      description: "Files in the node's folder, by their path in it: for containers, files of their `extra_volumes`",
+    }),
+  ),
+  label: optional(described(LabLabel, 'Position and style of the name')),
+  ...passedNodeFields,
+};
+export const NodeSpec = Type.Object(nodeFields, named('LabNode'));
+export type NodeSpec = Static<typeof NodeSpec>;
+
+const { name: _n, count: _c, ...defaultFields } = nodeFields;
+const Defaults = Type.Object(defaultFields, named('LabDefaults'));
+
+const End = Type.Union([
+  Name({ description: '`NODE` takes the first free port, `NODE:PORT` the port of that name or `ADAPTER/PORT`' }),
+  Type.Object(
+    {
+      node: Name(),
+      port: optional(Name()),
+      label: optional(Type.Object({ ...labelFields, text: optional(Text()) }, named('LabEndLabel'))),
+    },
+    strict,
+  ),
+]);
+export type End = Static<typeof End>;
+
+const FilterValue = Type.Union([Type.Number(), Text(), Type.Array(Type.Union([Type.Number(), Text()]), { maxItems: 8 })]);
+const FilterMap = Type.Record(Type.String(), FilterValue);
+const Filters = Type.Record(Type.String(), Type.Union([FilterValue, FilterMap]), {
+  description:
+    'Impairments by name: a number, a text with units (`20ms`, `20ms 5ms`, `1%`, `10mbit`) or a list. `ab` and `ba` hold those for one direction',
+});
+
+const Ends = Type.Array(End, { minItems: 2, maxItems: 2, description: 'The two ends; `ab` is from the first to the second' });
+const LinkObject = Type.Object(
+  {
+    ends: Ends,
+    filters: optional(Filters),
+    suspend: optional(Type.Boolean({ description: 'The link carries no frames' })),
+    style: optional(described(LinkInput.properties.link_style, 'How the page draws it')),
+  },
+  named('LabLink'),
+);
+const LabLinkSpec = Type.Union([Ends, LinkObject]);
+export type LabLinkSpec = Static<typeof LabLinkSpec>;
+
+const { svg, rotation, locked: drawingLocked, x: dx, y: dy, z: dz } = DrawingInput.properties;
+const size = (description: string) =>
+  Type.Array(Type.Number({ minimum: 1, maximum: 100_000 }), { minItems: 2, maxItems: 2, description });
+const color = (description: string) => Type.String({ pattern: '^(#[0-9A-Fa-f]{6}|none|[a-z]{1,20})$', description });
+export const DrawingSpec = Type.Object(
+  {
+    svg: described(svg, 'The drawing itself, in place of `text`, `rectangle` and `ellipse`'),
+    text: optional(LongText({ description: 'A text; may have several lines' })),
+    rectangle: optional(size('Width and height')),
+    ellipse: optional(size('Width and height')),
+    color: optional(color('Of the text or the border (default black)')),
+    fill: optional(color('Of a rectangle or ellipse (default white)')),
+    font_size: optional(Type.Number({ minimum: 1, maximum: 500, description: 'Points (default 10)' })),
+    x: described(dx, 'Position, pixels (default 0)'),
+    y: described(dy, 'Position, pixels (default 0)'),
+    z: described(dz, 'Layer (default 2; 0 of rectangles and ellipses: nodes are at 1)'),
+    rotation: described(rotation, 'Degrees'),
+    locked: described(drawingLocked, 'It cannot be moved or deleted in the page'),
+  },
+  named('LabDrawing'),
+);
+export type DrawingSpec = Static<typeof DrawingSpec>;
+
+const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
+
+export const LabFile = Type.Object(
+  {
+    name: optional(Name({ description: 'Name of the project (default: the name of the file)' })),
+    include: optional(
+      Type.Array(Name(), { maxItems: 32, description: 'Lab files whose content is added; paths relative to this file' }),
+    ),
+    vars: optional(
+      Type.Record(Type.String(), Scalar, {
+        description: `Variables: \`$\{name}\` in a text stands for the value, \`$$\{\` for \`$\{\``,
+      }),
+    ),
+    project: optional(described(ProjectSettings, 'Settings of the project, as in the API')),
+    defaults: optional(described(Defaults, 'Fields of all nodes that do not give them')),
+    nodes: optional(
+      Type.Record(Type.String(), nullable(NodeSpec), { description: 'Nodes by name; `PC[1-3]` and `PC[1,4-6]` stand for several' }),
+    ),
+    links: optional(Type.Array(LabLinkSpec, { maxItems: 20_000, description: 'Links: `[R1:eth0, R2]`, or a map with filters' })),
+    drawings: optional(Type.Array(DrawingSpec, { maxItems: 5000, description: 'Texts and shapes' })),
+    checks: optional(LabChecks),
+    test: optional(LabTest),
+  },
+  named('Lab'),
+);
+export type LabFile = Static<typeof LabFile>;

@@ -1,0 +1,183 @@
+/**
+ * Reads YAML or JSON into plain values and keeps the place of each. The conversion is bounded: aliases multiply what a short text
+ * stands for, so values are counted while they are made, and the depth is limited.
+ */
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { LabError, type Place } from './lab-error.ts';
+
+/** Of one file, in characters. */
+export const maxFileLength = 1_048_576;
+const mostValues = 200_000;
+const mostLevels = 50;
+const mostAliases = 1000;
+
+/** A value of a file: text, number, boolean, null, array or object with any own keys. */
+export type Tree = unknown;
+export type TreeMap = Record<string, Tree>;
+
+export interface ReadFile {
+  readonly value: Tree;
+  readonly places: Places;
+}
+
+/** Where the values of files are: by the object or array that holds them. */
+export class Places {
+  readonly #places = new WeakMap<object, Map<string, Place>>();
+
+  set(container: object, key: string | number, place: Place): void {
+    const known = this.#places.get(container) ?? new Map<string, Place>();
+    known.set(String(key), place);
+    this.#places.set(container, known);
+  }
+
+  /** Of a value in a container; of the container's first value when the key is not in it. */
+  of(container: object, key?: string | number): Place | undefined {
+    const known = this.#places.get(container);
+    return (key === undefined ? undefined : known?.get(String(key))) ?? known?.values().next().value;
+  }
+
+  /** Of the value at a path below `root`, or of the last part of it that exists. */
+  at(root: Tree, path: readonly string[]): Place | undefined {
+    let place: Place | undefined;
+    let value = root;
+    for (const key of path) {
+      if (typeof value !== 'object' || value === null) break;
+      place = this.of(value, key) ?? place;
+      if (!Object.hasOwn(value, key)) break;
+      value = (value as TreeMap)[key];
+    }
+    return place;
+  }
+
+  /** A copy of a container has the same places. */
+  copy(from: object, to: object): void {
+    const known = this.#places.get(from);
+    if (known) this.#places.set(to, known);
+  }
+}
+
+export function isTreeMap(value: Tree): value is TreeMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** @throws LabError at the first thing that is wrong */
+export function readYaml(text: string, file: string, places = new Places()): ReadFile {
+  if (text.length > maxFileLength)
+    throw new LabError(`${file} has more than ${maxFileLength} characters. Divide it by \`include\``);
+  const lines = new LineCounter();
+  const document = parse(text, file, lines);
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const [error] = document.errors;
+  if (error?.message.includes('call stack')) throw tooDeep(file);
+  if (error) {
+    const { line } = place(error.pos[0]);
+    const isRange = /\w\[\d/.test(text.split('\n', line).at(-1) ?? '');
+    const advice = isRange ? "Quote ranges in lists: ['PC[1-3]', SW1]" : 'Correct the YAML';
+    throw new LabError(`${oneLine(error.message)}. ${advice}`, place(error.pos[0]));
+  }
+  const converter = new Converter(document, places, place);
+  return { value: converter.convert(document.contents as Node | null, 0), places };
+}
+
+function parse(text: string, file: string, lines: LineCounter): Document {
+  try {
+    return parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: true, version: '1.2' });
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(file);
+    throw new LabError(`${file} cannot be read: ${oneLine((error as Error).message)}`);
+  }
+}
+
+function tooDeep(file: string): LabError {
+  return new LabError(`${file} is nested too deep. Use at most ${mostLevels} levels`);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, 300);
+}
+
+class Converter {
+  readonly #document: Document;
+  readonly #places: Places;
+  readonly #place: (offset: number) => Place;
+  #values = 0;
+  #aliases = 0;
+
+  constructor(document: Document, places: Places, place: (offset: number) => Place) {
+    this.#document = document;
+    this.#places = places;
+    this.#place = place;
+  }
+
+  convert(node: Node | null, depth: number): Tree {
+    if (node === null) return null;
+    this.#values += 1;
+    if (this.#values > mostValues) throw this.#error(`the file stands for more than ${mostValues} values. Use fewer aliases`, node);
+    if (depth > mostLevels) throw this.#error(`it is nested deeper than ${mostLevels} levels`, node);
+    if (isAlias(node)) return this.#alias(node, depth);
+    if (isScalar(node)) return this.#scalar(node.value, node);
+    if (isSeq(node)) return this.#list(node.items as (Node | null)[], depth);
+    if (isMap(node)) return this.#map(node.items as { key: Node; value: Node | null }[], depth);
+    throw this.#error('this form of YAML is not used in lab files', node);
+  }
+
+  #alias(node: Node & { resolve(document: Document): unknown }, depth: number): Tree {
+    this.#aliases += 1;
+    if (this.#aliases > mostAliases) throw this.#error(`more than ${mostAliases} aliases are used`, node);
+    const target = node.resolve(this.#document) as Node | undefined;
+    if (!target) throw this.#error('the alias has no anchor before it', node);
+    return this.convert(target, depth + 1);
+  }
+
+  #scalar(value: unknown, node: Node): Tree {
+    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    throw this.#error('lab files hold text, numbers, true, false, null, lists and maps only', node);
+  }
+
+  #list(items: readonly (Node | null)[], depth: number): Tree[] {
+    const list: Tree[] = [];
+    for (const item of items) {
+      this.#places.set(list, list.length, this.#place(item?.range?.[0] ?? 0));
+      list.push(this.convert(item, depth + 1));
+    }
+    return list;
+  }
+
+  #map(items: readonly { key: Node; value: Node | null }[], depth: number): TreeMap {
+    // `fromEntries` makes own keys whatever they are called.
+    const entries = new Map<string, Tree>();
+    const places = new Map<string, Place>();
+    for (const { key, value } of items) {
+      const name = isScalar(key) ? String(key.value) : undefined;
+      if (name === undefined || name === '__proto__') throw this.#error('this cannot be the name of a key', key);
+      if (name === '<<') this.#merge(this.convert(value, depth + 1), key, entries, places);
+      else {
+        entries.set(name, this.convert(value, depth + 1));
+        places.set(name, this.#place(key.range?.[0] ?? 0));
+      }
+    }
+    const map = Object.fromEntries(entries);
+    for (const [name, place] of places) this.#places.set(map, name, place);
+    return map;
+  }
+
+  /** `<<` gives the keys that the map itself does not give. */
+  #merge(value: Tree, key: Node, entries: Map<string, Tree>, places: Map<string, Place>): void {
+    for (const source of Array.isArray(value) ? value : [value]) {
+      if (!isTreeMap(source)) throw this.#error('`<<` takes a map or a list of maps', key);
+      for (const [name, one] of Object.entries(source)) {
+        if (entries.has(name)) continue;
+        entries.set(name, one);
+        places.set(name, this.#places.of(source, name) ?? this.#place(key.range?.[0] ?? 0));
+      }
+    }
+  }
+
+  #error(message: string, node: Node): LabError {
+    return new LabError(message, this.#place(node.range?.[0] ?? 0));
+  }
+}

@@ -1,0 +1,120 @@
+/** Compares the links of a lab with those of a project. */
+import { isDeepStrictEqual } from 'node:util';
+import { reversed } from '../../schema/filter.ts';
+import type { Link, LinkInput } from '../../schema/link.ts';
+import type { Label, Node } from '../../schema/node.ts';
+import type { Lab, LabEnd } from '../file/lab.ts';
+import type { LabProjectState } from '../state/lab-state.ts';
+import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './assign-ports.ts';
+import type { Change, LinkStep, NodeStep, PlannedEnd } from './lab-plan.ts';
+
+/** `steps`: of the nodes. Deletions first. @throws LabError */
+export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): LinkStep[] {
+  const byId = new Map((state?.nodes ?? []).map((node) => [node.node_id, node]));
+  const gone = new Set(steps.flatMap(({ action, id }) => (id && (action === 'delete' || action === 'replace') ? [id] : [])));
+  const rewired = new Set(steps.flatMap(({ id, rewired: is }) => (id && is ? [id] : [])));
+  const touches = (link: Link, ids: ReadonlySet<string>) => link.nodes.some(({ node_id }) => ids.has(node_id));
+  // A link goes with its node: it is no step of its own.
+  const present = (state?.links ?? []).filter((link) => !touches(link, gone));
+  const assigned = assignPorts(
+    lab.links,
+    present.filter((link) => !touches(link, rewired)),
+    nodesByName(state, steps, gone),
+  );
+  const kept = new Set(assigned.map(({ present: link }) => link?.link_id));
+  const deleted = present.filter(({ link_id }) => !kept.has(link_id)).map((link) => deletion(link, byId));
+  return [...deleted, ...assigned.flatMap((one) => (one.present ? changeOf(one, one.present, byId) : creation(one)))];
+}
+
+function nodesByName(
+  state: LabProjectState | undefined,
+  steps: readonly NodeStep[],
+  gone: ReadonlySet<string>,
+): ReadonlyMap<string, PortsOfNode> {
+  const changing = new Set(steps.flatMap(({ id, update }) => (id && update ? [id] : [])));
+  const stays = (state?.nodes ?? []).filter(({ node_id }) => !gone.has(node_id));
+  return new Map(stays.map((node) => [node.name.replaceAll(' ', ''), { node, changes: changing.has(node.node_id) }]));
+}
+
+function deletion(link: Link, byId: ReadonlyMap<string, Node>): LinkStep {
+  const ends = link.nodes.map(({ node_id, adapter_number, port_number }) => {
+    const node = byId.get(node_id);
+    const port = node?.ports.find((one) => one.adapter_number === adapter_number && one.port_number === port_number);
+    return `${node?.name ?? node_id}:${port?.name ?? `${adapter_number}/${port_number}`}`;
+  });
+  return { action: 'delete', name: ends.join(' - '), id: link.link_id, changes: [] };
+}
+
+function creation({ link, ports }: AssignedLink): LinkStep {
+  const ends = bothEnds(link, (end, side) => plannedEnd(end, ports[side]));
+  const { filters, suspend, style } = link;
+  const changes: Change[] = [
+    ...(Object.keys(filters).length > 0 ? [{ field: 'filters', to: filters }] : []),
+    ...(suspend ? [{ field: 'suspend', to: true }] : []),
+  ];
+  return {
+    action: 'create',
+    name: nameOf({ link, ports }),
+    changes,
+    ends,
+    body: { filters, suspend, ...(style && { link_style: style }) },
+  };
+}
+
+function plannedEnd({ node, port: wanted, label }: LabEnd, port: AssignedLink['ports'][number]): PlannedEnd {
+  const text = label?.text ?? (port && `${port.adapter}/${port.port}`) ?? '';
+  return { node, port, wanted, ...(label && { label: { ...label, text } }) };
+}
+
+function nameOf({ link, ports }: Pick<AssignedLink, 'link' | 'ports'>): string {
+  return link.ends.map(({ node, port }, side) => `${node}:${ports[side]?.name ?? port ?? '(first free)'}`).join(' - ');
+}
+
+function changeOf({ link, ports }: AssignedLink, present: Link, byId: ReadonlyMap<string, Node>): LinkStep | [] {
+  // The project may have the ends in the other order.
+  const isTurned = byId.get(present.nodes[0]?.node_id ?? '')?.name.replaceAll(' ', '') !== link.ends[0].node;
+  const filters = isTurned ? reversed(link.filters) : link.filters;
+  const style = link.style ?? {};
+  const labels = labelChanges(link.ends, present, byId);
+  const changes: Change[] = [
+    ...(isSame(present.filters, filters) ? [] : [{ field: 'filters', from: present.filters, to: filters }]),
+    ...(present.suspend === link.suspend ? [] : [{ field: 'suspend', from: present.suspend, to: link.suspend }]),
+    ...(link.style === undefined || isSame(present.link_style, style)
+      ? []
+      : [{ field: 'style', from: present.link_style, to: style }]),
+    ...(labels
+      ? [{ field: 'labels', from: present.nodes.map(({ label }) => label?.text), to: labels.map(({ label }) => label?.text) }]
+      : []),
+  ];
+  if (changes.length === 0) return [];
+  const has = (field: string) => changes.some((change) => change.field === field);
+  const body: LinkInput = {
+    ...(has('filters') && { filters }),
+    ...(has('suspend') && { suspend: link.suspend }),
+    ...(has('style') && { link_style: style }),
+    ...(labels && { nodes: labels }),
+  };
+  return { action: 'update', name: nameOf({ link, ports }), id: present.link_id, changes, body };
+}
+
+/** All ends, with the labels of the file; undefined when they are so already. */
+function labelChanges(ends: readonly LabEnd[], present: Link, byId: ReadonlyMap<string, Node>): Link['nodes'] | undefined {
+  let isOther = false;
+  const labelled = present.nodes.map((end) => {
+    const name = byId.get(end.node_id)?.name.replaceAll(' ', '');
+    const label = ends.find(({ node }) => node === name)?.label;
+    const isKept = Object.entries(label ?? {}).every(([key, value]) => isSame(end.label?.[key as keyof Label], value));
+    if (!label || isKept) return end;
+    isOther = true;
+    return { ...end, label: { ...end.label, ...label, text: label.text ?? end.label?.text ?? '' } };
+  });
+  return isOther ? labelled : undefined;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(plain(one), plain(other));
+}
+
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}

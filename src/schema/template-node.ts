@@ -1,0 +1,36 @@
+/** The node that a template makes. */
+import { NodeCreate } from './node.ts';
+import type { Template, TemplateUse } from './template.ts';
+
+/** Keys that say something of the template, not of its nodes. */
+const ofTemplate = new Set([
+  'builtin',
+  'category',
+  'compute_id',
+  'default_name_format',
+  'name',
+  'properties',
+  'template_id',
+  'template_type',
+]);
+
+/** The node that a template creates; texts that are empty are not passed on. */
+export function nodeFrom(template: Template, use: TemplateUse, computeId: string): NodeCreate {
+  const attributes: Record<string, unknown> = {};
+  const properties: Record<string, unknown> = { ...(template.properties as Readonly<Record<string, unknown>> | undefined) };
+  for (const [key, value] of Object.entries(template)) {
+    if (ofTemplate.has(key) || value === '' || value === null) continue;
+    if (key in NodeCreate.properties) attributes[key] = value;
+    else properties[key] = value;
+  }
+  return {
+    ...attributes,
+    compute_id: computeId,
+    name: use.name || template.default_name_format.replaceAll('{name}', () => template.name),
+    node_type: template.template_type,
+    properties,
+    template_id: template.template_id,
+    x: use.x,
+    y: use.y,
+  };
+}

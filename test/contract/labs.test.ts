@@ -1,0 +1,278 @@
+/** Labs as files: planned, applied, exported and changed on a real server; a second plan is empty, an export applies to the same thing. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ServerClient } from '../../src/cli/server-client.ts';
+import { applyPlan } from '../../src/lab/apply.ts';
+import { exportFrom } from '../../src/lab/export.ts';
+import type { Lab } from '../../src/lab/file/lab.ts';
+import { filesOf } from '../../src/lab/file/lab-files.ts';
+import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { planOn } from '../../src/lab/open-lab.ts';
+import { driftOf, linesOf } from '../../src/lab/plan/lab-plan.ts';
+import { getProject } from '../../src/lab/state/lab-state.ts';
+import type { Drawing } from '../../src/schema/drawing.ts';
+import type { Link } from '../../src/schema/link.ts';
+import type { Node } from '../../src/schema/node.ts';
+import type { Project } from '../../src/schema/project.ts';
+import { freshName, withServer } from '../support/with-server.ts';
+
+const { client, server } = await withServer();
+const api = new ServerClient({ url: server.url });
+
+const load = (text: string, name: string): Promise<Lab> => loadLab({ text, file: `${name}.yaml`, files: filesOf({}) });
+/** What a plan does: `+ node R1`, `~ link … (filters)`. */
+const signs = { create: '+', update: '~', replace: '!', delete: '-' } as const;
+async function plan(lab: Lab): Promise<string[]> {
+  return linesOf(await planOn(api, lab)).map(({ action, what, name, changes, restart }) => {
+    const fields = action === 'update' || action === 'replace' ? ` (${changes.map(({ field }) => field).join(' ')})` : '';
+    return `${signs[action]} ${what} ${name}${fields}${restart ? ' restart' : ''}`;
+  });
+}
+const apply = async (lab: Lab, start = false): Promise<Project> => applyPlan(api, lab, await planOn(api, lab), { start });
+const list = <T>({ project_id }: Project, what: string): Promise<T[]> => client.get<T[]>(`/v2/projects/${project_id}/${what}`);
+
+/** Everything that a file can say, with every kind of node. */
+const everything = `
+project: {show_grid: true, scene_width: 3000, variables: [{name: A, value: "$\${x}"}]}
+nodes:
+  PC[1-3]: {kind: vpcs, config: "set pcname %h\\nip 10.0.0.\${index}/24\\n"}
+  SW: {kind: ethernet_switch, vlans: {Ethernet0: 10, Ethernet6: qinq 5 0x88A8, Ethernet7: trunk 4}}
+  SW2: {kind: ethernet_switch, ports: 3, locked: true}
+  VM:
+    kind: qemu
+    memory: 64M
+    z: 4
+    label: {x: 3, y: 4, style: "font-size: 20;"}
+    custom_adapters: [{adapter_number: 0, mac_address: '0C:11:22:33:44:55', port_name: mgmt}]
+    port_name_format: Gi{segment0}/{port0}
+    port_segment_size: 2
+    properties: {boot_priority: n, options: -nodefaults, mac_address: '0C:AA:BB:CC:DD:00', kernel_command_line: "a $\${b}"}
+  NAT: {kind: nat}
+  C: {kind: cloud, properties: {ports_mapping: [{name: t, port_number: 0, type: udp, lport: 20300, rhost: 127.0.0.1, rport: 20301}]}}
+  H: {kind: ethernet_hub, ports: 12, symbol: ':/symbols/hub.svg'}
+  FR: {kind: frame_relay_switch, properties: {mappings: {'1:101': '2:202'}}}
+  ATM: {kind: atm_switch, properties: {mappings: {'1:0:100': '2:0:200'}}}
+  T: {template: VPCS}
+  R: {kind: dynamips, image: c3725.image, memory: 128, config: "hostname %h\\n", properties: {platform: c3725}}
+  I: {kind: iou, image: l3.bin, properties: {ethernet_adapters: 1, serial_adapters: 1}}
+  VB: {kind: virtualbox, properties: {vmname: box, linked_clone: false}}
+  VW: {kind: vmware, properties: {vmx_path: /vm/a.vmx, linked_clone: false}}
+  TR: {kind: traceng}
+links:
+  - ['PC[1-3]', SW]
+  - {ends: [SW:Ethernet7, VM], filters: {delay: 20ms 5ms, ab: {loss: 1%}, bpf: "icmp and host 10.0.0.1"}}
+  - {ends: [SW2, VM:Gi0/1], suspend: true, style: {color: "#ff0000"}}
+  - {ends: [{node: SW2, label: {text: here, x: 1, y: 2}}, H]}
+  - [H, SW2]
+  - [NAT, H]
+  - [T, H]
+drawings:
+  - {text: "A & B", x: 3}
+  - {text: "A & B", x: 300, rotation: 20, locked: true}
+  - {rectangle: [300, 200], x: -100, y: -100, fill: '#eeeeee'}
+`;
+
+describe('a lab of all kinds', () => {
+  it('is applied with few requests, and then there is nothing to do', async () => {
+    const lab = await load(everything, freshName('all'));
+    const before = await plan(lab);
+    assert.equal(before.filter((line) => line.startsWith('+ node')).length, 17);
+    assert.ok(
+      before.includes('+ link VM:Gi0/1 - SW2:(first free)') || before.includes('+ link SW2:(first free) - VM:Gi0/1'),
+      before.join('\n'),
+    );
+    const project = await apply(lab);
+    assert.deepEqual(await plan(lab), []);
+    assert.equal((await list<Node>(project, 'nodes')).length, 17);
+    const vm = (await list<Node>(project, 'nodes')).find(({ name }) => name === 'VM');
+    assert.ok(vm);
+    assert.deepEqual(
+      vm.ports.map(({ name }) => name),
+      ['mgmt', 'Gi0/1'],
+    );
+  });
+
+  it('is exported to a file that applies to the same thing', async () => {
+    const first = await apply(await load(everything, freshName('all')));
+    const text = await exportFrom(api, first);
+    const again = await load(text, 'x');
+    assert.deepEqual(await plan(again), []);
+    const copy = { ...again, name: freshName('copy') };
+    const second = await apply(copy);
+    assert.deepEqual(await plan(copy), []);
+    assert.deepEqual(await contents(second), await contents(first));
+    assert.equal((await exportFrom(api, second)).replace(copy.name, again.name), text);
+  });
+});
+
+/** All that clients see of a project, without what is a number or an address of its own. */
+async function contents(project: Project): Promise<unknown> {
+  const [nodes, links, drawings] = await Promise.all([
+    list<Node>(project, 'nodes'),
+    list<Link>(project, 'links'),
+    list<Drawing>(project, 'drawings'),
+  ]);
+  const nameOf = new Map(nodes.map(({ node_id, name }) => [node_id, name]));
+  const own = ['node_id', 'project_id', 'console', 'node_directory', 'command_line'];
+  const generated = ['dynamips_id', 'application_id', 'aux', 'interfaces', 'mac_addr'];
+  const without = (value: object, keys: readonly string[]) =>
+    Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+  return {
+    nodes: nodes.map((node) => ({ ...without(node, own), properties: without(node.properties, generated) })),
+    links: links.map(({ link_id: _id, project_id: _project, nodes: ends, ...link }) => ({
+      ...link,
+      ends: ends.map(({ node_id, ...end }) => ({ ...end, node: nameOf.get(node_id) })),
+    })),
+    drawings: drawings.map(({ drawing_id: _id, project_id: _project, ...drawing }) => drawing),
+    project: without(project, ['project_id', 'name', 'path', 'filename']),
+  };
+}
+
+describe('a changed file', () => {
+  it('changes what differs and nothing else', async () => {
+    const name = freshName('changed');
+    const before = await load(
+      'nodes:\n  PC[1-4]: {kind: vpcs}\n  SW: {kind: ethernet_switch}\nlinks:\n  - ["PC[1-4]", SW]\ndrawings:\n  - {text: a}',
+      name,
+    );
+    const project = await apply(before);
+    const links = await list<Link>(project, 'links');
+    const changed = await load(
+      `nodes:
+  PC[2-5]: {kind: vpcs}
+  SW: {kind: ethernet_switch, vlans: {Ethernet1: 20}, x: 500}
+links:
+  - [PC5, SW]
+  - {ends: [SW, PC2], filters: {delay: 5ms, ab: {loss: 2}}}
+  - [PC4, SW]
+drawings:
+  - {text: a, x: 7}
+  - {text: b}`,
+      name,
+    );
+    assert.deepEqual(await plan(changed), [
+      '- node PC1',
+      '~ node SW (x properties.ports_mapping)',
+      '+ node PC5',
+      '- link PC3:Ethernet0 - SW:Ethernet2',
+      '+ link PC5:(first free) - SW:Ethernet0',
+      '~ link SW:Ethernet1 - PC2:Ethernet0 (filters)',
+      '~ drawing "a" at 7,0 (x)',
+      '+ drawing "b" at 0,0',
+    ]);
+    await apply(changed);
+    assert.deepEqual(await plan(changed), []);
+    const now = await list<Link>(project, 'links');
+    // The present links kept their ids and their order of ends: what is `ab` in the file is `ba` there.
+    const kept = now.find(({ link_id }) => link_id === links[1]?.link_id);
+    assert.deepEqual(kept?.filters, { delay: [5], packet_loss_ba: [2] });
+    assert.equal(now.length, 3);
+  });
+
+  it('shows as drift what someone changed in the project, and applying reverts it', async () => {
+    const lab = await load(
+      'nodes:\n  PC[1-2]: {kind: vpcs, x: 5}\nlinks:\n  - {ends: [PC1, PC2], filters: {delay: 5}}',
+      freshName('drift'),
+    );
+    const project = await apply(lab);
+    const path = `/v2/projects/${project.project_id}`;
+    const [[link], [pc]] = await Promise.all([list<Link>(project, 'links'), list<Node>(project, 'nodes')]);
+    await client.put(`${path}/links/${link?.link_id}`, { filters: { latency: [9] } }, 201);
+    await client.put(`${path}/nodes/${pc?.node_id}`, { x: 77, y: 78 });
+    await client.post(`${path}/nodes`, { name: 'Extra', node_type: 'vpcs', compute_id: 'local' });
+    assert.deepEqual(driftOf(await planOn(api, lab)), [
+      { what: 'node', drift: 'extra', name: 'Extra', changes: [] },
+      { what: 'node', drift: 'changed', name: pc?.name, changes: [{ field: 'x', project: 77, file: 5 }] },
+      {
+        what: 'link',
+        drift: 'changed',
+        name: 'PC1:Ethernet0 - PC2:Ethernet0',
+        changes: [{ field: 'filters', project: { latency: [9] }, file: { delay: [5] } }],
+      },
+    ]);
+    await apply(lab);
+    assert.deepEqual(await plan(lab), []);
+  });
+
+  it('restarts a running node only where it must', async () => {
+    const name = freshName('running');
+    const lab = (more: string, config: string) =>
+      load(`nodes:\n  PC1: {kind: vpcs, config: "${config}"${more}}\n  PC2: {kind: vpcs}\nlinks:\n  - [PC1, PC2]`, name);
+    const project = await apply(await lab('', 'ip 10.0.0.1'), true);
+    const started = await list<Node>(project, 'nodes');
+    assert.deepEqual(
+      started.map(({ status }) => status),
+      ['started', 'started'],
+    );
+    assert.deepEqual(await plan(await lab(', x: 9', 'ip 10.0.0.1')), ['~ node PC1 (x)']);
+    const changed = await lab(', x: 9', 'ip 10.0.0.9');
+    assert.deepEqual(await plan(changed), ['~ node PC1 (x files.startup.vpc) restart']);
+    await apply(changed);
+    const [pc1, pc2] = await list<Node>(project, 'nodes');
+    assert.deepEqual([pc1?.status, pc1?.x, pc2?.status], ['started', 9, 'started']);
+    assert.equal(await api.text(`/v2/projects/${project.project_id}/nodes/${pc1?.node_id}/files/startup.vpc`), 'ip 10.0.0.9');
+    await client.post(`/v2/projects/${project.project_id}/close`, {}, 204);
+    await assert.rejects(planOn(api, changed), /is closed.*open it/);
+  });
+
+  it('makes nodes anew that change their kind, with their links, and gives more ports when links need them', async () => {
+    const name = freshName('kinds');
+    await apply(
+      await load(
+        'nodes:\n  A: {kind: vpcs, locked: true}\n  S: {kind: ethernet_switch}\n  VM: {kind: qemu, memory: 16}\nlinks:\n  - [A, S]\n  - [VM, S]',
+        name,
+      ),
+    );
+    const changed = await load(
+      'nodes:\n  A: {kind: ethernet_hub}\n  S: {kind: ethernet_switch}\n  VM: {kind: qemu, memory: 16}\nlinks:\n  - [A, S]\n  - [VM, S]\n  - [VM, S:Ethernet11]',
+      name,
+    );
+    assert.deepEqual(await plan(changed), [
+      '! node A (kind)',
+      '~ node S (properties.ports_mapping)',
+      '~ node VM (properties.adapters)',
+      '+ link A:(first free) - S:Ethernet0',
+      '+ link VM:(first free) - S:Ethernet11',
+    ]);
+    await apply(changed);
+    assert.deepEqual(await plan(changed), []);
+  });
+
+  it('is refused with its place when the server lacks what it names', async () => {
+    const refused = async (text: string, says: RegExp) =>
+      assert.rejects(
+        load(text, 'lab').then((lab) => planOn(api, lab)),
+        (error: Error) => assert.match(error.message, says) === undefined,
+      );
+    await refused('nodes:\n  A: {template: VPSC}', /^lab.yaml:2:3: this server has no template "VPSC". Did you mean "VPCS"\?/);
+    await refused('nodes:\n  A: {kind: vpcs, compute: far}', /no compute "far"/);
+    await refused('nodes:\n  A: {kind: vpcs, image: x}', /VPCS nodes take no image/);
+    await refused('nodes:\n  A: {kind: qemu, config: x}', /QEMU VM nodes take no `config`/);
+    await refused('nodes:\n  A: {kind: qemu, properties: {rum: 4}}', /no property "rum". Did you mean "ram"/);
+    await refused('nodes:\n  A: {kind: qemu, properties: {ram: lots}}', /node A: property ram/);
+    await refused('nodes:\n  A: {kind: ethernet_switch, ports: 2, vlans: {Ethernet5: 3}}', /no Ethernet5. Raise `ports`/);
+    await assert.rejects(getProject(api, 'none'), /no project "none"/);
+  });
+
+  it('of many nodes is applied in a handful of requests', async () => {
+    const lab = await load(
+      'nodes:\n  S[1-150]: {kind: ethernet_hub, ports: 2}\nlinks:\n  - ["S[1-149]", "S[2-150]"]',
+      freshName('many'),
+    );
+    let requests = 0;
+    const counted = new Proxy(api, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]) => {
+          requests += 1;
+          return (value as (...given: unknown[]) => unknown).apply(target, args);
+        };
+      },
+    });
+    const steps = await planOn(api, lab);
+    await applyPlan(counted, lab, steps);
+    assert.deepEqual(await plan(lab), []);
+    assert.ok(requests <= 12, `${requests} requests`);
+  });
+});
