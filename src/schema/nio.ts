@@ -31,9 +31,7 @@ export const NioUdp = Type.Object(
     suspend: Type.Optional(Type.Boolean()),
     stream: Type.Optional(NioStream),
     schedule: Type.Optional(LinkSchedule),
-    peer_stopped: Type.Optional(
-      Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' }),
-    ),
+    peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
   },
   named('NioUdp'),
 );

@@ -4,6 +4,7 @@ import { CaptureFileLocks } from '../captures/link-captures.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { FabricLink } from '../links/link.ts';
+import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
@@ -23,8 +24,10 @@ interface LinkChange {
 export class Fabric {
   readonly switches = new Switches();
   readonly #links = new Map<string, FabricLink>();
+  readonly #schedule = new DelaySchedule();
   readonly #tools = {
-    schedule: new DelaySchedule(),
+    schedule: this.#schedule,
+    pacing: new Pacing(() => this.#schedule.nextMs),
     blocks: new BlockPool(),
     captureFiles: new CaptureFileLocks(),
     switches: this.switches,

@@ -9,6 +9,7 @@ import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { Impairments } from './impairments.ts';
 import { openPort } from './open-port.ts';
+import type { Pacing } from './pacing.ts';
 import { matchOf, type Programs } from './programs.ts';
 import { type DirectionFilters, noFilters } from './stages.ts';
 
@@ -23,6 +24,7 @@ interface Plugged {
 }
 
 export interface LinkTools extends DirectionTools {
+  readonly pacing: Pacing;
   readonly captureFiles: CaptureFileLocks;
   readonly switches: Switches;
 }
@@ -31,6 +33,7 @@ export class FabricLink {
   readonly id: string;
   readonly #since = Date.now();
   readonly #switches: Switches;
+  readonly #pacing: Pacing;
   readonly #impairments = new Impairments();
   readonly #rules: Rules = {
     suspend: false,
@@ -48,6 +51,7 @@ export class FabricLink {
   constructor(id: string, tools: LinkTools) {
     this.id = id;
     this.#switches = tools.switches;
+    this.#pacing = tools.pacing;
     this.#captures = new OpenCaptures(tools.captureFiles, this.#rules);
     this.#ab = new Direction(this.#rules, tools);
     this.#ba = new Direction(this.#rules, tools);
@@ -135,8 +139,13 @@ export class FabricLink {
       present.port.nudge();
       return;
     }
+    const pacing = this.#pacing;
     const owner: PortOwner = {
-      received: (buffer, start, stop, frames) => out.receive(buffer, start, stop, frames),
+      received: (buffer, start, stop, frames) => {
+        // What a switch forwards has come in elsewhere.
+        if (spec.type !== 'switch') pacing.note(frames);
+        return out.receive(buffer, start, stop, frames);
+      },
       drained: () => back.drained(),
     };
     const port = openPort(spec, owner, this.#switches);
