@@ -30,8 +30,16 @@ export async function printOpenApi(): Promise<void> {
     await app.close();
     await controller.close();
     await compute.stop();
-    process.stdout.write(`${body}\n`);
+    await print(`${body}\n`);
   } finally {
     await rm(dataDirectory, { recursive: true, force: true });
   }
+}
+
+/** A reader that has enough, as `head`, is no error. */
+async function print(text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' ? resolve() : reject(error)));
+    process.stdout.write(text, () => resolve());
+  });
 }

@@ -162,6 +162,8 @@ export const texts = {
   restoring: 'Restoring…',
   restore: 'Restore',
   noSnapshots: 'No snapshots yet.',
+  download: 'Download',
+  downloadNamed: (name: string) => `Download ${name}`,
   deleteNamed: (name: string) => `Delete ${name}`,
   askRestore: (name: string) => ({
     title: `Restore “${name}”?`,
@@ -289,6 +291,18 @@ export const texts = {
   consoleElsewhere: (name: string, type: ConsoleType, address: string) =>
     `${name} has a ${type} console at ${address}. Open it with another program.`,
 
+  find: {
+    title: 'Find anything',
+    placeholder: 'Find a node, link, template, project or command',
+    results: 'Results',
+    nothing: 'Nothing matches.',
+    short: 'Find…',
+    node: 'Node',
+    template: 'Template',
+    project: 'Project',
+    add: (name: string) => `Add ${name}`,
+  },
+
   power: {
     start: { one: 'Start', all: 'Start all', busy: 'Starting…' },
     stop: { one: 'Stop', all: 'Stop all', busy: 'Stopping…' },
@@ -391,6 +405,7 @@ export const texts = {
     projectSettings: 'Project settings',
     export: 'Export',
     closeProject: 'Close project',
+    find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
   },
@@ -452,6 +467,12 @@ export const texts = {
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
+    carrier: {
+      kernel: 'Carried by the kernel, directly between the containers.',
+      fabric: 'Carried by the fabric on this compute.',
+      stream: 'Carried over TCP to another compute.',
+      udp: 'Carried as datagrams to another compute.',
+    },
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
   },
@@ -461,6 +482,11 @@ export const texts = {
     start: 'Start capture',
     stop: 'Stop capture',
     openLast: 'Open the last capture',
+    files: 'Captures',
+    noFiles: 'No captures yet: select a link and press W.',
+    remoteFile: 'on a remote compute',
+    capturing: 'Capturing',
+    askDelete: (name: string) => ({ title: `Delete ${name}?`, text: 'This cannot be undone.', yes: 'Delete capture' }),
     linkGone: 'This link was deleted.',
     side: 'Capture point',
     sides: { after: 'After the filters', before: 'Before the filters' },

@@ -168,6 +168,7 @@ const table = {
   capture_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not captured', exception: 'NodeError' },
   capture_file_invalid: { status: 400, says: '"{file}" is not a valid name of a capture file: {reason}' },
   capture_file_taken: { status: 409, says: 'Another capture writes to "{file}": choose another name', exception: 'NodeError' },
+  capture_file_active: { status: 409, says: 'A capture writes to "{file}": stop it first' },
   capture_id_taken: { status: 409, says: 'There is a capture with the id {capture_id} already' },
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },

@@ -29,11 +29,20 @@ export class ServerClient implements LabApi {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #signal: AbortSignal | undefined;
 
-  constructor({ url, user, password }: ServerAddress, signal?: AbortSignal) {
+  readonly #address: ServerAddress;
+
+  constructor(address: ServerAddress, signal?: AbortSignal) {
+    const { url, user, password } = address;
+    this.#address = address;
     this.url = url.replace(/\/+$/, '');
     this.#signal = signal;
     const token = user === undefined ? undefined : Buffer.from(`${user}:${password ?? ''}`).toString('base64');
     this.#headers = { 'user-agent': 'patchbay-cli', ...(token && { authorization: `Basic ${token}` }) };
+  }
+
+  /** For what must happen after Ctrl-C. */
+  withoutSignal(): ServerClient {
+    return new ServerClient(this.#address);
   }
 
   async json<T>(method: Method, path: string, body?: unknown): Promise<T> {
@@ -61,11 +70,6 @@ export class ServerClient implements LabApi {
     if (answer.ok) return answer;
     const text = await answer.text().catch(() => '');
     throw new RequestError(answer.status, this.#explain(answer.status, text));
-  }
-
-  /** Headers that authenticate, for WebSockets. */
-  get headers(): Readonly<Record<string, string>> {
-    return this.#headers;
   }
 
   async #fetch(method: Method, path: string, body: string | undefined): Promise<Response> {

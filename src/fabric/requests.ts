@@ -33,6 +33,7 @@ const socketPath = textThat((value) => {
   const bytes = Buffer.byteLength(value);
   return bytes > 0 && bytes <= maxSocketPathBytes && !value.includes('\0');
 }, `must be a path of 1 to ${maxSocketPathBytes} bytes`);
+const interfaceName = textThat((value) => /^[A-Za-z0-9][\w.-]{0,14}$/.test(value), 'must be the name of an interface of Linux');
 const absolutePath = textThat((value) => isAbsolute(value) && !value.includes('\0'), 'must be an absolute path');
 
 /** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
@@ -123,6 +124,15 @@ const port = variants('type', {
     /** The other side is a fabric, too, and a TCP connection carries the frames while there is one. */
     stream: optional(stream),
   },
+  /** A persistent TAP interface of this host, which the fabric holds. */
+  tap: {
+    name: interfaceName,
+    /**
+     * The host's end of the veth pair whose frames come and go over it. A link between two such ports that does nothing to its frames is
+     * carried by the kernel, from one of these to the other.
+     */
+    hostEnd: optional(interfaceName),
+  },
   /**
    * A port of a switch inside the fabric. The switch exists while one of its ports does; of two ports with one number the last one
    * applied is used.
@@ -190,6 +200,8 @@ export const request = variants('op', {
   stats: { ids: optional(ids) },
   /** How busy the process is. */
   load: {},
+  /** What it can do on this host. */
+  capabilities: {},
   switch_stats: { ids: optional(ids) },
   /** What a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },

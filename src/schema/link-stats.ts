@@ -10,6 +10,15 @@ const since = Type.String({ description: 'ISO 8601, UTC: since when is counted' 
 const Rate = Type.Object({ frames_per_second: Type.Number(), bits_per_second: Type.Number() }, named('Rate'));
 export type Rate = Static<typeof Rate>;
 
+/** How late something was, in buckets; a reader subtracts what it read before. */
+export const LateCounts = Type.Array(
+  Type.Object(
+    { ms: Type.Number({ description: 'Upper bound of the bucket, milliseconds' }), count: Type.Integer({ minimum: 0 }) },
+    named('LateCount'),
+  ),
+);
+export type LateCountList = Static<typeof LateCounts>;
+
 const direction = {
   received_frames: count('What the sending node gave to the link'),
   received_bytes: count('What the sending node gave to the link'),
@@ -27,6 +36,12 @@ const direction = {
       { median_ms: Type.Number(), p99_ms: Type.Number() },
       { description: 'How long frames that were held really waited, over the last seconds; null when none was' },
     ),
+  ),
+  late: Type.Optional(
+    nullable({
+      ...LateCounts,
+      description: 'How much later than due frames that were held left, since the link came up; null when none was',
+    }),
   ),
 };
 /** One way through a link, counted since the link came up. */
@@ -64,10 +79,12 @@ const ScheduleFigures = Type.Object(
 );
 export type ScheduleFigures = Static<typeof ScheduleFigures>;
 
-const carriers = ['fabric', 'stream', 'udp'] as const;
+const carriers = ['kernel', 'fabric', 'stream', 'udp'] as const;
 /** How frames get from one end to the other. */
 export type Carrier = (typeof carriers)[number];
-const howCarried = 'fabric: both ends are on one compute; stream, udp: over TCP, or as datagrams, to another one';
+const howCarried =
+  'kernel: from one container to the other, not through the fabric; fabric: both ends are on one compute; ' +
+  'stream, udp: over TCP, or as datagrams, to another one';
 
 /** A node's port with a link that carries frames now, as its compute reports it. */
 export const PortStats = Type.Object(

@@ -20,16 +20,25 @@ const arrows: Record<string, readonly string[]> = {
   // A client of the HTTP API: the command line, the server and the page use the same code.
   lab: ['api', 'schema', 'lib'],
   cli: ['lab', 'api', 'schema', 'lib'],
-  doctor: ['emulators', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
+  doctor: ['emulators', 'fabric', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
 /** Files that other layers may import types of, and nothing that runs. */
 const typesOnly = ['compute/api.ts'];
 /** The files at the root of `src`, which put the program together: `../` is a file outside `src` that they start or read by its path. */
 const rootArrows: Record<string, readonly string[]> = {
-  'main.ts': ['command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
+  'main.ts': [
+    'cli',
+    'command-line.ts',
+    'configuration-page.ts',
+    'doctor',
+    'print-openapi.ts',
+    'serve.ts',
+    'settings.ts',
+    'version.ts',
+  ],
   'serve.ts': [
     ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
-    ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page'],
+    ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page', '../appliances'],
   ],
   'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'demo-lab.ts', 'settings.ts', 'version.ts'],
   'demo-lab.ts': ['api', 'schema', '../demo/lab.ts'],
@@ -40,7 +49,7 @@ const rootArrows: Record<string, readonly string[]> = {
   'version.ts': ['../package.json'],
 };
 /** What of the fabric others may use: its client and its protocol, never the data plane itself. */
-const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts'];
+const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts', 'fabric/redirection.ts'];
 /** Libraries that are known in one folder only. */
 const libraryHomes: Record<string, readonly string[]> = {
   fastify: ['http', 'serve.ts'],
@@ -49,10 +58,11 @@ const libraryHomes: Record<string, readonly string[]> = {
   'prom-client': ['http'],
   yaml: ['lab'],
   saxes: ['lab'],
+  koffi: ['fabric/ports/native.ts'],
 };
 
 /** Files of the server that the page imports at run time: they import nothing, not even a module of Node. */
-const sharedWithPage = ['src/schema/pcap.ts', 'src/lib/retry.ts'];
+const sharedWithPage = ['src/schema/pcap.ts', 'src/lib/retry.ts', 'src/lib/telnet.ts'];
 
 /** Files outside the kinds' folders that name kinds: the lists, and names that coincide with a kind's. */
 const kindNamers: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /** Symbols over HTTP: built-in ones, uploaded ones, and the sizes that nodes get from them. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -108,6 +108,17 @@ describe('built-in symbols', () => {
 });
 
 describe('symbols of users', () => {
+  test('have 16 MiB at most; one that is larger changes nothing', async () => {
+    expectStatus(await upload('large.svg', svg(3, 2)), 204);
+    expectFault(await upload('large.svg', Buffer.alloc(16 * 2 ** 20 + 1, ' ')), 413);
+    assert.equal(await readFile(join(folder, 'large.svg'), 'utf8'), svg(3, 2));
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => name.startsWith('.')),
+      [],
+    );
+    await rm(join(folder, 'large.svg'));
+  });
+
   test('are uploaded under the last part of their id, listed, and read unchanged', async () => {
     expectStatus(await upload(':/symbols/mine.svg', svg(30, 20)), 204);
     assert.equal(await readFile(join(folder, 'mine.svg'), 'utf8'), svg(30, 20));

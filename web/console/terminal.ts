@@ -3,8 +3,8 @@ import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
+import { askForMark, TelnetStripper } from '../../src/lib/telnet.ts';
 import type { SurfaceOptions, Terminal } from './surface.ts';
-import { askForMark, TelnetStripper } from './telnet.ts';
 
 const scrollbackLines = 10_000;
 const firstRetryMs = 300;

@@ -44,6 +44,7 @@ export function LinkGraph({ link, live: { stats, history } }: LinkGraphProps) {
         <Graph key={measure.label} measure={measure} history={history} />
       ))}
       {stats && <Losses stats={stats} />}
+      {stats?.carrier && <p class="hint">{texts.graph.carrier[stats.carrier]}</p>}
     </section>
   );
 }

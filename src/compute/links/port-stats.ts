@@ -46,7 +46,7 @@ function linkFigures(link: FabricLinkStats) {
   return { link, since: new Date(link.since).toISOString(), ab: figuresOf(link.ab), ba: figuresOf(link.ba) };
 }
 
-function figuresOf({ rates, delay, ...counts }: DirectionStats): DirectionFigures {
+function figuresOf({ rates, delay, late, ...counts }: DirectionStats): DirectionFigures {
   return {
     received_frames: counts.received,
     received_bytes: counts.receivedBytes,
@@ -58,6 +58,7 @@ function figuresOf({ rates, delay, ...counts }: DirectionStats): DirectionFigure
     queued_frames: counts.queued,
     queued_bytes: counts.queuedBytes,
     delay: delay ? { median_ms: round(delay.median_ms, 1000), p99_ms: round(delay.p99_ms, 1000) } : null,
+    late: late ?? null,
   };
 }
 

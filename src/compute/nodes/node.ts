@@ -101,8 +101,8 @@ export class ComputeNode {
   }
 
   /** What is always running stays so. */
-  stop(): Promise<void> {
-    return this.exclusively(() => (this.driver.kind.alwaysRunning ? undefined : this.#stop()));
+  stop(options?: { now?: boolean }): Promise<void> {
+    return this.exclusively(() => (this.driver.kind.alwaysRunning ? undefined : this.#stop(options)));
   }
 
   /** The compute ends, and its emulators with it. */

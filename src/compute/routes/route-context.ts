@@ -12,7 +12,7 @@ export interface ComputeRouteContext {
   readonly projects: ComputeProjects;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
-  readonly fabric: Pick<LazyFabricClient, 'stats'>;
+  readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;
   readonly figures: HostFigures;
   readonly version: string;
   readonly findings: () => Promise<readonly Finding[]>;

@@ -72,6 +72,11 @@ export class Direction implements ScheduledQueue {
     return this.#stages.queues;
   }
 
+  /** No frame is in it. */
+  get isIdle(): boolean {
+    return this.#queue.frames === 0 && !this.#busy;
+  }
+
   /** As `PortOwner.received`. */
   receive(buffer: Buffer, start: number, end: number, frames: number): boolean {
     const rules = this.#rules;
@@ -119,7 +124,9 @@ export class Direction implements ScheduledQueue {
   }
 
   stats(): DirectionStats {
-    const delay = this.#queue.waited.figures(performance.now());
+    const { waited } = this.#queue;
+    const delay = waited.figures(performance.now());
+    const late = waited.late.list();
     return {
       received: this.#received,
       receivedBytes: this.#receivedBytes,
@@ -129,6 +136,7 @@ export class Direction implements ScheduledQueue {
       queued: this.#queue.frames,
       queuedBytes: this.#queue.bytes,
       ...(delay && { delay }),
+      ...(late && { late }),
       rates: this.#rates.read(this.#tools.times),
     };
   }

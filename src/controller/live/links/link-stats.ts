@@ -135,6 +135,7 @@ const none: DirectionFigures = Object.freeze({
   queued_frames: 0,
   queued_bytes: 0,
   delay: null,
+  late: null,
 });
 
 /** One way through a link whose ends are on two computes: what the one took from the sender, and what the other handed over. */
@@ -151,5 +152,6 @@ export function joined(sending: DirectionFigures | undefined, receiving: Directi
     queued_bytes: sending.queued_bytes + receiving.queued_bytes,
     // Only one end of a link has its filters.
     delay: sending.delay ?? receiving.delay,
+    late: sending.late ?? receiving.late ?? null,
   };
 }

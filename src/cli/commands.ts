@@ -1,0 +1,43 @@
+/** All commands of the command line but those of the server itself. */
+import { type CliCommand, CliUsageError } from './command.ts';
+import { completionScript, shells } from './completion.ts';
+import { applyCommands } from './lab/apply-commands.ts';
+import { consoleCommands } from './lab/console-commands.ts';
+import { runCommand } from './lab/run-command.ts';
+import { runCommands } from './lab/run-commands.ts';
+import { testCommand } from './test/test-command.ts';
+
+/** What may follow `patchbay`. */
+const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'completion'];
+
+const completionCommand: CliCommand = {
+  name: 'completion',
+  args: shells.join('|'),
+  isLocal: true,
+  summary: 'Print the script that completes commands in a shell',
+  options: {},
+  examples: [
+    { line: 'source <(patchbay completion bash)', does: 'In ~/.bashrc; the same with zsh in ~/.zshrc' },
+    { line: 'patchbay completion fish | source', does: 'In ~/.config/fish/config.fish' },
+  ],
+  run: async ({ args: [shell] }) => {
+    const known = shells.find((one) => one === shell);
+    if (!known) throw new CliUsageError(`name a shell: ${shells.join(', ')}`);
+    process.stdout.write(completionScript(known, cliCommands, firstWords));
+    return 0;
+  },
+};
+
+export const cliCommands: readonly CliCommand[] = [
+  ...applyCommands,
+  ...runCommands,
+  ...consoleCommands,
+  runCommand,
+  testCommand,
+  completionCommand,
+];
+
+/** The command that a line begins with. */
+export function findCommand(argv: readonly string[]): CliCommand | undefined {
+  return cliCommands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
+}

@@ -1,0 +1,61 @@
+/** The lab file and the project that a command means. */
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, extname } from 'node:path';
+import type { Lab } from '../../lab/file/lab.ts';
+import { LabError } from '../../lab/file/lab-error.ts';
+import { filesBelow } from '../../lab/file/lab-files.ts';
+import { loadLab } from '../../lab/file/load-lab.ts';
+import { getProject } from '../../lab/state/lab-state.ts';
+import type { Project } from '../../schema/project.ts';
+import { type CliCall, CliUsageError, textOption } from '../command.ts';
+
+export const defaultFile = 'lab.yaml';
+
+/** The lab of the file that was given, or of `lab.yaml`. */
+export async function labOf(call: CliCall): Promise<Lab> {
+  const [file = defaultFile] = call.args;
+  return readLab(file, variablesOf(call));
+}
+
+export async function readLab(file: string, vars: Readonly<Record<string, string>> = {}): Promise<Lab> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === 'ENOENT' ? 'there is no such file' : error.message;
+    throw new LabError(`${file} cannot be read: ${reason}. Name a lab file, or write ${defaultFile}`);
+  });
+  return loadLab({ text, file: basename(file), files: filesBelow(dirname(file)), vars });
+}
+
+function variablesOf({ options }: CliCall): Record<string, string> {
+  const given = Array.isArray(options.var) ? (options.var as readonly string[]) : [];
+  return Object.fromEntries(
+    given.map((text) => {
+      const equals = text.indexOf('=');
+      if (equals < 1) throw new CliUsageError(`--var takes NAME=VALUE, not "${text}"`);
+      return [text.slice(0, equals), text.slice(equals + 1)];
+    }),
+  );
+}
+
+/** By `--project`, `PATCHBAY_PROJECT`, the lab file of this folder, or because it is the only open one. */
+export async function projectOf(call: CliCall): Promise<Project> {
+  const named = textOption(call, 'project') ?? (process.env.PATCHBAY_PROJECT || undefined);
+  if (named !== undefined) return namedProject(call, named);
+  if (await isFile(defaultFile)) return getProject(call.api, (await readLab(defaultFile)).name);
+  const open = (await call.api.json<Project[]>('GET', '/v2/projects')).filter(({ status }) => status === 'opened');
+  const [only] = open;
+  if (only && open.length === 1) return only;
+  const names = open.map(({ name }) => name).join(', ');
+  throw new CliUsageError(
+    `which project? Name it with --project${names ? ` (open: ${names})` : ''}, or change to the folder of a ${defaultFile}`,
+  );
+}
+
+/** A lab file stands for the project of its name. */
+export async function namedProject({ api }: CliCall, named: string): Promise<Project> {
+  const isLab = ['.yaml', '.yml', '.json'].includes(extname(named)) && (await isFile(named));
+  return getProject(api, isLab ? (await readLab(named)).name : named);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
+}

@@ -1,0 +1,49 @@
+/** Plans and drift as people read them. */
+import type { DriftLine, PlanLine } from '../../lab/plan/lab-plan.ts';
+import type { CliOutput } from '../command.ts';
+
+const signs = { create: '+', update: '~', replace: '±', delete: '-' } as const;
+const styles = { create: 'green', update: 'yellow', replace: 'red', delete: 'red' } as const;
+/** Of a value in a line, in characters. */
+const longest = 60;
+
+export function showPlan(lines: readonly PlanLine[], out: CliOutput): void {
+  for (const { what, action, name, changes, restart } of lines) {
+    const fields = changes.map(({ field, from, to }) =>
+      action === 'create' ? `${field} ${short(to)}` : `${field} ${short(from)} → ${short(to)}`,
+    );
+    const remark = action === 'replace' ? ' (made anew: its files and disks are lost)' : restart ? ' (restarts)' : '';
+    const head = `  ${signs[action]} ${what} ${name}${remark}`;
+    out.print(out.style(styles[action], head));
+    for (const field of fields) out.print(out.style('dim', `      ${field}`));
+  }
+  out.print(summaryOf(lines));
+}
+
+export function summaryOf(lines: readonly PlanLine[]): string {
+  if (lines.length === 0) return 'Nothing to do: the project is as the file says.';
+  const count = (wanted: string) => lines.filter(({ action }) => action === wanted).length;
+  const restarts = lines.filter(({ restart }) => restart).map(({ name }) => name);
+  const counts = `${count('create')} to create, ${count('update')} to change, ${count('replace')} to make anew, ${count('delete')} to delete`;
+  return `${counts}.${restarts.length > 0 ? ` Restarts: ${restarts.join(', ')}.` : ' No running node restarts.'}`;
+}
+
+export function showDrift(lines: readonly DriftLine[], out: CliOutput): void {
+  for (const { what, drift, name, changes } of lines) {
+    const words = { missing: 'is not in the project', extra: 'is not in the file', changed: 'differs' }[drift];
+    out.print(out.style('yellow', `  ${what} ${name} ${words}`));
+    if (drift !== 'changed') continue;
+    for (const { field, project, file } of changes)
+      out.print(`      ${field}: ${short(project)} in the project, ${short(file)} in the file`);
+  }
+  out.print(
+    lines.length === 0
+      ? 'No drift: the project is as the file says.'
+      : `${lines.length} difference${lines.length === 1 ? '' : 's'}.`,
+  );
+}
+
+function short(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '-');
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
