@@ -73,7 +73,7 @@ export class CheckRunner {
     const { site, signal } = this.#options;
     const node = step.node ?? '';
     const attempt = async (limitMs: number): Promise<Try> => {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limitMs))]);
       try {
         return await site.useConsole(node, limit, (console) => runProbe(probe, siteOf(site, node, console, limit), limit));
       } catch (error) {
@@ -91,7 +91,7 @@ export class CheckRunner {
     const { site, watch, seedOf, signal } = this.#options;
     try {
       // A start waits as long as its node may take to become ready.
-      const limit = action.verb === 'start' ? signal : AbortSignal.any([signal, AbortSignal.timeout(step.limitMs)]);
+      const limit = action.verb === 'start' ? signal : AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(step.limitMs))]);
       const evidence = await runAction(action, step.node, { site, watch, seedOf, signal: limit });
       return { outcome: 'passed', problems: [], evidence };
     } catch (error) {
