@@ -26,8 +26,8 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of one request: its body has a limit of 1 MiB. */
-const mostInBulk = 1000;
+/** Of one request: its body has limits of 1 MiB and 50,000 values. */
+const mostInBulk = 500;
 const mostBulkBytes = 800_000;
 
 /** @returns the project as it is then. @throws the first error of a request */

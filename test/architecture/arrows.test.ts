@@ -26,12 +26,21 @@ const arrows: Record<string, readonly string[]> = {
 const typesOnly = ['compute/api.ts'];
 /** The files at the root of `src`, which put the program together: `../` is a file outside `src` that they start or read by its path. */
 const rootArrows: Record<string, readonly string[]> = {
-  'main.ts': ['cli', 'command-line.ts', 'configuration-page.ts', 'doctor', 'print-openapi.ts', 'serve.ts', 'settings.ts', 'version.ts'],
+  'main.ts': [
+    'cli',
+    'command-line.ts',
+    'configuration-page.ts',
+    'doctor',
+    'print-openapi.ts',
+    'serve.ts',
+    'settings.ts',
+    'version.ts',
+  ],
   'serve.ts': [
-    ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
+    ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor', 'lab'],
     ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page'],
   ],
-  'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'demo-lab.ts', 'settings.ts', 'version.ts'],
+  'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'lab', 'demo-lab.ts', 'settings.ts', 'version.ts'],
   'demo-lab.ts': ['api', 'schema', '../demo/lab.ts'],
   'configuration-page.ts': ['command-line.ts', 'schema'],
   'describe-access.ts': ['schema'],

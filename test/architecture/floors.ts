@@ -44,7 +44,14 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['driver.ts'],
     ['kind.ts'],
   ],
-  'src/lab': [['open-lab.ts'], ['apply.ts', 'export.ts'], ['plan'], ['state', 'layout.ts'], ['file']],
+  'src/lab': [
+    ['lab-routes.ts'],
+    ['open-lab.ts'],
+    ['apply.ts', 'export.ts', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
+    ['plan'],
+    ['state', 'layout.ts'],
+    ['file'],
+  ],
   'src/compute': [
     ['compute.ts', 'api.ts'],
     ['routes'],
