@@ -35,10 +35,13 @@ export async function buildPage() {
 async function stampOfSources() {
   const hash = createHash('sha256');
   const files = [];
-  for await (const file of glob(['web/**/*', 'src/schema/*.ts', 'package-lock.json', 'scripts/build-page.mjs'], {
-    cwd: root,
-    withFileTypes: true,
-  }))
+  for await (const file of glob(
+    ['web/**/*', 'src/schema/*.ts', 'src/lib/retry.ts', 'src/lib/telnet.ts', 'package-lock.json', 'scripts/build-page.mjs'],
+    {
+      cwd: root,
+      withFileTypes: true,
+    },
+  ))
     if (file.isFile()) files.push(path.join(file.parentPath, file.name));
   for (const file of files.sort()) hash.update(`${path.relative(root, file)}\n`).update(await readFile(file));
   return hash.digest('hex');

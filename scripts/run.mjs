@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { installPackages, missingPackages } from './setup-debian.mjs';
-import { installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
+import { handOver, installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 
@@ -37,8 +37,10 @@ const commands = {
   dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [], page: 'watch' },
   demo: { script: ['demo/main.ts'], packages: emulators, page: 'build' },
   test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
+  shots: { script: ['scripts/shots.mjs'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },
   conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },
   fuzz: { script: ['scripts/fuzz.mjs'], packages: emulators },
+  package: { script: ['packaging/deb/build.mjs'], packages: [] },
   check: { script: ['scripts/check.mjs'], packages: [] },
   doctor: { script: ['src/main.ts', 'doctor'], packages: [], production: true },
   bench: { script: ['bench/main.ts'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },
@@ -57,7 +59,7 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
-runCommand(command.script);
+handOver(installedNode(root), [...command.script, ...args], process.env);
 
 async function setUp({ packages, production, page }) {
   if (!(await modulesMatch(root, { production: production === true }))) await npmCi(root);
@@ -78,27 +80,4 @@ async function buildPage(page) {
   });
   if (code !== 0) console.error(`The page for browsers could not be built (see above): only the API is served`);
   if (page === 'watch') spawn(node, [script, '--watch'], { stdio: ['ignore', 2, 2] });
-}
-
-/** Forwards output, signals and exit code of the command. */
-function runCommand(script) {
-  const node = installedNode(root);
-  // Node 24 can replace itself by the command; the first run, on an older Node, remains its parent.
-  if (process.execve) process.execve(node, [node, ...script, ...args], process.env);
-  const child = spawn(node, [...script, ...args], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => {
-      // A terminal sends SIGINT to the whole group: the command received it already.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
-    });
-  }
-  child.on('error', (error) => {
-    console.error(`${node} cannot be started: ${error.message}`);
-    process.exit(1);
-  });
-  child.on('exit', (code, signal) => {
-    if (signal === null) process.exit(code ?? 1);
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
-  });
 }

@@ -63,11 +63,37 @@ function outerNode() {
 
 /** The Node that npm installed, or this one when it is new enough. */
 export function installedNode(root) {
-  const node = path.join(root, 'node_modules/.bin/node');
-  if (existsSync(node)) return node;
+  // As a dependency of another package, Patchbay has its own dependencies beside it.
+  for (let folder = root; ; folder = path.dirname(folder)) {
+    const node = path.join(folder, 'node_modules/.bin/node');
+    if (existsSync(node)) return node;
+    if (folder === path.dirname(folder) || !root.includes('node_modules')) break;
+  }
   if (Number(process.versions.node.split('.')[0]) >= neededMajor) return process.execPath;
   console.error(
     `npm has no Node ${neededMajor} for this machine (${process.platform} ${process.arch}): install Node ${neededMajor} or newer yourself and run this again`,
   );
   process.exit(1);
+}
+
+/** Runs a program in this one's place: its output, signals and exit code are those of the program. */
+export function handOver(node, args, env) {
+  // Node 24 can replace itself by the program; an older one remains its parent.
+  if (process.execve) process.execve(node, [node, ...args], env);
+  const child = spawn(node, args, { stdio: 'inherit', env });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal sends SIGINT to the whole group: the program received it already.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    console.error(`${node} cannot be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }

@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
+import { loadCompiler } from './api/validate.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
@@ -15,6 +16,8 @@ import { demoLabRoute } from './demo-lab.ts';
 import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer, type HttpLimits } from './http/server.ts';
+import { labRoutes } from './lab/lab-routes.ts';
+import { RoutesApi } from './lab/state/routes-api.ts';
 import { DiskFloor } from './lib/disk-floor.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
@@ -24,6 +27,8 @@ import { apiVersion, version } from './version.ts';
 
 /** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
 const endWithinMs = 1800;
+/** Until then the first page or client has what it asked for; its first change need not wait for the validator. */
+const warmUpAfterMs = 1000;
 /** Made by `scripts/build-page.mjs`. */
 const pageFolder = join(import.meta.dirname, '../.cache/page');
 
@@ -46,8 +51,9 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
+  const own = controllerRoutes(controller);
   const app = await createHttpServer({
-    routes: [...controllerRoutes(controller), ...compute.routes(), tickets.route(), demoLabRoute(settings)],
+    routes: [...own, ...compute.routes(), ...labRoutes(new RoutesApi(own)), tickets.route(), demoLabRoute(settings)],
     versions: { program: version, api: apiVersion },
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],
@@ -66,6 +72,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     throw error;
   });
   await controller.listening(url);
+  setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;

@@ -162,6 +162,8 @@ export const texts = {
   restoring: 'Restoring…',
   restore: 'Restore',
   noSnapshots: 'No snapshots yet.',
+  download: 'Download',
+  downloadNamed: (name: string) => `Download ${name}`,
   deleteNamed: (name: string) => `Delete ${name}`,
   askRestore: (name: string) => ({
     title: `Restore “${name}”?`,
@@ -180,6 +182,10 @@ export const texts = {
     auto_start: { label: 'Start all nodes when the project opens' },
     auto_open: { label: 'Open when the server starts' },
     auto_close: { label: 'Close when no client is connected', hint: 'Closing stops its nodes.' },
+    replicate_link_state: {
+      label: 'Show guests the state of links',
+      hint: 'A link is down while it is suspended or the other node does not run.',
+    },
   },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
@@ -398,7 +404,14 @@ export const texts = {
     ways: 'Direction',
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
-    groups: { time: 'Delay and rate', loss: 'Loss', damage: 'Damage and order', repeat: 'Repeatability', others: 'More' },
+    groups: {
+      time: 'Delay and rate',
+      loss: 'Loss',
+      damage: 'Damage and order',
+      scope: 'Only these frames',
+      repeat: 'Repeatability',
+      others: 'More',
+    },
     notSet: 'not set',
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>
@@ -432,6 +445,11 @@ export const texts = {
     start: 'Start capture',
     stop: 'Stop capture',
     openLast: 'Open the last capture',
+    files: 'Captures',
+    noFiles: 'No captures yet: select a link and press W.',
+    remoteFile: 'on a remote compute',
+    capturing: 'Capturing',
+    askDelete: (name: string) => ({ title: `Delete ${name}?`, text: 'This cannot be undone.', yes: 'Delete capture' }),
     linkGone: 'This link was deleted.',
     side: 'Capture point',
     sides: { after: 'After the filters', before: 'Before the filters' },

@@ -16,6 +16,7 @@ const table = {
   invalid_request: { status: 400, says: 'Invalid request: {reason}' },
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
+  body_too_many_values: { status: 413, says: 'The request body has more than {limit} values: send it in parts' },
   unauthorized: { status: 401, says: 'Authentication is required' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: {
@@ -47,7 +48,7 @@ const table = {
   },
   project_damaged: { status: 409, says: 'The project file or log of "{name}" is damaged and was left as it is: {reason}' },
   path_forbidden: { status: 403, says: 'The path "{path}" is not allowed: {reason}' },
-  file_not_found: { status: 404, says: 'There is no file "{path}" in this project' },
+  file_not_found: { status: 404, says: 'Not Found: the file "{path}" was not found in this project' },
 
   // Projects
   project_not_found: { status: 404, says: "Project ID {project_id} doesn't exist" },
@@ -121,6 +122,10 @@ const table = {
     status: 409,
     says: 'The computes {one} and {other} have no network in common: give them addresses that reach each other',
   },
+  link_unfiltered: {
+    status: 409,
+    says: 'The link between {one} and {other} can have neither filters nor a suspension: both are switches of a GNS3 compute. Place one of them on this server',
+  },
   port_not_found: { status: 404, says: 'Port {adapter_number}/{port_number} for {name} not found' },
   port_taken: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is already used' },
   ports_exhausted: {
@@ -157,6 +162,7 @@ const table = {
   capture_missing: { status: 409, says: 'Port {adapter_number}/{port_number} of {name} is not captured', exception: 'NodeError' },
   capture_file_invalid: { status: 400, says: '"{file}" is not a valid name of a capture file: {reason}' },
   capture_file_taken: { status: 409, says: 'Another capture writes to "{file}": choose another name', exception: 'NodeError' },
+  capture_file_active: { status: 409, says: 'A capture writes to "{file}": stop it first' },
   capture_id_taken: { status: 409, says: 'There is a capture with the id {capture_id} already' },
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
@@ -174,6 +180,9 @@ const table = {
   // History
   nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
   undo_conflict: { status: 409, says: 'The step cannot be reverted: {reason}. Nothing was changed' },
+
+  // Labs
+  lab_invalid: { status: 400, says: 'The lab file cannot be used: {reason}' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },

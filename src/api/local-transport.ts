@@ -4,6 +4,7 @@ import type { Capabilities } from '../schema/compute.ts';
 import type { Static, TSchema } from '../schema/type.ts';
 import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
 import { fault } from './faults.ts';
+import { ownAgent } from './own-agent.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
 import { compileTemplate, type PathTemplate } from './template.ts';
 import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
@@ -17,6 +18,7 @@ export interface LocalTransportOptions {
 
 /** Bodies of parsed routes are limited as over HTTP. */
 const bodyLimitBytes = 1024 * 1024;
+const userAgent = ownAgent('local');
 
 export class LocalTransport<A> implements Transport<A> {
   readonly state: TransportState;
@@ -77,7 +79,7 @@ export class LocalTransport<A> implements Transport<A> {
   /** The compute serves the client's own socket: nothing is in between. */
   async socket(path: string, signal: AbortSignal): Promise<Join> {
     const { route, params } = match(this.#sockets, 'GET', path);
-    const call: Call = { path: params, body: {}, query: {}, signal };
+    const call: Call = { path: params, body: {}, query: {}, signal, userAgent };
     const accepted = await route.handle(call);
     return (client) => route.socket?.(call, client, accepted);
   }
@@ -94,7 +96,7 @@ export class LocalTransport<A> implements Transport<A> {
 
   async #handle(route: Route, given: Pick<Call, 'path' | 'body' | 'stream'>): Promise<{ status: number; body: unknown }> {
     if (!route.spec.raw) await validateBody(route, given.body);
-    const call: Call = { ...given, query: {}, signal: new AbortController().signal };
+    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };
     return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };

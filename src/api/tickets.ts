@@ -20,13 +20,11 @@ const Ticket = Type.Object(
 
 const TicketCreate = Type.Object(
   {
-    path: Type.Optional(
-      Type.String({
-        description: 'path of the WebSocket that it is to open, without a query; without it: any one',
-        pattern: '^/',
-        maxLength: 2048,
-      }),
-    ),
+    path: Type.String({
+      description: 'path of the WebSocket that it is to open, without a query',
+      pattern: '^/',
+      maxLength: 2048,
+    }),
   },
   { title: 'TicketCreate', additionalProperties: false },
 );
@@ -34,7 +32,7 @@ const TicketCreate = Type.Object(
 interface Issued {
   /** Ms of `performance.now()`. */
   readonly expiresAt: number;
-  readonly path: string | undefined;
+  readonly path: string;
 }
 
 export class Tickets {
@@ -58,10 +56,10 @@ export class Tickets {
   redeem(ticket: string, path: string): boolean {
     const issued = this.#issued.get(ticket);
     this.#issued.delete(ticket);
-    return issued !== undefined && performance.now() < issued.expiresAt && (issued.path ?? path) === path;
+    return issued !== undefined && performance.now() < issued.expiresAt && issued.path === path;
   }
 
-  #issue(path: string | undefined): string {
+  #issue(path: string): string {
     const oldest = this.#issued.size >= most ? this.#issued.keys().next().value : undefined;
     if (oldest !== undefined) this.#issued.delete(oldest);
     const ticket = randomBytes(24).toString('base64url');

@@ -52,8 +52,8 @@ export interface Transport<A> {
   call<K extends KeyOf<A>>(key: K, ...args: CallArguments<A, K>): Promise<ReplyOfKey<A, K>>;
   /** Calls a route whose reply does not matter: it is not read. @throws what the compute answers */
   send<K extends KeyOf<A>>(key: K, ...args: CallArguments<A, K>): Promise<void>;
-  /** A request by its path (`/v2/compute/…`), for proxies: bodies are passed on unchanged. */
-  raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer>;
+  /** A request by its path (`/v2/compute/…`), for proxies: bodies are passed on unchanged. `signal` ends it while it has no answer. */
+  raw(method: Method, path: string, body?: Readable | Uint8Array, signal?: AbortSignal): Promise<RawAnswer>;
   /**
    * Opens a WebSocket by its path (`/v2/compute/…`). Resolves when the compute has accepted it, with the function that joins a client's
    * socket to it. `signal` aborts when that client disconnects.

@@ -3,7 +3,7 @@
  * then: a server that starts answers before it needs either.
  */
 
-import type { Validator } from 'typebox/compile';
+import type { Validator } from 'typebox/schema';
 import type { TSchema } from '../schema/type.ts';
 import { fault } from './faults.ts';
 import type { Route } from './route.ts';
@@ -50,15 +50,20 @@ export async function problemsOf(schema: TSchema, value: unknown): Promise<strin
   const validator = await validatorOf(schema);
   if (validator.Check(value)) return undefined;
   const budget = { left: mostExplained };
-  const problems = validator.Errors(excerpt(value, budget, 0));
+  const [, problems] = validator.Errors(excerpt(value, budget, 0));
   // What an excerpt lacks may be in what was left out.
   return explain(budget.left > 0 ? problems : problems.filter(({ keyword }) => keyword !== 'required'));
+}
+
+/** Takes some 50 ms once. `typebox/compile` would load twice as many modules, for values that are not JSON. */
+export function loadCompiler(): Promise<typeof import('typebox/schema')> {
+  return import('typebox/schema');
 }
 
 async function validatorOf(schema: TSchema): Promise<Validator> {
   const known = validators.get(schema);
   if (known) return known;
-  const { Compile } = await import('typebox/compile');
+  const { Compile } = await loadCompiler();
   const validator = Compile(schema);
   validators.set(schema, validator);
   return validator;

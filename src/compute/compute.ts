@@ -138,6 +138,7 @@ export class HostCompute {
           ...compute.#projects.allNodes().flatMap((node) => pidsOf(node.emulator)),
         ]);
       }
+      await watchPeers(context, compute.#projects);
       watchCaptures({ context, stats: (ids) => fabric.stats(ids), nodes: () => compute.#projects.allNodes() });
       return compute;
     } catch (error) {
@@ -168,6 +169,16 @@ export class HostCompute {
     await this.host.images.close();
     await this.#context.store.close();
   }
+}
+
+/** From now on guests see when the nodes at the other ends of their links start and end; and what happened while the server was away. */
+async function watchPeers({ wiring }: Context, projects: ComputeProjects): Promise<void> {
+  const isAffected = (node: ComputeNode | undefined) => node?.emulator !== undefined && node.project.replicatesLinkState;
+  wiring.peerChanges.subscribe((nodeId) => {
+    const node = projects.findNode(nodeId);
+    if (isAffected(node)) void node?.showLinkStates();
+  });
+  await Promise.all(projects.allNodes().map((node) => isAffected(node) && node.showLinkStates()));
 }
 
 /** The steps of a start. */

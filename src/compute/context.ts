@@ -39,6 +39,10 @@ export interface ProjectView {
   /** Folder, absolute. */
   readonly path: string;
   readonly variables: readonly ProjectVariable[];
+  /** Guests of all kinds see a link down when it is suspended or missing, or the node at its other end does not run. */
+  readonly replicatesLinkState: boolean;
+  /** Where the numbers of its nodes begin. */
+  readonly numberFrom: number;
   /** UDP ports that were given to the project's clients and that no NIO uses yet. */
   readonly udpPorts: Set<number>;
 }

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fault } from '../api/faults.ts';
-import type { BpfInstruction } from '../fabric/protocol.ts';
+import type { BpfInstruction, BpfKey } from '../fabric/protocol.ts';
 import { DurableMap } from '../lib/durable-map.ts';
 import type { Warn } from '../lib/set-aside.ts';
 import { type CaptureSide, gns3CaptureId } from '../schema/capture.ts';
@@ -19,8 +19,12 @@ export interface ProjectRecord {
   /** Folder of the project, absolute. */
   readonly path: string;
   readonly variables: readonly { name: string; value?: string }[] | null;
+  /** Where the numbers of its nodes begin. Default 0. */
+  readonly number_from?: number;
   /** The folder is ours to remove as a whole: it was made for the project, or was a project's already. */
   readonly owned: boolean;
+  /** Guests also see that the node at the other end does not run, and containers see what machines see. Default false. */
+  readonly replicate_link_state?: boolean;
 }
 
 export interface NodeRecord {
@@ -33,18 +37,17 @@ export interface NodeRecord {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
+/** Compiled from the expressions of the filters of these names. */
+export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] };
+
 /** A NIO as a client gave it, checked, with what was found out about it. */
-export interface NioRecord {
+export interface NioRecord extends BpfTables {
   readonly lport: number;
   readonly rhost: string;
   readonly rport: number;
   /** `rhost` as an IP address. */
   readonly address: string;
   readonly filters: Filters;
-  /** The programs of `filters.bpf`, and those of `bpf_ab` and `bpf_ba` where there are such filters. */
-  readonly bpf: readonly BpfInstruction[][];
-  readonly bpf_ab?: readonly BpfInstruction[][];
-  readonly bpf_ba?: readonly BpfInstruction[][];
   readonly suspend: boolean;
   /** The other end is on a compute of ours, and can be reached over TCP. */
   readonly stream?: NioStream;

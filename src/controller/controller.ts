@@ -143,13 +143,14 @@ export class Controller {
       staging: parts.staging,
       restores: parts.restores,
       version: options.version,
+      floorBytes: Server.min_free_bytes,
     });
   }
 
   /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
   static async open(options: ControllerOptions): Promise<Controller> {
     const { settings, log, version } = options;
-    const { clear_credentials: clearCredentials } = settings.Server;
+    const { clear_credentials: clearCredentials, same_compute_version: sameVersion } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
     const replies = replySchemas(options.compute.routes());
     const warn = (message: string) => log.error(message);
@@ -170,7 +171,8 @@ export class Controller {
       log,
       local,
       clearCredentials,
-      makeTransport: (record) => new RemoteTransport({ ...record, clearCredentials }, { version, replies }),
+      makeTransport: (record) =>
+        new RemoteTransport({ ...record, clearCredentials }, { version, sameVersion, warn: (text) => log.warn(text), replies }),
       announce: (action, compute) => notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => computeEvents.emit({ compute, event }),
       onState: (compute) => computeStates.emit(compute),

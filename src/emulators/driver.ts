@@ -21,6 +21,8 @@ export interface NodeView {
   readonly projectId: string;
   readonly projectDirectory: string;
   readonly variables?: readonly ProjectVariable[];
+  /** Nodes with numbers get the first free one from here on. Default 0. */
+  readonly numberFrom?: number;
   readonly nodeId: string;
   readonly name: string;
   /** Working folder; `start` may rely on it being there, `create` and `update` may not. */

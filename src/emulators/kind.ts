@@ -109,7 +109,11 @@ export interface Kind {
     readonly duplicate: boolean;
     /** Make its disks larger. Default false. */
     readonly resizeDisk?: true;
-    /** `start` answers 200 with the node; otherwise 204. */
+    /**
+     * Its guests see that a link is missing or suspended, also in projects that do not replicate the state of links. Default false.
+     */
+    readonly replicateLinkState?: true;
+    /** `start` answers 200 with the node, whose object has a command line; otherwise 204, and GNS3 allows no command line there. */
     readonly startAnswersNode: boolean;
     /** `port_number` chooses the port (otherwise `adapter_number` does and `port_number` is ignored). */
     readonly addressesByPort: boolean;
@@ -120,8 +124,8 @@ export interface Kind {
   readonly alwaysRunning: boolean;
   /** Is a switch inside the fabric and nothing else: no process, no folder, no command line. Default false. */
   readonly inFabric?: boolean;
-  /** Whether a node has a folder that clients may know. Default: it has. */
-  readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean;
+  /** Whether a node has a folder that clients may know; undefined: its object has no such key. Default: it has one unless it is `inFabric`. */
+  readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean | undefined;
   /** Has a console port of its own whatever the type of its console. Default false. */
   readonly reservesConsole?: boolean;
   /** It connects the project to the networks of the host: two uplinks cannot be linked. Default false. */

@@ -18,7 +18,7 @@ import {
   variants,
   whole,
 } from '../lib/shape.ts';
-import { type Filters, normaliseFilters } from '../schema/filter.ts';
+import { type Filters, type LinkDirection, normaliseFilters } from '../schema/filter.ts';
 
 /** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
 const maxSocketPathBytes = 107;
@@ -143,7 +143,7 @@ const capture = object({
 /** A capture appends to its file. */
 export type CaptureSpec = ValueOf<typeof capture>;
 
-/** Classic BPF programs, compiled from the expressions of these filters; a frame that matches one of them is dropped. */
+/** Classic BPF programs, compiled from the expressions of these filters; a frame matches when it matches one of them. */
 const programs = optional(list(instructions));
 export const linkSpec = object({
   /** Unique in the fabric; chosen by the server. */
@@ -156,11 +156,15 @@ export const linkSpec = object({
   bpf: programs,
   bpf_ab: programs,
   bpf_ba: programs,
+  match: programs,
+  match_ab: programs,
+  match_ba: programs,
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures: optional(list(capture)),
 });
 export type LinkSpec = ValueOf<typeof linkSpec>;
-export type BpfKey = 'bpf' | 'bpf_ab' | 'bpf_ba';
+type BpfType = 'bpf' | 'match';
+export type BpfKey = BpfType | `${BpfType}_${LinkDirection}`;
 export type BpfPrograms = Pick<LinkSpec, BpfKey>;
 
 /** Each is checked by itself (`linkSpec`): a wrong one is a failure of its own, and the others are applied. */

@@ -2,11 +2,13 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
-import { isDeeper } from '../lib/json-depth.ts';
+import { hasMoreValues, isDeeper } from '../lib/json-depth.ts';
 
 export const bodyLimitBytes = 1_048_576;
 /** Levels; requests of GNS3's clients have six at most. */
 const mostLevels = 100;
+/** As of a node of a project file. The largest requests of the page have a tenth of it; a million take 0.3 s to read, check and store. */
+const mostValues = 50_000;
 
 export function parseJson(app: FastifyInstance, limitMs: number): void {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -52,6 +54,7 @@ function parse(bytes: Buffer, decoder: InstanceType<typeof TextDecoder>): unknow
   }
   if (isDeeper(bytes, mostLevels))
     throw fault('malformed_json', { reason: `it is nested deeper than ${mostLevels} levels` }, { extra: { request: {} } });
+  if (hasMoreValues(bytes, mostValues)) throw fault('body_too_many_values', { limit: mostValues });
   try {
     const parsed: unknown = JSON.parse(text);
     return parsed;

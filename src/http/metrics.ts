@@ -32,15 +32,12 @@ class MetricsPage {
   }
 
   async read(): Promise<Stream> {
-    const { Registry } = await import('prom-client');
     this.#process ??= watchProcess();
     const ofProcess = await this.#process;
-    const registry = new Registry();
-    for (const metrics of await Promise.all(this.#collectors.map((collect) => this.#collected(collect)))) {
-      for (const metric of metrics) registry.registerMetric(served(metric));
-    }
-    const texts = await Promise.all([registry.metrics(), ofProcess.metrics()]);
-    return new Stream(registry.contentType, Buffer.from(texts.join('\n')));
+    const collected = await Promise.all(this.#collectors.map((collect) => this.#collected(collect)));
+    const texts = [];
+    for (const metric of collected.flat()) texts.push(...(await textsOf(metric)), Buffer.from('\n'));
+    return new Stream(ofProcess.contentType, Buffer.concat([...texts, Buffer.from(await ofProcess.metrics())]));
   }
 
   async #collected(collect: CollectMetrics): Promise<Metric[]> {
@@ -65,6 +62,24 @@ async function watchProcess(): Promise<Registry> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   return registry;
+}
+
+/** Values that become text in one turn of the event loop. */
+const valuesAtOnce = 1000;
+const head = /^(?:#.*\n)+/;
+
+/** The text of a metric, in pieces. */
+async function textsOf(metric: Metric): Promise<Buffer[]> {
+  const { Registry } = await import('prom-client');
+  const texts = [];
+  for (let at = 0; at === 0 || at < metric.values.length; at += valuesAtOnce) {
+    const registry = new Registry();
+    registry.registerMetric(served({ ...metric, values: metric.values.slice(at, at + valuesAtOnce) }));
+    const text = await registry.metrics();
+    texts.push(Buffer.from(at === 0 ? text : text.replace(head, '')));
+    if (at > 0) await new Promise(setImmediate);
+  }
+  return texts;
 }
 
 /** All that the registry asks of a metric is `name` and `get`; the library's own classes count, ours are counted by their owners. */

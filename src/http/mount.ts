@@ -81,7 +81,7 @@ function mountSocket(app: FastifyInstance, route: Route): void {
 }
 
 /** Sends what a handler returned. Exported for answers of other files in this folder. */
-export function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): FastifyReply {
+export async function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): Promise<FastifyReply> {
   if (value instanceof Answer) {
     if (value.sent) reply.raw.once('close', value.sent);
     return send(reply, value.status, value.body, texts);
@@ -89,16 +89,21 @@ export function send(reply: FastifyReply, status: number, value: unknown, texts:
   if (value instanceof Tagged) return sendTagged(reply, status, value, texts);
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);
-    return reply.send(value.source instanceof Uint8Array ? Buffer.from(value.source) : value.source);
+    // Headers leave at once, although the first byte of the stream may be long in coming.
+    reply.raw.once('pipe', () => reply.raw.flushHeaders());
+    const { source } = value;
+    return reply.send(source instanceof Uint8Array ? Buffer.from(source.buffer, source.byteOffset, source.byteLength) : source);
   }
   reply.code(status);
   if (status === 204 || status === 304) return reply.send();
   if (value === undefined) return reply.type('application/octet-stream').send(Buffer.alloc(0));
-  return reply.header('Content-Type', 'application/json').send(texts.encode(value));
+  return reply.header('Content-Type', 'application/json').send(await texts.encodeInTurns(value));
 }
 
-function sendTagged(reply: FastifyReply, status: number, { body }: Tagged, texts: JsonText): FastifyReply {
-  const tag = `"${createHash('md5').update(texts.encode(body)).digest('hex')}"`;
+async function sendTagged(reply: FastifyReply, status: number, { body }: Tagged, texts: JsonText): Promise<FastifyReply> {
+  const tag = `"${createHash('md5')
+    .update(await texts.encodeInTurns(body))
+    .digest('hex')}"`;
   reply.header('ETag', tag);
   const known = (reply.request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
   return known.includes(tag) || known.includes('*') ? reply.code(304).send() : send(reply, status, body, texts);

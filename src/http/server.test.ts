@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
@@ -10,6 +10,7 @@ import { fault } from '../api/faults.ts';
 import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
 import { Tickets } from '../api/tickets.ts';
 import { Type } from '../schema/type.ts';
+import { capitalized } from './header-names.ts';
 import { createHttpServer } from './server.ts';
 
 const Body = Type.Object(
@@ -45,6 +46,13 @@ const routes: Route[] = [
   ),
 ];
 
+/** An answer as it came, up to its end. */
+async function rawAnswer(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(`${request}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
+  return text(socket);
+}
+
 describe('HTTP server', () => {
   let app: FastifyInstance;
   let url: string;
@@ -72,6 +80,31 @@ describe('HTTP server', () => {
     const json = type === 'application/json' && content !== '' ? (JSON.parse(content) as Record<string, unknown>) : undefined;
     return { status: answer.statusCode, type, route: answer.headers['x-route'], headers: answer.headers, content, json };
   }
+
+  it('writes header names as HTTP/1.1 servers usually do: a proxy for GNS3 looks for them literally', async () => {
+    const port = Number(new URL(url).port);
+    for (const [request, expected] of [
+      ['GET /v2/things/1 HTTP/1.1', /\r\nContent-Type: application\/json\r\nContent-Length: \d+\r\n/],
+      ['GET /v2/nowhere HTTP/1.1', /\r\nContent-Length: 14\r\n/],
+      ['GET /v2/stream HTTP/1.1', /\r\nTransfer-Encoding: chunked\r\n/],
+      ['GET /v2/fails HTTP/1.1', /\r\nX-Route: \/v2\/fails\r\n/],
+      ['GET /%zz HTTP/1.1', /\r\nContent-Length: \d+\r\n/],
+    ] as const) {
+      const [head = ''] = (await rawAnswer(port, request)).split('\r\n\r\n', 1);
+      assert.match(`${head}\r\n`, expected);
+      const names = head
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.slice(0, line.indexOf(':')));
+      for (const name of names) assert.match(name, /^[A-Z]/, head);
+    }
+    assert.deepEqual(['etag', 'www-authenticate', 'x-route', 'Server'].map(capitalized), [
+      'ETag',
+      'WWW-Authenticate',
+      'X-Route',
+      'Server',
+    ]);
+  });
 
   it('answers JSON with its exact type, sorted keys and the template of the route', async () => {
     const answer = await ask('POST', '/v2/things', '{"name":"n","count":2}', { 'content-type': 'text/plain' });

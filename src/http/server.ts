@@ -23,8 +23,10 @@ import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
 import { addBasicAuth, type Credentials } from './credentials.ts';
+import { CapitalizedResponse } from './header-names.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { knownHosts } from './known-hosts.ts';
+import { sendLargeInPieces } from './large-answers.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
 import { addPage } from './page.ts';
@@ -93,6 +95,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   refuseOddRequests(app.server, serverHeader);
   requests.watch(app);
   compressJson(app);
+  sendLargeInPieces(app);
   endRefusedUpgrades(app);
   lingerAfterEarlyAnswers(app);
   limitClients(app, limits.clients, serverHeader);
@@ -123,6 +126,7 @@ function fastifyOptions(
     headersTimeout: headersMs,
     requireHostHeader: false,
     shouldUpgradeCallback: isWebSocket,
+    ServerResponse: CapitalizedResponse,
   };
   return {
     loggerInstance: log,

@@ -2,8 +2,12 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** `mode`: of the file; default 0666 less the umask. */
-export async function writeFileAtomic(path: string, data: string | Uint8Array, mode?: number): Promise<void> {
+/** `data`: a list is written piece by piece. `mode`: of the file; default 0666 less the umask. */
+export async function writeFileAtomic(
+  path: string,
+  data: string | Uint8Array | readonly Uint8Array[],
+  mode?: number,
+): Promise<void> {
   const temporary = `${path}.tmp`;
   try {
     const file = await open(temporary, 'w', mode);

@@ -1,6 +1,11 @@
-/** Runs `fn` for every item, at most `limit` at once; every item is attempted. Returns the errors. */
+import { Turns } from './turns.ts';
+
+/**
+ * Runs `fn` for every item, at most `limit` at once, in short turns of the event loop; every item is attempted. Returns the errors.
+ */
 export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (item: T) => Promise<unknown>): Promise<unknown[]> {
   const errors: unknown[] = [];
+  const turns = new Turns();
   const waiting = items[Symbol.iterator]();
   const work = async () => {
     for (let next = waiting.next(); !next.done; next = waiting.next()) {
@@ -9,6 +14,7 @@ export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (
       } catch (error) {
         errors.push(error);
       }
+      if (turns.isOver) await turns.next();
     }
   };
   await Promise.all(Array.from({ length: limit }, work));

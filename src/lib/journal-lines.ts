@@ -9,6 +9,25 @@ export function encode(record: unknown): string {
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
+/** The line of a record, in pieces: a list becomes text in short turns, as the changes of one request may be thousands. */
+export async function encodeInTurns(record: unknown): Promise<Buffer[]> {
+  if (!Array.isArray(record)) return [Buffer.from(encode(record))];
+  const turns = new Turns();
+  const pieces = [Buffer.from('[')];
+  let sum = crc32('[');
+  const add = (text: string): void => {
+    const bytes = Buffer.from(text);
+    sum = crc32(bytes, sum);
+    pieces.push(bytes);
+  };
+  for (const [index, item] of record.entries()) {
+    add(`${index === 0 ? '' : ','}${JSON.stringify(item)}`);
+    if (turns.isOver) await turns.next();
+  }
+  add(']');
+  return [Buffer.from(`${sum.toString(16).padStart(8, '0')} `), ...pieces, Buffer.from('\n')];
+}
+
 export interface ReadRecords<R> {
   readonly records: R[];
   /** Length of the records that could be read. */

@@ -12,7 +12,7 @@
 import { constants, type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, writeFileAtomic } from './atomic-file.ts';
-import { encode, readRecords, salvageRecords } from './journal-lines.ts';
+import { encode, encodeInTurns, readRecords, salvageRecords } from './journal-lines.ts';
 import { readRegularFile } from './regular-file.ts';
 import { isDamage, keepCopy, setAside, type Warn } from './set-aside.ts';
 
@@ -23,7 +23,7 @@ export class JournalDamaged extends Error {
 }
 
 interface PendingRecord {
-  readonly line: string;
+  readonly record: unknown;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -97,11 +97,11 @@ export class Journal<R> {
     return this.#size;
   }
 
-  /** Resolves when the record is on disk; rejects when it could not be written, and then it is not in the file. */
+  /** Resolves when the record, which must not change any more, is on disk; rejects when it could not be written, and then it is not in the file. */
   append(record: R): Promise<void> {
     if (this.#closed) return Promise.reject(new Error(`The journal ${this.path} is closed`));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ line: encode(record), resolve, reject });
+    this.#waiting.push({ record, resolve, reject });
     this.#working ??= this.#work();
     return promise;
   }
@@ -142,7 +142,9 @@ export class Journal<R> {
     const group = this.#waiting;
     this.#waiting = [];
     try {
-      const bytes = Buffer.from(group.map((entry) => entry.line).join(''));
+      const lines: Buffer[] = [];
+      for (const { record } of group) lines.push(...(await encodeInTurns(record)));
+      const bytes = Buffer.concat(lines);
       await this.#file.appendFile(bytes);
       this.#size += bytes.length;
       for (const entry of group) entry.resolve();

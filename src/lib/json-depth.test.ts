@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isDeeper } from './json-depth.ts';
+import { hasMoreValues, isDeeper } from './json-depth.ts';
 
 const deeper = (text: string, limit: number) => isDeeper(Buffer.from(text), limit);
 
@@ -10,4 +10,23 @@ test('objects and arrays count as levels, and what strings hold does not', () =>
   assert.equal(deeper(`{"a": "${'['.repeat(50)}", "b": "\\"[[[[[[[[[[[["}`, 3), false);
   assert.equal(deeper('[],[],[],[],[],[],[]', 1), false);
   assert.equal(deeper('['.repeat(100_000), 100), true);
+});
+
+test('objects, arrays and what they hold count as values, and names and what strings hold do not', () => {
+  const texts = [
+    '[1, "a,[{", {"b": [], "c,": {}}]',
+    '[ [], {} ,[ ]]',
+    '[[[[[[[[]]]]]]]]',
+    '{"a": {"b": {"c": {"d": 1}}}}',
+    `[${'{},'.repeat(50)}1]`,
+  ];
+  for (const text of texts) {
+    let count = 0;
+    JSON.parse(text, (_key, value) => {
+      count += 1;
+      return value;
+    });
+    assert.equal(hasMoreValues(Buffer.from(text), count), false, text);
+    assert.equal(hasMoreValues(Buffer.from(text.padEnd(2 * count + 2)), count - 1), true, text);
+  }
 });

@@ -1,4 +1,4 @@
-/** How deep a JSON text is nested, found without parsing: parsers and what walks their result use the stack. */
+/** How deep a JSON text is nested, and how many values it has, found without parsing: parsers and what walks their result use the stack. */
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [...'"\\{}[]'].map((one) => one.charCodeAt(0));
 
@@ -18,6 +18,35 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
       depth += 1;
       if (depth > limit) return true;
     } else if (byte === closeBrace || byte === closeBracket) depth -= 1;
+  }
+  return false;
+}
+
+const comma = ','.charCodeAt(0);
+/** Bytes up to this one are blanks (RFC 8259, §2). */
+const space = ' '.charCodeAt(0);
+
+/** Whether there are more values than `limit`: objects, arrays, and all that is in them. Of texts that are not JSON it may say anything. */
+export function hasMoreValues(bytes: Uint8Array, limit: number): boolean {
+  // A value and what separates it from the next take two bytes.
+  if (bytes.length <= limit * 2) return false;
+  let values = 1;
+  let inString = false;
+  let isOpening = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? space;
+    if (inString) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) inString = false;
+      continue;
+    }
+    if (byte <= space) continue;
+    const isClosing = byte === closeBrace || byte === closeBracket;
+    // The first value of an object or array; the others follow a comma.
+    if (byte === comma || (isOpening && !isClosing)) values += 1;
+    if (values > limit) return true;
+    isOpening = byte === openBrace || byte === openBracket;
+    inString = byte === quote;
   }
   return false;
 }

@@ -33,4 +33,21 @@ describe('JSON text', () => {
     assert.equal(texts.encode(frozen), texts.encode(frozen));
     assert.equal(texts.encode([frozen]).toString(), `[\n    ${expected.replaceAll('\n', '\n    ')}\n]`);
   });
+
+  it('is the same when it is made in turns, and others get theirs in between', async () => {
+    const list = Object.freeze(Array.from({ length: 20_000 }, (_, index) => Object.freeze({ ...value, index })));
+    for (const each of [value, [], {}, null, 'x', [[], {}, [1]], list, { list, at: new Date(0) }])
+      assert.equal((await new JsonText().encodeInTurns(each)).toString(), new JsonText().encode(each).toString());
+    const texts = new JsonText();
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      if (turns > 0) setImmediate(count);
+    };
+    count();
+    const bytes = await texts.encodeInTurns(list);
+    assert.ok(turns > 3, `${turns} turns`);
+    turns = Number.NEGATIVE_INFINITY;
+    assert.equal(await texts.encodeInTurns(list), bytes);
+  });
 });

@@ -65,5 +65,17 @@ export const BulkUpdate = Type.Object(
 );
 export type BulkUpdate = Static<typeof BulkUpdate>;
 
+/** Ids; links of the nodes are deleted with them. */
+const mostDeleted = { maxItems: 5_000 };
+export const BulkDelete = Type.Object(
+  {
+    nodes: Type.Optional(Type.Array(Uuid, mostDeleted)),
+    links: Type.Optional(Type.Array(Uuid, mostDeleted)),
+    drawings: Type.Optional(Type.Array(Uuid, mostDeleted)),
+  },
+  named('BulkDelete'),
+);
+export type BulkDelete = Static<typeof BulkDelete>;
+
 /** In the order of the request. */
 export const Bulk = Type.Object({ nodes: Type.Array(Node), links: Type.Array(Link), drawings: Type.Array(Drawing) }, named('Bulk'));

@@ -71,6 +71,19 @@ export const LinkCapture = Type.Object(
 );
 export type LinkCapture = Readonly<Static<typeof LinkCapture>>;
 
+/** A capture file of a project. */
+export const CaptureFile = Type.Object(
+  {
+    name: Type.String({ description: 'Without a folder' }),
+    size: nullable(Type.Integer({ description: 'In bytes; null when only a remote compute has the file' })),
+    modified: nullable(Type.String({ description: 'ISO 8601, UTC' })),
+    link_id: nullable(Type.String({ description: 'The link that shows it as its capture' })),
+    capturing: Type.Boolean({ description: 'It is being written' }),
+  },
+  named('CaptureFile'),
+);
+export type CaptureFile = Readonly<Static<typeof CaptureFile>>;
+
 /** A capture as a compute lists it. */
 export const CaptureEntry = Type.Object(
   {

@@ -23,6 +23,10 @@ export const ComputeUpdate = Type.Object(
 export type ComputeCreate = Static<typeof ComputeCreate>;
 export type ComputeUpdate = Static<typeof ComputeUpdate>;
 
+/** Of links, beyond the GNS3 API; versions of Patchbay differ in them. */
+export const linkFeatures = ['link_state', 'schedules', 'mirrors'] as const;
+export type LinkFeature = (typeof linkFeatures)[number];
+
 export const Capabilities = Type.Object(
   {
     version: nullable(Type.String()),
@@ -30,6 +34,12 @@ export const Capabilities = Type.Object(
     platform: Type.Optional(nullable(Type.String())),
     link_encryption: Type.Optional(
       oneOf(['preferred', 'required'], { description: 'Ours: links that go over TCP can be, or must be, encrypted' }),
+    ),
+    link_features: Type.Optional(
+      Type.Array(oneOf(linkFeatures), { description: 'Ours: what requests may use of links beyond the GNS3 API' }),
+    ),
+    number_ranges: Type.Optional(
+      Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),
     ),
     link_streams: Type.Optional(Type.Boolean({ description: 'Ours: links to other computes can go over TCP' })),
   },

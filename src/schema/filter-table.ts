@@ -19,6 +19,7 @@ export const filterTypes = [
   'delay',
   'latency',
   'jitter',
+  'match',
   'seed',
 ] as const;
 export type FilterType = (typeof filterTypes)[number];
@@ -67,7 +68,7 @@ const percent = (name: string): FilterParameter => ({
 });
 const milliseconds = (name: string): FilterParameter => ({ name, type: 'int', unit: 'ms', minimum: 0, maximum: 32767 });
 
-/** GNS3's first, in the order in which clients know them. The first value of each is 0 or empty when it does not act. */
+/** GNS3's first, in the order in which clients know them. The text of each, or else its first value, is empty or 0 when it does not act. */
 export const filterTable: readonly FilterRow[] = [
   {
     type: 'frequency_drop',
@@ -160,11 +161,20 @@ export const filterTable: readonly FilterRow[] = [
     name: 'Jitter of the delay',
     description:
       'How the jitter of the delay is distributed: uniform within it, or normal or pareto with it as standard deviation. Frames ' +
-      'keep their order unless the second value is 1.',
+      'keep their order unless they may overtake.',
+    // GNS3's desktop client sends the numbers of a filter before its texts.
     parameters: [
-      { name: 'Distribution (uniform, normal or pareto)', type: 'text', choices: distributions },
       { name: 'Frames may overtake', type: 'int', unit: '(0 no, 1 yes)', minimum: 0, maximum: 1 },
+      { name: 'Distribution (uniform, normal or pareto)', type: 'text', choices: distributions },
     ],
+  },
+  {
+    type: 'match',
+    name: 'Match (BPF)',
+    description:
+      'Limits all other filters to the frames that match one of the expressions, one expression per line. Other frames pass ' +
+      'unimpaired, and overtake those that wait.',
+    parameters: [{ name: 'Expressions', type: 'text' }],
   },
   {
     type: 'seed',

@@ -30,22 +30,43 @@ const knownKeys: ReadonlyMap<string, KnownKey> = new Map(
 export const knownFilters = `${filterTable.map(({ type }) => type).join(', ')}; for one direction with _ab or _ba behind the name`;
 
 /**
- * Checks a client's filters and puts them into stored form: numbers as numbers, text trimmed, inactive filters (empty list, first
- * value 0 or empty text) left out.
+ * Checks a client's filters and puts them into stored form: numbers as numbers and before texts, text trimmed, inactive filters (empty list,
+ * empty text, or without a text a first value of 0) left out.
  */
 export function normaliseFilters(given: Readonly<Record<string, unknown>>): NormalisedFilters {
   const filters: Partial<Record<FilterKey, FilterValues>> = {};
   for (const [name, values] of Object.entries(given)) {
     const checked = checkValues(knownKeys.get(name)?.facts, values);
     if ('reason' in checked) return { ok: false, name, reason: checked.reason };
-    const [first] = checked.values;
-    if (first !== undefined && first !== 0 && first !== '') filters[name as FilterKey] = checked.values;
+    if (checked.isActive) filters[name as FilterKey] = checked.values;
   }
   for (const suffix of ['', '_ab', '_ba'] as const) {
     const name = `latency${suffix}` as const;
     if (filters[`delay${suffix}`] && filters[name]) return { ok: false, name, reason: 'give either delay or latency, not both' };
   }
   return { ok: true, filters };
+}
+
+/** The same with the numbers of each filter before its texts, as clients are offered them; unknown keys and values stay. */
+export function numbersFirst(filters: Filters): Filters {
+  return inOrder(filters, (value) => (isText(value) ? 1 : 0));
+}
+
+/** The same with the texts first: as NIOs, what computes keep and the fabric have them. */
+export function textsFirst(filters: Filters): Filters {
+  return inOrder(filters, (value) => (isText(value) ? 0 : 1));
+}
+
+function inOrder(filters: Filters, rank: (value: unknown) => number): Filters {
+  const entries = Object.entries(filters).map(([key, values]) => {
+    const isMixed = Array.isArray(values) && values.some(isText) && !values.every(isText);
+    return [key, isMixed ? values.toSorted((one, other) => rank(one) - rank(other)) : values];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && !numberForm.test(value);
 }
 
 /** The same seen from the other end: what was for one direction is for the other. */
@@ -78,20 +99,36 @@ function offer({ type, name, description, parameters }: FilterFacts): object {
 
 type Checked<T> = T | { reason: string };
 
-function checkValues(facts: FilterFacts | undefined, values: unknown): Checked<{ values: FilterValues }> {
+interface CheckedValues {
+  readonly values: FilterValues;
+  readonly isActive: boolean;
+}
+
+function checkValues(facts: FilterFacts | undefined, values: unknown): Checked<CheckedValues> {
   if (!facts) return { reason: 'there is no such filter' };
   if (!Array.isArray(values)) return { reason: 'its values must be a list' };
   const { parameters } = facts;
+  const deciding = Math.max(
+    parameters.findIndex(({ type }) => type === 'text'),
+    0,
+  );
   if (values.length > parameters.length)
     return { reason: `it takes at most ${parameters.length} value(s), ${values.length} were given` };
   const stored: (number | string)[] = [];
-  for (const [index, value] of values.entries()) {
+  for (const [index, value] of arranged(values, deciding).entries()) {
     const parameter = parameters[index] as FilterParameter;
     const checked = parameter.type === 'text' ? checkText(value, parameter) : checkNumber(value, parameter);
     if ('reason' in checked) return checked;
     stored.push(checked.value);
   }
-  return { values: stored };
+  return { values: stored, isActive: stored[deciding] !== undefined && stored[deciding] !== 0 && stored[deciding] !== '' };
+}
+
+/** Until 0.2 the text of `jitter` was its first value, and could be its only one: that order is accepted. */
+function arranged(values: readonly unknown[], deciding: number): readonly unknown[] {
+  const [first, ...others] = values;
+  if (deciding === 0 || typeof first !== 'string' || numberForm.test(first)) return values;
+  return others.length === 0 ? [0, first] : [...others, first];
 }
 
 function checkText(value: unknown, { name, choices }: FilterParameter): Checked<{ value: string }> {
@@ -104,8 +141,10 @@ function checkText(value: unknown, { name, choices }: FilterParameter): Checked<
 }
 
 /** Existing clients send numbers as text too. */
+const numberForm = /^\s*-?\d{1,12}(\.\d{1,12})?\s*$/;
+
 function checkNumber(value: unknown, parameter: FilterParameter): Checked<{ value: number }> {
-  const number = typeof value === 'string' && /^\s*-?\d{1,12}(\.\d{1,12})?\s*$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && numberForm.test(value) ? Number(value) : value;
   const { minimum = 0, maximum = 0, name, unit, fractions } = parameter;
   if (typeof number !== 'number' || !(fractions ? Number.isFinite(number) : Number.isInteger(number)))
     return { reason: `${name} must be a ${fractions ? '' : 'whole '}number` };

@@ -15,6 +15,9 @@ const settings = {
   drawing_grid_size: size('Grid size for drawings, pixels'),
   grid_size: size('Grid size for nodes, pixels'),
   path: Type.Optional(nullable(Name({ description: 'Folder of the project, absolute' }))),
+  replicate_link_state: flag(
+    'Ours: guests see a link down when it is suspended or deleted, or the node at its other end does not run. Default false',
+  ),
   scene_height: size('Height of the drawing area, pixels'),
   scene_width: size('Width of the drawing area, pixels'),
   show_grid: flag('Show the grid'),
@@ -55,6 +58,7 @@ export const Project = Type.Object(
     name: nullable(Type.String()),
     path: nullable(Type.String()),
     project_id: Uuid,
+    replicate_link_state: Type.Optional(Type.Literal(true, { description: 'Ours: absent when it is off' })),
     scene_height: Type.Integer(),
     scene_width: Type.Integer(),
     show_grid: Type.Boolean(),
@@ -70,13 +74,15 @@ export const Project = Type.Object(
 );
 export type Project = Static<typeof Project>;
 
+type NotStored = 'filename' | 'name' | 'path' | 'project_id' | 'replicate_link_state' | 'status';
 /** A new project. Source: GNS3. */
-export const projectDefaults: Readonly<Omit<Project, 'filename' | 'name' | 'path' | 'project_id' | 'status'>> = Object.freeze({
+export const projectDefaults: Readonly<Omit<Project, NotStored> & { replicate_link_state: boolean }> = Object.freeze({
   auto_close: true,
   auto_open: false,
   auto_start: false,
   drawing_grid_size: 25,
   grid_size: 75,
+  replicate_link_state: false,
   scene_height: 1000,
   scene_width: 2000,
   show_grid: false,

@@ -77,6 +77,10 @@ const table = {
       'Links between two Patchbay computes that go over TCP are encrypted; `required`: no link to another compute carries frames in the clear; `off`',
     ),
     clear_credentials: ours(false, 'Send user and password to computes over plain HTTP also at addresses that are not private'),
+    same_compute_version: ours(
+      true,
+      'A remote compute must have the version of this server (what follows a `-` does not count), as GNS3’s releases demand; off: the same major and minor number are enough, as for a `2.2.60.dev1`',
+    ),
     default_nat_interface: gns3('virbr0', 'Interface name that NAT nodes show for their port'),
     allowed_interfaces: gns3('', 'Comma-separated interfaces that cloud nodes may use; empty: all'),
     enable_builtin_templates: gns3(true, 'List the built-in templates'),

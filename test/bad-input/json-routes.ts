@@ -165,6 +165,12 @@ const controller: JsonRoute[] = [
     },
   },
   {
+    line: 'POST /v2/projects/{project_id}/bulk/delete',
+    // Unknown ids: nothing is deleted.
+    good: () => ({ nodes: [randomUUID()], links: [randomUUID()], drawings: [randomUUID()] }),
+    fields: { nodes: list, 'nodes.0': uuid, links: list, 'links.0': uuid, drawings: list, 'drawings.0': uuid },
+  },
+  {
     line: 'POST /v2/projects/{project_id}/snapshots',
     good: () => ({ name: `good ${randomUUID()}` }),
     fields: { name, description: text },

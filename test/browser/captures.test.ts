@@ -79,10 +79,55 @@ describe('a capture', () => {
   });
 });
 
+describe('capture files', () => {
+  const dialog = page.getByRole('dialog', { name: 'Captures' });
+  const listed = async () => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Captures', exact: true }).click();
+    await dialog.locator('li').first().waitFor();
+    return dialog.locator('li strong').allTextContents();
+  };
+
+  it('get a number when the typed name is taken', async () => {
+    for (const expected of ['mine.pcap', 'mine-2.pcap']) {
+      await client.post(`${linkPath}/stop_capture`);
+      await selectLink();
+      await page.keyboard.press('w');
+      await page.getByLabel('File name').fill('mine');
+      await page.keyboard.press('Enter');
+      const isIt = async () => (await client.get<Link>(linkPath)).capture_file_name === expected;
+      await waitFor(isIt, { what: expected });
+    }
+    assert.deepEqual((await listed()).filter((name) => name.startsWith('mine')).sort(), ['mine-2.pcap', 'mine.pcap']);
+  });
+
+  it('open from the list after the project was closed, and are deleted there', async () => {
+    await page.keyboard.press('Escape');
+    await client.post(`${linkPath}/stop_capture`);
+    await client.post(`${project.path}/close`, {}, 204);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await canvas(page).node('H1').waitFor();
+    await listed();
+    const kept = dialog.locator('li').filter({ hasText: 'kept.pcap' });
+    await kept.getByRole('button', { name: 'Open' }).click();
+    await page
+      .getByRole('tabpanel', { name: 'kept.pcap' })
+      .getByText(/Ended: \d\d packets/)
+      .waitFor();
+    assert.ok((await listed()).includes('mine.pcap'));
+    await dialog.getByRole('button', { name: 'Delete mine.pcap' }).click();
+    await page.getByRole('button', { name: 'Delete capture' }).click();
+    await dialog.getByText('mine.pcap').waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Close the console of kept.pcap' }).click();
+  });
+});
+
 describe('the display filter', () => {
   it('says what is wrong, and leaves the table as it is', async () => {
-    await client.post(`${linkPath}/stop_capture`);
     await client.post(`${linkPath}/start_capture`, { capture_file_name: 'kept.pcap', append: true });
+    await selectLink();
+    await page.keyboard.press('w');
     await page.getByText(/Live: \d\d packets/).waitFor();
     await field.fill('ip.addr == 10.0.0');
     await page.getByText('“10.0.0” is not an IPv4 address or network').waitFor();

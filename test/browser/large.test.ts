@@ -71,5 +71,25 @@ describe('a project of 1,000 nodes', () => {
     await canvas(page).node('Renamed').waitFor({ state: 'attached', timeout: drawLimitMs });
   });
 
+  it('is moved by a key and deleted with few requests', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET')
+        sent.push(`${request.method()} ${new URL(request.url()).pathname.split('/').slice(4).join('/')}`);
+    });
+    const placeOf = async () => (await client.get<{ x: number }>(`${project.path}/nodes/${first.node_id}`)).x;
+    const before = await placeOf();
+    await page.keyboard.press('Control+a');
+    for (let press = 0; press < 4; press += 1) await page.keyboard.press('ArrowRight');
+    await waitFor(async () => (await placeOf()) === before + 40, { what: 'all nodes at their places', limitMs: drawLimitMs });
+    assert.ok(sent.length <= 4 && sent.every((line) => line === 'PUT bulk'), sent.join(', '));
+    sent.length = 0;
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').waitFor({ timeout: drawLimitMs });
+    await page.keyboard.press('Enter');
+    await page.getByText('0 nodes, 0 running').waitFor({ timeout: drawLimitMs });
+    assert.deepEqual(sent, ['POST bulk/delete']);
+  });
+
   it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

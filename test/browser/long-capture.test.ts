@@ -6,12 +6,16 @@ import { describe, it } from 'node:test';
 import type { Link } from '../../src/schema/link.ts';
 import { type Packet, PcapParser, pcapFile } from '../../web/capture/pcap.ts';
 import { openTab } from '../support/browser.ts';
+import { openTelnet, skipHistory } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
 
 const count = 20_000;
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false });
-const nodes = [await createNode(client, project, 'vpcs', { x: -200 }), await createNode(client, project, 'vpcs', { x: 200 })];
+const pc = (number: number, x: number) =>
+  createNode(client, project, 'vpcs', { x, properties: { startup_script: `ip 10.0.0.${number}/24\n` } });
+const nodes = [await pc(1, -200), await pc(2, 200)];
 const [one, other] = nodes;
 assert.ok(one && other);
 const { link_id } = await client.post<Link>(`${project.path}/links`, { nodes: [end(one), end(other)] });
@@ -69,6 +73,32 @@ describe('a long capture', () => {
     // Nine of every 45 packets of the file match.
     await page.getByText(/4,00\d of 20,?0\d\d packets/).waitFor();
     await page.getByRole('searchbox', { name: 'Display filter' }).fill('');
+  });
+
+  it('keeps the selected packet in sight while packets arrive', async () => {
+    const counts = page.getByText(/Live: 20,?\d\d\d packets/);
+    const kept = async () => Number(/20,?\d\d\d/.exec((await counts.textContent()) ?? '')?.[0].replace(',', ''));
+    const grid = page.getByRole('grid', { name: 'Packets' });
+    const chosen = page.locator('.packet-table [aria-selected="true"]');
+    const isInSight = () =>
+      chosen.evaluate((row) => {
+        const [box, area] = [row.getBoundingClientRect(), row.closest('.packet-table')?.getBoundingClientRect()];
+        return area !== undefined && box.top >= area.top && box.bottom <= area.bottom + 1;
+      });
+    // The table follows new packets when it is at its end.
+    await grid.focus();
+    await page.keyboard.press('End');
+    assert.equal(await isInSight(), true);
+    const number = await chosen.getAttribute('data-packet');
+    const before = await kept();
+    const telnet = await openTelnet(one.console as number);
+    await skipHistory(telnet);
+    telnet.send('ping 10.0.0.2 -c 100 -i 10\r');
+    // More than a screenful.
+    await waitFor(async () => (await kept()) > before + 40, { what: '40 more packets', limitMs: 60_000 });
+    telnet.socket.destroy();
+    assert.equal(await chosen.getAttribute('data-packet'), number);
+    assert.equal(await isInSight(), true);
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));

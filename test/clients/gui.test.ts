@@ -16,6 +16,15 @@ interface Template {
   symbol: string;
 }
 
+interface OfferedField {
+  type: 'int' | 'text';
+}
+
+interface OfferedFilter {
+  type: string;
+  parameters: OfferedField[];
+}
+
 const { server, client } = await withServer({ args: ['--local'] });
 const ownVersion = '2.2.61';
 const speak = clientProgram(client, {
@@ -188,9 +197,44 @@ describe('a project', () => {
     await stream.ended;
     await speak(`POST ${path}/nodes/${one.node_id}/reload`, 200);
     await speak(`POST ${path}/nodes/${one.node_id}/console/reset`, 204);
-    await speak(`GET ${path}/links/${link_id}/available_filters`, 200);
     await speak(`DELETE ${path}/links/${link_id}`, 204);
     await notified('link.deleted', (event) => event.link_id === link_id);
+  });
+
+  test('the dialog of packet filters sends every offered filter, in each form that its fields give', async () => {
+    const ends = [end(await drop(10, 90)), end(await drop(200, 90))];
+    const link = await json(`POST ${path}/links`, 201, { nodes: ends, filters: {}, link_style: {}, suspend: false });
+    const line = `${path}/links/${link.link_id}`;
+    const offers = (await speak(`GET ${line}/available_filters`, 200)).json<OfferedFilter[]>();
+    const whole = { nodes: ends, filters: {}, link_style: {}, suspend: false };
+    /** The fields of numbers, then those of texts. */
+    const form = (value: (field: OfferedField) => unknown) =>
+      Object.fromEntries(
+        offers.map(({ type, parameters }) => {
+          const fields = [...parameters].sort((one, other) => Number(one.type === 'text') - Number(other.type === 'text'));
+          assert.deepEqual(fields, parameters, `${type} offers a text before a number`);
+          return [type, fields.map(value)];
+        }),
+      );
+    const nothing = form(({ type }) => (type === 'int' ? 0 : ''));
+    assert.deepEqual(nothing.jitter, [0, '']);
+    assert.deepEqual(nothing.seed, [0]);
+    const apply = async (filters: Record<string, unknown>, fields: object = {}) =>
+      (await json(`PUT ${line}`, 201, { ...whole, filters, ...fields })).filters as Record<string, unknown[]>;
+    assert.deepEqual(await apply(nothing), {});
+    // One filter at a time, all others as they were shown.
+    for (const { type, parameters } of offers) {
+      const texts: Record<string, string> = { bpf: 'icmp', jitter: 'normal' };
+      const set = parameters.map((field) => (field.type === 'int' ? 1 : (texts[type] ?? '')));
+      assert.deepEqual(await apply({ ...nothing, [type]: set }), { [type]: set }, type);
+      // Suspended and resumed with what the dialog was left with.
+      assert.deepEqual(await apply({ ...nothing, [type]: set }, { suspend: true }), { [type]: set });
+      assert.deepEqual(await apply({ ...nothing, [type]: set }), { [type]: set });
+      for (const short of [[], [0]]) assert.deepEqual(await apply({ ...nothing, [type]: type === 'bpf' ? [] : short }), {}, type);
+    }
+    // A delay that another client set to 2.5 is a whole number in a field of this one.
+    assert.deepEqual(await apply({ delay: [2.5, 0] }), { delay: [2.5, 0] });
+    assert.deepEqual(await apply({ ...nothing, delay: [2, 0] }), { delay: [2, 0] });
   });
 
   test('a copy of a node has the requested position', async () => {

@@ -105,6 +105,15 @@ describe('gns3fy and the Ansible collection', () => {
     }
   });
 
+  test("Ansible's modules for files look for two spellings in the message of a missing one", async () => {
+    const { node_id } = await create('VPCS');
+    for (const line of [`GET ${path}/files/none.txt`, `GET ${path}/nodes/${node_id}/files/none.txt`]) {
+      const { status, message } = await json(line, 404);
+      assert.equal(status, 404);
+      for (const words of ['Not Found', 'not found']) assert.ok(String(message).includes(words), String(message));
+    }
+  });
+
   test('Ansible asks for computes, their images and ports', async () => {
     const computes = await json<{ compute_id: string }[]>('GET /v2/computes', 200);
     for (const { compute_id } of computes) {

@@ -1,4 +1,5 @@
 /** Makes answers of two servers comparable: what differs from run to run becomes a word in angle brackets. */
+import { readdirSync } from 'node:fs';
 
 /** Figures of a host and of a moment. */
 const volatile = new Set([
@@ -13,6 +14,8 @@ const volatile = new Set([
   'md5sum',
 ]);
 const ports = new Set(['console', 'lport', 'rport', 'port']);
+/** Network interfaces of the recording and of this host, without the loopback. Links are made and removed while tests run. */
+const hostInterface = new RegExp(`^(eth|ifb|pb[tv])\\w+$|^(${readdirSync('/sys/class/net').join('|')})$`);
 const patterns: readonly [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<uuid>'],
   [/(<data>|<work>|\/tmp)\/[^\s'",]*/g, '<path>'],
@@ -31,9 +34,20 @@ export function normalise(value: unknown, key?: string): unknown {
   if (key !== undefined && ports.has(key) && typeof value === 'number') return '<port>';
   if (key !== undefined && /^(console|udp)_port(s|_range)$/.test(key)) return '<ports>';
   if (typeof value === 'string') return normaliseText(value);
-  if (Array.isArray(value)) return value.map((item) => normalise(item));
+  if (Array.isArray(value)) return withOneInterface(value).map((item) => normalise(item));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [normaliseText(name), normalise(item, name)]));
+}
+
+/** Of the interfaces that a host has beside its loopback, the first stands for all, without its name and addresses. */
+function withOneInterface(items: readonly unknown[]): readonly unknown[] {
+  const isInterface = (item: unknown) =>
+    isObject(item) && typeof item.name === 'string' && item.name !== 'lo' && hostInterface.test(item.name);
+  const first = items.find(isInterface);
+  if (!isObject(first)) return items;
+  const kept = { id: '<interface>', interface: '<interface>', short_name: '<interface>', ip_address: '<ip>', netmask: '<ip>' };
+  const known = Object.fromEntries(Object.entries(kept).filter(([key]) => first[key]));
+  return [{ ...first, ...known, name: '<interface>' }, ...items.filter((item) => !isInterface(item))];
 }
 
 function normaliseText(text: string): string {

@@ -46,7 +46,8 @@ describe('credentials', () => {
 
   test('a WebSocket is refused without, and opens once with a ticket', async () => {
     expectStatus(await client.send('POST /v2/tickets'), 401);
-    const reply = expectStatus(await client.send('POST /v2/tickets', { headers: { authorization } }), 201);
+    const body = { path: '/v2/notifications/ws' };
+    const reply = expectStatus(await client.send('POST /v2/tickets', { headers: { authorization }, body }), 201);
     const { ticket, expires_in } = reply.json<{ ticket: string; expires_in: number }>();
     assert.equal(expires_in, 30);
     const address = `${server.url}/v2/notifications/ws`;

@@ -161,3 +161,51 @@ describe('POST bulk', () => {
     }
   });
 });
+
+describe('POST bulk/delete', () => {
+  const idsOf = ({ nodes, links, drawings }: Made) => ({
+    nodes: nodes.map(({ node_id }) => node_id),
+    links: links.map(({ link_id }) => link_id),
+    drawings: drawings.map(({ drawing_id }) => drawing_id),
+  });
+
+  it('deletes running nodes, links and drawings as one step, and undo restores them', async () => {
+    const project = await createProject(client);
+    const ids = idsOf(await client.post<Made>(`${project.path}/bulk`, pairs(6)));
+    await client.post(`${project.path}/nodes/start`, {}, 204);
+    const before = await client.get<History>(`${project.path}/history`);
+    // The links of these nodes are deleted with them; one is in the request, too.
+    await client.post(`${project.path}/bulk/delete`, { ...ids, nodes: ids.nodes.slice(0, 4), links: ids.links.slice(0, 1) }, 204);
+    const left = await client.get<NodeBody[]>(`${project.path}/nodes`);
+    assert.deepEqual(
+      left.map(({ node_id }) => node_id),
+      ids.nodes.slice(4),
+    );
+    const { preview, undo } = await client.get<History>(`${project.path}/history`);
+    assert.notEqual(undo, before.undo);
+    const step = { nodes: 4, links: 2, drawings: 1, restores: 7, deletes: 0 };
+    assert.deepEqual(preview.undo, { ...preview.undo, ...step });
+    await client.post(`${project.path}/undo`, {}, 200);
+    const all = ['nodes', 'links', 'drawings'].map((list) => client.get<unknown[]>(`${project.path}/${list}`));
+    assert.deepEqual(
+      (await Promise.all(all)).map(({ length }) => length),
+      [6, 3, 1],
+    );
+    assert.equal((await client.get<History>(`${project.path}/history`)).undo, before.undo);
+  });
+
+  it('deletes nothing when one of them is locked or unknown', async () => {
+    const project = await createProject(client);
+    const ids = idsOf(await client.post<Made>(`${project.path}/bulk`, pairs(4)));
+    const remove = async (body: object, status: number, says: RegExp) =>
+      expectFault(await client.send(`POST ${project.path}/bulk/delete`, { body }), status, says);
+    await client.put(`${project.path}/nodes/${ids.nodes[3]}`, { locked: true });
+    const before = await world(project);
+    await remove(ids, 409, /^nodes\[3\]: .*locked/);
+    await remove({ ...ids, nodes: [randomUUID()] }, 404, /^nodes\[0\]: /);
+    await remove({ nodes: ids.nodes.slice(0, 2), links: [randomUUID()] }, 404, /^links\[0\]: /);
+    await remove({ drawings: [...ids.drawings, randomUUID()] }, 404, /^drawings\[1\]: /);
+    await remove({ nodes: ['x'] }, 400, /nodes/);
+    assert.deepEqual(await world(project), before);
+  });
+});

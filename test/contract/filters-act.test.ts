@@ -95,6 +95,17 @@ describe('the effect of a filter on pings', () => {
     assert.equal((await pinger.whole(10)).length, 10);
   });
 
+  test('match: only what matches is impaired, in the direction for which it is given', async () => {
+    await change({ filters: { packet_loss: [100], match: ['udp port 53'] } });
+    assert.equal((await pinger.whole(10)).length, 10);
+    await change({ filters: { packet_loss: [100], match_ab: ['udp port 53'], match_ba: ['icmp'] } });
+    assert.equal((await pinger.burst(10)).length, 0);
+    await change({ filters: { delay: [30], match: ['udp port 53\nicmp[icmptype] == icmp-echo'] } });
+    const [first = 0] = await pinger.whole(10);
+    assert.ok(first >= 29, `${first} ms is too early`);
+    await someEarlierThan(60);
+  });
+
   test('corrupt: nothing is lost, and about half of the answers are damaged', async () => {
     // A frame corrupted in both directions may be intact again: a bit inverted twice is unchanged.
     await change({ filters: { corrupt: [50] } });

@@ -29,6 +29,10 @@ describe('filters that are stored', () => {
     [{ bpf: ['icmp[icmptype] == 8'] }, { bpf: ['icmp[icmptype] == 8'] }],
     [{ bpf: ['  arp \n'] }, { bpf: ['arp'] }],
     [{ bpf: ['arp\nicmp'] }, { bpf: ['arp\nicmp'] }],
+    [
+      { packet_loss: [5], match: [' udp port 53 '] },
+      { packet_loss: [5], match: ['udp port 53'] },
+    ],
     [{ latency: ['25'] }, { latency: [25] }],
     [{ frequency_drop: [0], packet_loss: [7] }, { packet_loss: [7] }],
     [{ latency: [0], delay: [0, 5], corrupt: [0], packet_loss: [0] }, {}],
@@ -45,9 +49,15 @@ describe('filters that are stored', () => {
       { duplicate: [1], reorder: [25, 5] },
     ],
     [
-      { delay: [20, 5], jitter: [' Normal ', 1] },
-      { delay: [20, 5], jitter: ['normal', 1] },
+      { delay: [20, 5], jitter: [1, ' Normal '] },
+      { delay: [20, 5], jitter: [1, 'normal'] },
     ],
+    // The order of 0.2, and numbers as text.
+    [{ jitter: ['pareto', 1] }, { jitter: [1, 'pareto'] }],
+    [{ jitter_ba: ['pareto'] }, { jitter_ba: [0, 'pareto'] }],
+    [{ jitter: ['1', 'pareto'] }, { jitter: [1, 'pareto'] }],
+    [{ jitter: [1] }, {}],
+    [{ jitter: [1, ''] }, {}],
     [
       { packet_loss_ab: [5], delay: [1], delay_ba: [9], bpf_ab: ['arp'] },
       { packet_loss_ab: [5], delay: [1], delay_ba: [9], bpf_ab: ['arp'] },
@@ -60,7 +70,7 @@ describe('filters that are stored', () => {
         burst_loss: [0, 0, 0, 0],
         duplicate: [0],
         reorder: [0, 0],
-        jitter: ['', 0],
+        jitter: [0, ''],
         delay_ab: [0, 0],
         bpf_ba: [''],
       },
@@ -120,8 +130,8 @@ describe('filters that are refused', () => {
     { burst_loss: [1, 2, 3, 4, 5] },
     { reorder: [5, 1001] },
     { jitter: ['gaussian'] },
-    { jitter: [1] },
     { jitter: ['normal', 2] },
+    { jitter: ['normal', 'normal'] },
     { seed: [2_147_483_648] },
     { seed: [1.5] },
     { seed_ab: [1] },
@@ -129,6 +139,7 @@ describe('filters that are refused', () => {
     { delay_ab_ba: [1] },
     { delay_ab: [1], latency_ab: [1] },
     { bpf_ab: ['no such words here'] },
+    { match: ['no such words here'] },
   ];
   for (const filters of refused) {
     test(`${JSON.stringify(filters)}: 400 that names the known ones, and the old set stays`, async () => {
@@ -191,7 +202,7 @@ describe('available_filters', () => {
     const others = (await offers()).slice(5);
     assert.deepEqual(
       others.map(({ type }) => type),
-      ['bandwidth', 'burst_loss', 'duplicate', 'reorder', 'jitter', 'seed'],
+      ['bandwidth', 'burst_loss', 'duplicate', 'reorder', 'jitter', 'match', 'seed'],
     );
     for (const { name, description, parameters } of others) {
       assert.ok(name && description.length > 20 && parameters.length > 0, name);
@@ -225,7 +236,7 @@ describe('available_filters', () => {
 });
 
 test('a link that is sent back whole keeps its filters', async () => {
-  const filters = { bandwidth: [1000, 0], delay_ab: [10], jitter: ['pareto', 0], packet_loss: [0.1], seed: [42] };
+  const filters = { bandwidth: [1000, 0], delay_ab: [10], jitter: [0, 'pareto'], packet_loss: [0.1], seed: [42] };
   await bench.client.put(link, { filters }, 201);
   const whole = await bench.client.get<object>(link);
   assert.deepEqual((await bench.client.put<{ filters: unknown }>(link, whole, 201)).filters, filters);

@@ -27,6 +27,46 @@ for (const revision of revisions) {
 // The server finds the projects of its folder when it starts.
 await server.restart();
 
+test('nodes without a size have that of their symbol, and what has no console keeps none', async () => {
+  const symbols = ['hub', 'ethernet_switch', 'atm_switch', 'frame_relay_switch', 'cloud', 'computer'] as const;
+  const types = ['ethernet_hub', 'ethernet_switch', 'atm_switch', 'frame_relay_switch', 'cloud', 'vpcs'] as const;
+  const nodes = types.map((node_type, index) => ({
+    ...{ compute_id: 'local', name: `n${index}`, node_id: randomUUID(), node_type, console_type: null, properties: {} },
+    ...{ symbol: `:/symbols/${symbols[index]}.svg`, x: index * 100, y: 0, z: 1 },
+  }));
+  for (const revision of [8, 9]) {
+    const project_id = randomUUID();
+    const own = nodes.map((node) => ({ ...node, node_id: randomUUID() }));
+    const file = {
+      ...{ auto_close: false, name: `sizes ${revision}`, project_id, revision, type: 'topology', version: '2.1.0' },
+      topology: { computes: [], drawings: [], links: [], nodes: own },
+    };
+    const archive = zipByHand([{ name: 'project.gns3', content: JSON.stringify(file), method: 0 }]);
+    expectStatus(await client.send(`POST /v2/projects/${project_id}/import?name=sizes${revision}`, { raw: archive }), 201);
+    for (let times = 0; times < 2; times++) {
+      await client.post(`/v2/projects/${project_id}/open`);
+      const shown = await client.get<NodeBody[]>(`/v2/projects/${project_id}/nodes`);
+      assert.deepEqual(
+        types.map((type) => shown.find(({ node_type }) => node_type === type)).map((node) => [node?.width, node?.height]),
+        [
+          [72, 32],
+          [72, 32],
+          [51, 48],
+          [51, 48],
+          [159, 71],
+          [65, 59],
+        ],
+      );
+      assert.deepEqual(
+        types.map((type) => shown.find(({ node_type }) => node_type === type)?.console_type),
+        [null, 'none', null, null, null, 'none'],
+      );
+      await client.post(`/v2/projects/${project_id}/close`, {}, 204);
+    }
+    await client.delete(`/v2/projects/${project_id}`);
+  }
+});
+
 for (const revision of revisions) {
   describe(`a project of revision ${revision}`, () => {
     const { ids, files, name } = oldProject(revision);

@@ -92,6 +92,37 @@ test('images that name files of the host are refused wherever they arrive', asyn
   );
 });
 
+test('a disk in an archive whose backing file is a file of the host is refused when its node starts, and when it is resized', async () => {
+  const secret = join(folder, 'secret.raw');
+  await writeFile(secret, Buffer.alloc(1024 ** 2, 'secret '));
+  const made = await createNode(client, project, 'qemu', { name: 'disk', properties: tinyVm });
+  const stored = (JSON.parse(await readFile(await projectFile(), 'utf8')) as { topology: { nodes: NodeBody[] } }).topology.nodes;
+  await client.delete(`${project.path}/nodes/${made.node_id}`);
+  const disk = join(folder, 'hda_disk.qcow2');
+  for (const [at, backing] of [secret, `${'../'.repeat(12)}${secret.slice(1)}`].entries()) {
+    await qemuImg('create', '-q', '-f', 'qcow2', '-u', '-F', 'raw', '-b', backing, disk, '1M');
+    const id = crypto.randomUUID();
+    const topology = { nodes: stored, links: [], drawings: [], computes: [] };
+    for (const node of stored)
+      Object.assign(node.properties, { hda_disk_image: `disk${at}.qcow2`, hda_disk_interface: 'ide', linked_clone: false });
+    const zip = new ZipFile();
+    const file = { name: 'disk', project_id: id, revision: 9, type: 'topology', version: '2.2.44', topology };
+    zip.addBuffer(Buffer.from(JSON.stringify(file)), 'project.gns3');
+    zip.addFile(disk, `disk${at}.qcow2`);
+    zip.addFile(disk, `project-files/qemu/${stored[0]?.node_id}/hda_disk.qcow2`);
+    zip.end();
+    expectStatus(await client.send(`POST /v2/projects/${id}/import?name=disk${at}`, { raw: await buffer(zip.outputStream) }), 201);
+    await client.post(`/v2/projects/${id}/open`, {}, 201);
+    const [node] = await client.get<NodeBody[]>(`/v2/projects/${id}/nodes`);
+    const path = `/v2/projects/${id}/nodes/${node?.node_id}`;
+    expectFault(await client.send(`POST ${path}/start`), 409, /secret\.raw/);
+    assert.equal((await client.get<NodeBody>(path)).status, 'stopped');
+    const resize = { body: { drive_name: 'hda', extend: 1 } };
+    expectFault(await client.send(`POST ${path}/resize_disk`, resize), 409, /secret\.raw/);
+    await client.delete(`/v2/projects/${id}`);
+  }
+});
+
 test('names that deceive people or programs are refused', async () => {
   for (const name of ['a\nb', 'a\u001b[2J', '\u0085', '\ud800']) {
     const node = { name, node_type: 'vpcs', compute_id: 'local' };

@@ -82,6 +82,18 @@ describe('a link from one server to the other', () => {
   });
 });
 
+test('the first PCs of two computes have addresses of their own: behind one switch they hear each other', async () => {
+  const project = await createProject(client);
+  const hub = await createNode(client, project, 'ethernet_switch');
+  const pcs = [await Pc.make(client, project, 1), await Pc.make(client, project, 2, computeId)] as const;
+  for (const [port, { node }] of pcs.entries())
+    await client.post(`${project.path}/links`, { nodes: [end(node), end(hub, 0, port)] });
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  await waitFor(() => pcs[0].reaches(pcs[1]), { what: 'an answer through the switch', limitMs: 30_000 });
+  for (const pc of pcs) pc.close();
+  await client.delete(project.path);
+});
+
 describe('a compute that goes and comes back', () => {
   test('its nodes are shown as unavailable, the other nodes work, and its nodes recover automatically', async () => {
     const { project, here, there } = await twoPcs();

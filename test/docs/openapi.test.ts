@@ -1,8 +1,10 @@
 /** The OpenAPI document is valid in its essentials and covers every route, and docs/api.md explains our additions. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { Compile } from 'typebox/compile';
@@ -104,6 +106,13 @@ describe('patchbay openapi', () => {
   it('has the form of OpenAPI 3.1', () => {
     const validator = Compile(Document);
     assert.deepEqual(validator.Check(document) ? [] : validator.Errors(document), []);
+  });
+
+  it('ends quietly when its reader has enough', async () => {
+    const child = spawn(process.execPath, [resolve(root, 'src/main.ts'), 'openapi'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    assert.deepEqual([code, words], [0, '']);
   });
 
   it('covers the routes of controller, compute and server', () => {

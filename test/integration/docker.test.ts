@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
@@ -68,6 +69,8 @@ describe('containers', { skip }, () => {
     assert.deepEqual([image, adapters], ['pb-test:latest', 1]);
     assert.match(String(mac_address), /^02:42:(?:[0-9a-f]{2}:){3}00$/);
     assert.match(String(container_id), /^[0-9a-f]{64}$/);
+    const answer = await client.get(`${project.computePath}/docker/nodes/${node.node_id}`);
+    assertClosed(answer, nodeAnswers.docker ?? {}, 'docker');
     const console = await shell(node);
     await ask(console, 'env', /COLOUR=blue/);
     await ask(console, 'echo "I am $WHO, $(hostname), $FROM_IMAGE"', new RegExp(`I am ${node.name}, ${node.name}, yes`));
@@ -111,6 +114,23 @@ describe('containers', { skip }, () => {
     await waitFor(async () => (await client.get<NodeBody>(nodePath(project, two))).status === 'suspended', { what: 'suspended' });
     await client.post(`${compute}/unpause`, {}, 204);
     await pings(left);
+
+    const carrier = (isUp: boolean) =>
+      ask(left, `until grep ${Number(isUp)} /sys/class/net/eth1/carrier; do sleep 0.1; done; echo se""en`, /seen/);
+    await carrier(true);
+    await client.put(project.path, { replicate_link_state: true });
+    await client.put(link, { suspend: true }, 201);
+    await carrier(false);
+    await client.put(link, { suspend: false }, 201);
+    await carrier(true);
+    await act(project, two, 'stop');
+    await carrier(false);
+    await client.put(project.path, { replicate_link_state: false });
+    await carrier(true);
+    await act(project, two, 'start');
+    const back = await shell(two);
+    await ask(back, 'ip addr add 10.5.0.2/24 dev eth0; echo do""ne', /done/);
+    back.close();
 
     await server.kill9();
     await server.restart();

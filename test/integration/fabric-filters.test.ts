@@ -81,6 +81,17 @@ describe('filters of a link', () => {
     assert.deepEqual((await bed.stats()).ab.dropped, { bpf: 5 });
   });
 
+  it('match limits all filters to what matches; other frames overtake those that wait, and keep their order', async (context) => {
+    const match = [await compileBpf('ether[3] = 1'), await compileBpf('ether[3] & 4 != 0')];
+    const bed = await startLink(context, { filters: { delay: [200], match: ['two lines'] }, match });
+    assert.deepEqual(await throughOf(bed, 10), [0, 2, 3, 8, 9, 1, 4, 5, 6, 7]);
+    const match_ab = [await compileBpf('ether[3] = 1')];
+    const oneWay = await startLink(context, { filters: { delay: [20], packet_loss: [100], match_ab: ['one'] }, match_ab });
+    assert.deepEqual(await throughOf(oneWay, 4), [0, 2, 3]);
+    oneWay.b.send(...numbered(4));
+    await waitFor(async () => (await oneWay.stats()).ba.dropped.packet_loss === 4, { what: 'all frames back to be lost' });
+  });
+
   it('corrupt damages and loses none', async (context) => {
     const bed = await startLink(context, { filters: { corrupt: [100] } });
     assert.deepEqual(await throughOf(bed, 20), upTo(20));

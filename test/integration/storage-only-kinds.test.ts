@@ -23,7 +23,10 @@ interface Row {
 const rows: readonly Row[] = [
   {
     type: 'dynamips',
-    properties: { platform: 'c3745', image: 'gone.bin', ram: 256, slot1: 'NM-4T', wic0: 'WIC-2T', startup_config: 'router.txt' },
+    properties: {
+      ...{ platform: 'c3745', image: 'gone.bin', image_md5sum: '64c2ad5ca8cf4f6d5cbd3a1b9a6a3d8e', ram: 256 },
+      ...{ slot1: 'NM-4T', wic0: 'WIC-2T', startup_config: 'router.txt' },
+    },
     change: { ram: 512, slot2: 'NM-16ESW', idlepc: '0x60c09aa0' },
     exception: 'DynamipsError',
     own: {
@@ -37,7 +40,12 @@ const rows: readonly Row[] = [
   },
   {
     type: 'iou',
-    properties: { path: '/gone/l3.bin', ethernet_adapters: 1, startup_config: 'router.txt' },
+    properties: {
+      path: '/gone/l3.bin',
+      md5sum: '1c7d1ef3b9ae9b2c1c3b61c6ae5fbf4a',
+      ethernet_adapters: 1,
+      startup_config: 'router.txt',
+    },
     change: { serial_adapters: 1, l1_keepalives: true },
     exception: 'IOUError',
     own: { 'POST suspend': 204, 'POST reload': 204, 'POST console/reset': 204 },

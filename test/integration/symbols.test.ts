@@ -1,6 +1,6 @@
 /** Symbols over HTTP: built-in ones, uploaded ones, and the sizes that nodes get from them. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -37,6 +37,35 @@ describe('built-in symbols', () => {
     };
     await Promise.all(symbols.map(check));
     assert.deepEqual(await client.get('/v2/symbols/:/symbols/classic/router.svg/dimensions'), { width: 66, height: 45 });
+  });
+
+  test('of the Affinity themes are drawn by what their names mean, in the colour of the theme', async () => {
+    const symbols = (await list()).filter(({ theme }) => theme === 'Affinity-circle-red');
+    assert.ok(symbols.length >= 70, `${symbols.length} symbols`);
+    const others = new Map<string, string[]>();
+    for (const { symbol_id, filename } of symbols) {
+      const picture = expectStatus(await raw(symbol_id), 200).text();
+      assert.match(picture, /<circle cx="50" cy="50" r="50" stroke="none" fill="#b23a3a"\/>/);
+      assert.doesNotMatch(picture, /NaN|undefined/);
+      const blue = (await raw(symbol_id.replace('circle/red', 'square/blue'))).text();
+      assert.match(blue, /fill="#2f6fb2"/, filename);
+      others.set(picture, [...(others.get(picture) ?? []), filename.replace('.svg', '')]);
+    }
+    // Variants of one thing share its picture, and no others do: none is the fallback.
+    const variants = [...others.values()].filter(({ length }) => length > 1).map((names) => names.toSorted().join(' '));
+    assert.deepEqual(variants.toSorted(), [
+      'camera camera_dome',
+      'client_vm vm',
+      'communications wifi wlc',
+      'dna dna2',
+      'firewall firewall3',
+      'grid grid2',
+      'inspect inspect2 inspect3',
+      'ip_phone phone_wireless',
+      'nas storage',
+      'phone_cloud phone_old',
+      'router router2',
+    ]);
   });
 
   test('serve the themes', async () => {
@@ -79,6 +108,17 @@ describe('built-in symbols', () => {
 });
 
 describe('symbols of users', () => {
+  test('have 16 MiB at most; one that is larger changes nothing', async () => {
+    expectStatus(await upload('large.svg', svg(3, 2)), 204);
+    expectFault(await upload('large.svg', Buffer.alloc(16 * 2 ** 20 + 1, ' ')), 413);
+    assert.equal(await readFile(join(folder, 'large.svg'), 'utf8'), svg(3, 2));
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => name.startsWith('.')),
+      [],
+    );
+    await rm(join(folder, 'large.svg'));
+  });
+
   test('are uploaded under the last part of their id, listed, and read unchanged', async () => {
     expectStatus(await upload(':/symbols/mine.svg', svg(30, 20)), 204);
     assert.equal(await readFile(join(folder, 'mine.svg'), 'utf8'), svg(30, 20));

@@ -93,7 +93,8 @@ export class UndoWalk {
   async #attempt(): Promise<void> {
     const steps = [
       ...[this.#addNode, this.#addNode, this.#addLink, this.#addLink, this.#addLink, this.#addDrawing, this.#bulk],
-      ...[this.#change, this.#move, this.#filter, this.#deleteNode, this.#deleteLink, this.#deleteDrawing, this.#run, this.#run],
+      ...[this.#change, this.#move, this.#filter, this.#deleteNode, this.#deleteLink, this.#deleteDrawing, this.#deleteAll],
+      ...[this.#run, this.#run],
     ];
     await this.#chance.pick(steps)?.call(this);
   }
@@ -173,6 +174,14 @@ export class UndoWalk {
   async #deleteDrawing(): Promise<void> {
     const drawing = this.#chance.pick((await this.#ask('GET /drawings')) as { drawing_id: string }[]);
     if (drawing) await this.#ask(`DELETE /drawings/${drawing.drawing_id}`);
+  }
+
+  /** About a third of everything. */
+  async #deleteAll(): Promise<void> {
+    const some = async <K extends string>(list: string, id: K) =>
+      ((await this.#ask(`GET /${list}`)) as Record<K, string>[]).map((each) => each[id]).filter(() => this.#chance.next() < 0.3);
+    const [nodes, links] = [await some('nodes', 'node_id'), await some('links', 'link_id')];
+    await this.#ask('POST /bulk/delete', { nodes, links, drawings: await some('drawings', 'drawing_id') });
   }
 
   /** Of kinds that can be started here without an image. */

@@ -1,3 +1,4 @@
+import type { Api } from '../api.ts';
 import type { ProjectState } from '../state/project.ts';
 import { pathOf } from '../state/put-items.ts';
 import { texts } from '../texts.ts';
@@ -23,17 +24,14 @@ export const deleteSelected: Action = {
   },
 };
 
-/** Links first: deleting a node deletes its links. @throws ApiError the first refusal */
-async function deleteAll(
-  api: { delete(path: string): Promise<void> },
-  project: ProjectState,
-  ids: readonly string[],
-): Promise<void> {
-  const links = ids.filter((id) => project.links.peek(id));
-  const others = ids.filter((id) => !project.links.peek(id));
-  const answers = [];
-  for (const some of [links, others])
-    answers.push(...(await Promise.allSettled(some.map((id) => api.delete(pathOf(project, id))))));
-  const refused = answers.find((answer) => answer.status === 'rejected');
-  if (refused) throw refused.reason;
+/** One request, and one step of undo. @throws ApiError nothing is deleted then */
+async function deleteAll(api: Api, project: ProjectState, ids: readonly string[]): Promise<void> {
+  const [id = '', ...more] = ids;
+  if (more.length === 0) {
+    await api.delete(pathOf(project, id));
+    return;
+  }
+  const some = (list: { peek(id: string): unknown }) => ids.filter((each) => list.peek(each) !== undefined);
+  const { nodes, links, drawings } = project;
+  await api.post(`${project.path}/bulk/delete`, { nodes: some(nodes), links: some(links), drawings: some(drawings) });
 }

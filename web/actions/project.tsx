@@ -1,4 +1,5 @@
 /** Commands for the open project as a whole. */
+import { CapturesDialog } from '../capture/captures-dialog.tsx';
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { texts } from '../texts.ts';
 import { type Action, type ActionContext, inProject } from './action.ts';
@@ -15,6 +16,16 @@ export const projectActions: readonly Action[] = [
     run: (context) => {
       const project = opened(context);
       if (project) projectDialogs.snapshots(context.app, project);
+    },
+  },
+  {
+    id: 'project-captures',
+    label: texts.capture.files,
+    group: 'project',
+    icon: 'packets',
+    enabled: inProject,
+    run: ({ app, project }) => {
+      if (project) app.dialogs.show((close) => <CapturesDialog project={project} close={close} />);
     },
   },
   {

@@ -9,51 +9,33 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
+import { nameOfCapture, openDock, unusedName } from './capture-files.ts';
 
-/** A packet table needs more height than a console. */
-const lowestPx = 380;
-/** Of a node's name, in the name of a file. */
-const longestName = 60;
-
-export function openCapture({ consoles }: App, linkId: string): void {
-  consoles.heightPx.value = Math.max(consoles.heightPx.peek(), lowestPx);
-  consoles.open(captureTab(linkId));
-}
+export const openCapture = (app: App, linkId: string): void => openDock(app, captureTab(linkId));
 
 /** Asks for the options, starts the capture and shows its packets. */
 export function startCapture(app: App, project: ProjectState, link: Link): void {
-  const start = (body: LinkCaptureStart) =>
+  const start = ({ capture_file_name: typed, ...body }: LinkCaptureStart) =>
     app.toasts.attempt(async () => {
-      await app.api.post(`${project.path}/links/${link.link_id}/start_capture`, body);
+      const capture_file_name = typed ? await unusedName(app.api, project, typed) : nameOfCapture(project, link);
+      await app.api.post(`${project.path}/links/${link.link_id}/start_capture`, { ...body, capture_file_name });
       openCapture(app, link.link_id);
     });
-  app.dialogs.show((close) => <CaptureDialog close={close} start={start} fileName={() => freshName(project, link)} />);
+  app.dialogs.show((close) => <CaptureDialog close={close} start={start} />);
 }
 
 export function stopCapture(app: App, project: ProjectState, linkId: string): Promise<unknown> {
   return app.toasts.attempt(() => app.api.post(`${project.path}/links/${linkId}/stop_capture`));
 }
 
-/** A name of its own for each capture: the server replaces a file of the same name. */
-function freshName(project: ProjectState, link: Link): string {
-  const ends = link.nodes.map(({ node_id, adapter_number, port_number }) => {
-    const name = project.nodes.peek(node_id)?.name.slice(0, longestName) ?? '';
-    return `${name}_${adapter_number}-${port_number}`;
-  });
-  const time = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  return `${ends.join('_to_').replaceAll(/[^0-9A-Za-z_-]/g, '')}_${time}.pcap`;
-}
-
 interface CaptureDialogProps {
-  /** Called when the user gives no name. */
-  readonly fileName: () => string;
   readonly close: () => void;
   readonly start: (body: LinkCaptureStart) => void;
 }
 
 const bytesPerMib = 1024 * 1024;
 
-function CaptureDialog({ close, start, fileName }: CaptureDialogProps) {
+function CaptureDialog({ close, start }: CaptureDialogProps) {
   const [side, setSide] = useState<CaptureSide>('after');
   const [name, setName] = useState('');
   const [mebibytes, setMebibytes] = useState('');
@@ -61,10 +43,9 @@ function CaptureDialog({ close, start, fileName }: CaptureDialogProps) {
   const limit = (text: string, unit = 1) => (Number(text) > 0 ? Math.ceil(Number(text) * unit) : undefined);
   const submit = () => {
     const [max_bytes, max_seconds] = [limit(mebibytes, bytesPerMib), limit(seconds)];
-    const trimmed = name.trim();
     start({
       side,
-      capture_file_name: trimmed === '' ? fileName() : /\.pcap$/.test(trimmed) ? trimmed : `${trimmed}.pcap`,
+      capture_file_name: name.trim(),
       ...(max_bytes !== undefined && { max_bytes }),
       ...(max_seconds !== undefined && { max_seconds }),
     });

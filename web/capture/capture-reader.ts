@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { Link } from '../../src/schema/link.ts';
 import type { Api } from '../api.ts';
 import { texts } from '../texts.ts';
+import { captureFilePath } from './capture-files.ts';
 import { displayFilter, FilterError } from './display-filter.ts';
 import { PacketStore, Slices } from './packet-store.ts';
 import { type Packet, PcapParser } from './pcap.ts';
@@ -42,8 +43,12 @@ export class CaptureReader {
   ): void {
     const isActive = this.state.peek() === 'connecting' || this.state.peek() === 'reading';
     if (capturing && (isNew || !isActive)) void this.#read(`${this.#projectPath}/links/${link_id}/pcap`);
-    else if (!capturing && capture_file_name && this.state.peek() === 'waiting')
-      void this.#read(`${this.#projectPath}/files/project-files/captures/${encodeURIComponent(capture_file_name)}`);
+    else if (!capturing && capture_file_name && this.state.peek() === 'waiting') this.open(capture_file_name);
+  }
+
+  /** Reads a capture file of the project, once. */
+  open(name: string): void {
+    if (this.state.peek() === 'waiting') void this.#read(captureFilePath({ path: this.#projectPath }, name));
   }
 
   /** A filter that is not complete or wrong leaves the table as it is. */

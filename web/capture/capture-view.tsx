@@ -1,9 +1,10 @@
 /** The capture of one link: its commands, the table of packets, and the selected packet in detail. Loaded on first use. */
 import './capture.css';
 import { useComputed } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 import { useApp, useProject } from '../state/app.ts';
-import { captureTab } from '../state/console-dock.ts';
+import { captureOfTab } from '../state/console-dock.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -14,12 +15,29 @@ import { PacketTable } from './packet-table.tsx';
 import { pcapFile } from './pcap.ts';
 import { wiresharkAddress } from './wireshark.ts';
 
-export function CaptureView({ linkId }: { readonly linkId: string }) {
+/** `tab` of the dock: the capture of a link, or a capture file. */
+export function CaptureView({ tab }: { readonly tab: string }) {
   const { api, consoles } = useApp();
   const { links, path } = useProject();
-  const link = links.find(linkId);
-  const reader = consoles.contentOf(captureTab(linkId), () => new CaptureReader(api, path));
-  const { chosen } = reader;
+  const capture = captureOfTab(tab);
+  const reader = consoles.contentOf(tab, () => new CaptureReader(api, path));
+  if (capture && 'file' in capture) return <FileCapture reader={reader} name={capture.file} />;
+  const linkId = capture?.linkId ?? '';
+  if (!links.find(linkId)) return <p class="console-note">{texts.capture.linkGone}</p>;
+  return <LinkCapture reader={reader} linkId={linkId} />;
+}
+
+function FileCapture({ reader, name }: { readonly reader: CaptureReader; readonly name: string }) {
+  useEffect(() => reader.open(name), [reader, name]);
+  return (
+    <Packets reader={reader}>
+      <CaptureTools reader={reader} fileName={name} />
+    </Packets>
+  );
+}
+
+function LinkCapture({ reader, linkId }: { readonly reader: CaptureReader; readonly linkId: string }) {
+  const { links } = useProject();
   const isCapturing = useComputed(() => links.find(linkId)?.capturing === true);
   useEffect(() => {
     let isFirst = true;
@@ -29,14 +47,23 @@ export function CaptureView({ linkId }: { readonly linkId: string }) {
       isFirst = false;
     });
   }, [reader, isCapturing]);
+  return (
+    <Packets reader={reader}>
+      <CaptureBar reader={reader} linkId={linkId} />
+    </Packets>
+  );
+}
+
+/** The table, and the selected packet, below the commands. */
+function Packets({ reader, children }: { readonly reader: CaptureReader; readonly children: ComponentChildren }) {
+  const { chosen } = reader;
   const packet = useComputed(() => {
     reader.store.version.value;
     return reader.store.find(chosen.value);
   });
-  if (!link) return <p class="console-note">{texts.capture.linkGone}</p>;
   return (
     <div class="capture">
-      <CaptureBar reader={reader} linkId={linkId} />
+      <div class="capture-bar">{children}</div>
       <div class="capture-body">
         <PacketTable store={reader.store} chosen={chosen} />
         {packet.value && (
@@ -54,7 +81,7 @@ function CaptureBar({ reader, linkId }: { readonly reader: CaptureReader; readon
   if (!link) return null;
   const name = project.project.value?.name ?? '';
   return (
-    <div class="capture-bar">
+    <>
       {link.capturing ? (
         <Button icon="stop" onClick={() => stopCapture(app, project, linkId)}>
           {texts.capture.stop}
@@ -64,20 +91,7 @@ function CaptureBar({ reader, linkId }: { readonly reader: CaptureReader; readon
           {texts.capture.start}
         </Button>
       )}
-      <FilterField reader={reader} />
-      <Counts reader={reader} />
-      <span class="grow" />
-      <Button
-        icon="download"
-        kind="quiet"
-        label={texts.capture.download}
-        onClick={() =>
-          save(
-            pcapFile(reader.store.shown, reader.store.linkType),
-            `${link.capture_file_name?.replace(/\.pcap$/, '') ?? 'capture'}.pcap`,
-          )
-        }
-      />
+      <CaptureTools reader={reader} fileName={link.capture_file_name ?? 'capture.pcap'} />
       {link.capturing && (
         <a
           class="button quiet"
@@ -86,7 +100,23 @@ function CaptureBar({ reader, linkId }: { readonly reader: CaptureReader; readon
           {texts.capture.wireshark}
         </a>
       )}
-    </div>
+    </>
+  );
+}
+
+function CaptureTools({ reader, fileName }: { readonly reader: CaptureReader; readonly fileName: string }) {
+  return (
+    <>
+      <FilterField reader={reader} />
+      <Counts reader={reader} />
+      <span class="grow" />
+      <Button
+        icon="download"
+        kind="quiet"
+        label={texts.capture.download}
+        onClick={() => save(pcapFile(reader.store.shown, reader.store.linkType), `${fileName.replace(/(\.pcap)?$/, '')}.pcap`)}
+      />
+    </>
   );
 }
 

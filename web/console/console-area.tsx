@@ -1,7 +1,7 @@
 /** The dock at the foot of the page: panes side by side, each with tabs. The user sets its height. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useApp, useProject } from '../state/app.ts';
-import { type ConsolePane, linkOfTab } from '../state/console-dock.ts';
+import { type ConsolePane, captureOfTab } from '../state/console-dock.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { MenuButton, type MenuEntry } from '../ui/menu-button.tsx';
@@ -92,7 +92,7 @@ function TabBar({ pane }: { readonly pane: ConsolePane }) {
   const entries = tabs.map(
     ({ tab, name }): MenuEntry => ({
       label: name,
-      icon: linkOfTab(tab) === undefined ? 'terminal' : 'packets',
+      icon: captureOfTab(tab) === undefined ? 'terminal' : 'packets',
       run: () => consoles.activate(pane.id, tab),
     }),
   );

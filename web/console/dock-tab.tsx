@@ -4,31 +4,31 @@ import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { endNames } from '../scene/link-view.tsx';
 import { useApp } from '../state/app.ts';
-import { linkOfTab } from '../state/console-dock.ts';
+import { captureOfTab } from '../state/console-dock.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { ConsoleView } from './console-view.tsx';
 
 export function tabLook(project: ProjectState, tab: string): { readonly name: string; readonly state: string } {
-  const linkId = linkOfTab(tab);
-  if (linkId === undefined) {
+  const capture = captureOfTab(tab);
+  if (capture === undefined) {
     const node = project.nodes.find(tab);
     return { name: node?.name ?? texts.nodeGone, state: node?.status ?? 'stopped' };
   }
-  const link = project.links.find(linkId);
+  if ('file' in capture) return { name: capture.file, state: 'stopped' };
+  const link = project.links.find(capture.linkId);
   if (!link) return { name: texts.capture.linkGone, state: 'stopped' };
   return { name: endNames(project, link).join(' – '), state: link.capturing ? 'capturing' : 'stopped' };
 }
 
 export function DockContent({ tab, visible }: { readonly tab: string; readonly visible: boolean }) {
-  const linkId = linkOfTab(tab);
-  return linkId === undefined ? <ConsoleView nodeId={tab} visible={visible} /> : <Capture linkId={linkId} />;
+  return captureOfTab(tab) === undefined ? <ConsoleView nodeId={tab} visible={visible} /> : <Capture tab={tab} />;
 }
 
 /** Loaded when the first capture opens. */
-function Capture({ linkId }: { readonly linkId: string }) {
+function Capture({ tab }: { readonly tab: string }) {
   const { toasts } = useApp();
-  const loaded = useSignal<{ readonly View: FunctionComponent<{ linkId: string }> } | undefined>(undefined);
+  const loaded = useSignal<{ readonly View: FunctionComponent<{ tab: string }> } | undefined>(undefined);
   useEffect(() => {
     void toasts.attempt(async () => {
       const { CaptureView } = await import('../capture/capture-view.tsx');
@@ -37,5 +37,5 @@ function Capture({ linkId }: { readonly linkId: string }) {
   }, [toasts, loaded]);
   if (!loaded.value) return <p class="console-note">{texts.loading}</p>;
   const { View } = loaded.value;
-  return <View linkId={linkId} />;
+  return <View tab={tab} />;
 }

@@ -21,6 +21,7 @@ export const projectDialogs = {
       const made = await app.api.post<Project>('/v2/projects', {
         name,
         auto_close: false,
+        replicate_link_state: true,
         show_grid: true,
         show_interface_labels: true,
       });

@@ -5,7 +5,15 @@ import { texts } from '../texts.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { NumberField, SwitchField, TextField } from '../ui/field.tsx';
 
-const switches = ['show_grid', 'snap_to_grid', 'show_interface_labels', 'auto_start', 'auto_open', 'auto_close'] as const;
+const switches = [
+  'show_grid',
+  'snap_to_grid',
+  'show_interface_labels',
+  'auto_start',
+  'auto_open',
+  'auto_close',
+  'replicate_link_state',
+] as const;
 const sizes = ['grid_size', 'drawing_grid_size'] as const;
 
 export function ProjectSettings({ project, close }: { readonly project: Project; readonly close: () => void }) {
@@ -25,7 +33,12 @@ export function ProjectSettings({ project, close }: { readonly project: Project;
         onChange={(name) => name.trim() !== '' && change({ name: name.trim() })}
       />
       {switches.map((key) => (
-        <SwitchField key={key} {...texts.projectSwitches[key]} value={now[key]} onChange={(value) => change({ [key]: value })} />
+        <SwitchField
+          key={key}
+          {...texts.projectSwitches[key]}
+          value={now[key] ?? false}
+          onChange={(value) => change({ [key]: value })}
+        />
       ))}
       <div class="row">
         {sizes.map((key) => (

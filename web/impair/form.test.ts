@@ -32,7 +32,10 @@ describe('the form of impairments', () => {
 
   it('shows the defaults of omitted values', () => {
     assert.deepEqual(edit({ burst_loss: [2] }, 'burst_loss', [3, 50]), { burst_loss: [2, 98, 0, 50] });
-    assert.deepEqual(edit({}, 'jitter', [1, 1]), { jitter: ['uniform', 1] });
+    assert.deepEqual(edit({}, 'jitter', [0, 1]), { jitter: [1, 'uniform'] });
+    assert.deepEqual(edit({}, 'jitter', [1, 'normal']), { jitter: [0, 'normal'] });
+    assert.deepEqual(edit({ jitter: [1, 'normal'] }, 'jitter', [0, undefined]), { jitter: [0, 'normal'] });
+    assert.deepEqual(edit({ jitter: [1, 'normal'] }, 'jitter', [1, undefined]), {});
     assert.deepEqual(edit({}, 'bandwidth', [1, 20_000]), {}, 'a queue without a bandwidth does nothing');
   });
 

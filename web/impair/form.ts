@@ -14,6 +14,7 @@ export const filterGroups = {
   time: ['delay', 'jitter', 'bandwidth'],
   loss: ['packet_loss', 'burst_loss', 'frequency_drop', 'bpf'],
   damage: ['corrupt', 'duplicate', 'reorder'],
+  scope: ['match'],
   repeat: ['seed'],
 } as const;
 
@@ -23,7 +24,7 @@ const undirected: readonly string[] = ['seed'];
 /** Defaults of omitted values that are not 0. Source: `docs/impairments.md`. */
 const leftOut: Readonly<Record<string, (first: number) => FilterValues>> = {
   burst_loss: (begins) => [begins, 100 - begins, 0, 100],
-  jitter: () => ['uniform', 0],
+  jitter: () => [0, 'uniform'],
 };
 
 export function keyOf(type: string, way: Way): string {
@@ -53,18 +54,22 @@ export interface Edit {
   readonly value: number | string | undefined;
 }
 
-/** The filters after one value changed. A filter whose first value is 0 or empty is omitted: it has no effect. */
+/** The filters after one value changed. A filter whose text, or else its first value, is empty or 0 is omitted: it has no effect. */
 export function edited(filters: FilterObject, { facts, way, place, value }: Edit): FilterObject {
   const key = keyOf(facts.type, way);
   const values = [...(filters[key] ?? [])];
   const { [key]: _, ...others } = filters;
-  if (place === 0 && isNothing(value)) return others;
-  const first = place === 0 ? value : values[0];
-  const defaults = leftOut[facts.type]?.(Number(first)) ?? [];
+  const deciding = Math.max(
+    facts.parameters.findIndex(({ type }) => type === 'text'),
+    0,
+  );
+  if (place === deciding && isNothing(value)) return others;
+  const defaults = leftOut[facts.type]?.(Number(place === 0 ? value : values[0])) ?? [];
+  if (!isNothing(value)) values[deciding] ??= defaults[deciding] ?? nothingOf(facts.parameters[deciding]);
   for (let before = 0; before < place; before += 1) values[before] ??= defaults[before] ?? nothingOf(facts.parameters[before]);
   values[place] = value ?? defaults[place] ?? nothingOf(facts.parameters[place]);
   if (value === undefined && place === values.length - 1) values.pop();
-  return isNothing(values[0]) ? others : { ...others, [key]: values };
+  return isNothing(values[deciding]) ? others : { ...others, [key]: values };
 }
 
 const isNothing = (value: number | string | undefined) => value === undefined || value === 0 || value === '';

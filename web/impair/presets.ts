@@ -14,14 +14,17 @@ export const presets: readonly Preset[] = [
   // ADSL2+ at some distance from the exchange, interleaved.
   { id: 'dsl', filters: { bandwidth_ab: [1_000], bandwidth_ba: [16_000], delay: [15, 2] } },
   // HSPA in a town, seldom idle.
-  { id: 'umts', filters: { bandwidth_ab: [400], bandwidth_ba: [2_000], delay: [60, 20], jitter: ['normal'], packet_loss: [0.5] } },
+  {
+    id: 'umts',
+    filters: { bandwidth_ab: [400], bandwidth_ba: [2_000], delay: [60, 20], jitter: [0, 'normal'], packet_loss: [0.5] },
+  },
   {
     id: 'lte',
-    filters: { bandwidth_ab: [10_000], bandwidth_ba: [40_000], delay: [25, 8], jitter: ['normal'], packet_loss: [0.1] },
+    filters: { bandwidth_ab: [10_000], bandwidth_ba: [40_000], delay: [25, 8], jitter: [0, 'normal'], packet_loss: [0.1] },
   },
   // The way to a geostationary orbit of 35,786 km and down takes 240 ms at the speed of light, plus coding.
   { id: 'satellite', filters: { bandwidth_ab: [3_000], bandwidth_ba: [20_000], delay: [270, 5], packet_loss: [0.2] } },
-  { id: 'wifi', filters: { bandwidth: [20_000], delay: [4, 6], jitter: ['pareto'], burst_loss: [1, 30, 0.1, 40] } },
+  { id: 'wifi', filters: { bandwidth: [20_000], delay: [4, 6], jitter: [0, 'pareto'], burst_loss: [1, 30, 0.1, 40] } },
   // 25 ms in each direction.
   { id: 'wan', filters: { bandwidth: [100_000], delay: [25] } },
 ];

@@ -25,7 +25,7 @@ interface Plan {
 }
 
 const distancePx = 230;
-const shown = { show_grid: true, show_interface_labels: true };
+const shown = { replicate_link_state: true, show_grid: true, show_interface_labels: true };
 
 /** @throws ApiError the server's refusal */
 export async function buildDemo(app: App, report: Report): Promise<Project> {

@@ -18,7 +18,7 @@ export function OverviewPanel() {
       </header>
       <p class="state">{texts.counts(all.length, running, links.ids.value.length)}</p>
       <div class="button-grid">
-        {['start-all', 'stop-all', 'project-settings', 'project-snapshots'].map((id) => (
+        {['start-all', 'stop-all', 'project-settings', 'project-snapshots', 'project-captures'].map((id) => (
           <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
         ))}
       </div>

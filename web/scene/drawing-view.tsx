@@ -19,12 +19,18 @@ export function DrawingView({ id }: { readonly id: string }) {
       data-id={id}
       data-kind="drawing"
       transform={`translate(${drawing.x} ${drawing.y})${turn}`}
-      aria-label={picture.shape === 'text' ? picture.lines.map(({ text }) => text).join(' ') : texts.shape[picture.shape]}
+      {...nameOf(picture)}
     >
       {selected.value && <rect class="halo" x={-4} y={-4} width={width + 8} height={height + 8} rx={4} />}
       <PictureView picture={picture} />
     </g>
   );
+}
+
+/** A shape has no text of its own, and only an element with a role has a name. */
+function nameOf(picture: Picture) {
+  const name = picture.shape === 'text' ? picture.lines.map(({ text }) => text).join(' ') : texts.shape[picture.shape];
+  return { role: 'img', 'aria-label': name } as const;
 }
 
 function PictureView({ picture }: { readonly picture: Picture }) {

@@ -3,7 +3,7 @@ import { batch, computed, signal } from '@preact/signals';
 
 export interface ConsolePane {
   readonly id: number;
-  /** Ids of nodes; for captures the result of `captureTab` for a link's id. */
+  /** Ids of nodes; for captures `captureTab` of a link's id, or `captureFileTab` of a file. */
   readonly tabs: readonly string[];
   readonly active: string;
 }
@@ -13,12 +13,14 @@ export interface TabContent {
   close(): void;
 }
 
-const capturePrefix = 'capture:';
-export const captureTab = (linkId: string): string => `${capturePrefix}${linkId}`;
+export const captureTab = (linkId: string): string => `capture:${linkId}`;
+export const captureFileTab = (name: string): string => `file:${name}`;
 
-/** The link of a capture tab; undefined for a node's console. */
-export function linkOfTab(tab: string): string | undefined {
-  return tab.startsWith(capturePrefix) ? tab.slice(capturePrefix.length) : undefined;
+/** The capture of a link, or a capture file; undefined for a node's console. */
+export function captureOfTab(tab: string): { readonly linkId: string } | { readonly file: string } | undefined {
+  const [, kind, rest = ''] = /^(capture|file):(.*)$/.exec(tab) ?? [];
+  if (kind === undefined) return undefined;
+  return kind === 'capture' ? { linkId: rest } : { file: rest };
 }
 
 export class ConsoleDock {

@@ -7,6 +7,7 @@ import type { Project } from '../../src/schema/project.ts';
 import { type Api, ApiError } from '../api.ts';
 import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { Pictures } from '../geometry/picture.ts';
+import { Batches } from './batches.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
 import { Moves } from './moves.ts';
@@ -57,6 +58,7 @@ export class ProjectState {
     return map;
   });
   readonly #api: Api;
+  readonly #notices = new Batches<Notice>((notices) => batch(() => this.#onNotices(notices)));
   /** By id, during a drag. */
   readonly #held = new Map<string, LocalState>();
   /** A new project may be shown before the list contains it. */
@@ -79,7 +81,7 @@ export class ProjectState {
       address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
       resumes: true,
       read: () => this.read(),
-      onNotice: (notice) => this.#onNotice(notice),
+      onNotice: (notice) => this.#notices.push(notice),
     });
   }
 
@@ -94,6 +96,8 @@ export class ProjectState {
   }
 
   async read(): Promise<void> {
+    // What waits is older than what is read now.
+    this.#notices.flush();
     const get = <T>(what: string) => this.#api.get<T>(`${this.path}${what}`);
     try {
       let project = await get<Project>('');
@@ -185,6 +189,10 @@ export class ProjectState {
       this.drawings.replaceAll([]);
       this.selection.clear();
     });
+  }
+
+  #onNotices(notices: readonly Notice[]): void {
+    for (const notice of notices) this.#onNotice(notice);
   }
 
   #onNotice({ action, event }: Notice): void {

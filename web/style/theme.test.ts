@@ -9,7 +9,7 @@ const themes = rules.map(([, selector = '', body = '']) => ({
   name: selector.trim(),
   colours: new Map([...body.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, key = '', value = '']) => [key, value])),
 }));
-const inks = ['ink', 'ink-soft', 'ink-faint', 'bad', 'good-ink'];
+const inks = ['ink', 'ink-soft', 'ink-faint', 'bad', 'good-ink', 'warn-ink'];
 const grounds = ['ground', 'canvas', 'surface', 'raised'];
 
 /** Relative luminance of `#rrggbb`, 0 to 1. */

@@ -6,9 +6,9 @@ import { fault } from '../../api/faults.ts';
 import { checkFilters } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
 import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
-import type { Filters } from '../../schema/filter.ts';
+import { type Filters, textsFirst } from '../../schema/filter.ts';
 import type { Nio, NioUdp } from '../../schema/nio.ts';
-import type { NioRecord } from '../store.ts';
+import type { BpfTables, NioRecord } from '../store.ts';
 
 export interface NioChecks {
   readonly nodeType: string;
@@ -29,8 +29,16 @@ export async function checkChange(nio: Nio, current: NioRecord, { nodeType, comp
   const udp = requireUdp(nio, nodeType);
   const { filters = current.filters, suspend = current.suspend, stream } = udp;
   const effects = await checkEffects({ ...udp, filters, suspend }, compiler);
-  const { bpf_ab: _ab, bpf_ba: _ba, stream: _stream, ...rest } = current;
-  return Object.freeze({ ...rest, ...effects, ...(stream && streams && { stream }) });
+  const { lport, rhost, rport, address, captures } = current;
+  return Object.freeze({
+    lport,
+    rhost,
+    rport,
+    address,
+    ...(captures && { captures }),
+    ...effects,
+    ...(stream && streams && { stream }),
+  });
 }
 
 /** The form in which a NIO is answered. */
@@ -44,11 +52,11 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
   return nio as NioUdp;
 }
 
-async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | BpfKey | 'suspend'>> {
-  const filters = checkFilters(nio.filters ?? {});
-  const [bpf, bpf_ab, bpf_ba] = await Promise.all(bpfKeys.map((key) => compile(filters[key], compiler)));
-  const directed = { ...(filters.bpf_ab && bpf_ab && { bpf_ab }), ...(filters.bpf_ba && bpf_ba && { bpf_ba }) };
-  return { filters, bpf: bpf ?? [], ...directed, suspend: nio.suspend ?? false };
+async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | 'suspend'> & BpfTables> {
+  const filters = textsFirst(checkFilters(nio.filters ?? {}));
+  const used = bpfKeys.filter((key) => filters[key]);
+  const programs = await Promise.all(used.map(async (key) => [key, await compile(filters[key], compiler)] as const));
+  return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false };
 }
 
 /** One program for each line. */

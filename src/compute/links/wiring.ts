@@ -24,6 +24,7 @@ import {
   type LinkSpec,
   type PortSpec,
 } from '../../fabric/protocol.ts';
+import { EventStream } from '../../lib/event-stream.ts';
 import { reversed } from '../../schema/filter.ts';
 import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
 
@@ -47,6 +48,8 @@ export interface Binding extends PortAddress {
 export type PortOf = (adapter: number, port: number) => PortSpec | undefined;
 
 export class FabricWiring {
+  /** Ids of nodes at the other end of which a node was started, or has ended. */
+  readonly peerChanges = new EventStream<string>();
   readonly #fabric: FabricLinks;
   readonly #isLocal: (address: string) => boolean;
   readonly #byNode = new Map<string, Map<string, Binding>>();
@@ -105,13 +108,29 @@ export class FabricWiring {
   }
 
   /** The node runs: its links come up. Those that do not are answered; the fabric keeps trying. */
-  up(nodeId: string, portOf: PortOf): Promise<LinkFailure[]> {
-    return this.#change(this.ofNode(nodeId), () => this.#running.set(nodeId, portOf));
+  async up(nodeId: string, portOf: PortOf): Promise<LinkFailure[]> {
+    const isNew = !this.#running.has(nodeId);
+    const failures = await this.#change(this.ofNode(nodeId), () => this.#running.set(nodeId, portOf));
+    if (isNew) this.#announcePeers(nodeId);
+    return failures;
   }
 
   async down(nodeId: string): Promise<void> {
     if (!this.#running.has(nodeId)) return;
-    await this.#change(this.ofNode(nodeId), () => this.#running.delete(nodeId));
+    await this.#change(this.ofNode(nodeId), () => this.#running.delete(nodeId)).finally(() => this.#announcePeers(nodeId));
+  }
+
+  #announcePeers(nodeId: string): void {
+    for (const binding of this.ofNode(nodeId)) {
+      const partner = this.#partnerOf(binding);
+      if (partner) this.peerChanges.emit(partner.nodeId);
+    }
+  }
+
+  /** Whether the node at the other end runs. Of nodes on other computes it is not known: they are taken to run. */
+  hasRunningPeer(binding: Binding): boolean {
+    const partner = this.#partnerOf(binding);
+    return !partner || this.#running.has(partner.nodeId);
   }
 
   get hasLinks(): boolean {

@@ -117,9 +117,19 @@ export class NodeNios {
     return opened.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
   }
 
-  /** Whether the guest should see a cable in this adapter. */
+  /** Whether the guest should see a link up at this adapter. */
   carrier(adapter: number): boolean {
-    return this.#context.wiring.ofNode(this.#node.id).some((binding) => binding.adapter === adapter && !binding.nio.suspend);
+    const { project, driver, id } = this.#node;
+    const { wiring } = this.#context;
+    const bindings = wiring.ofNode(id).filter((binding) => binding.adapter === adapter && !binding.nio.suspend);
+    if (project.replicatesLinkState) return bindings.some((binding) => wiring.hasRunningPeer(binding));
+    return bindings.length > 0 || driver.kind.can.replicateLinkState !== true;
+  }
+
+  /** Shows the guest the state of the link at every adapter. */
+  async showCarriers(): Promise<void> {
+    const adapters = new Map(this.#portList().map((port) => [port.adapter_number, port.port_number]));
+    for (const [adapter, port] of adapters) await this.#showCarrier({ nodeId: this.#node.id, adapter, port });
   }
 
   async #remove(binding: Binding): Promise<void> {

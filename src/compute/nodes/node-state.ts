@@ -48,7 +48,8 @@ export class NodeState {
   /** The node object of the API. */
   present(): Readonly<Record<string, unknown>> {
     const { project_id, node_id, name, console, console_type } = this.record;
-    const { alwaysRunning, inFabric, consoleTypes, hasFolder = () => true } = this.driver.kind;
+    const { can, inFabric, consoleTypes, hasFolder = () => !inFabric || undefined } = this.driver.kind;
+    const isFolderShown = hasFolder(this.properties);
     return Object.freeze({
       ...this.driver.present(this.properties, this.id),
       project_id,
@@ -56,8 +57,8 @@ export class NodeState {
       name,
       status: this.status,
       ...(consoleTypes.length > 0 && { console, console_type }),
-      ...(!inFabric && { node_directory: hasFolder(this.properties) ? this.directory : null }),
-      ...(!alwaysRunning && { command_line: this.commandLine }),
+      ...(isFolderShown !== undefined && { node_directory: isFolderShown ? this.directory : null }),
+      ...(can.startAnswersNode && { command_line: this.commandLine }),
     });
   }
 
@@ -67,6 +68,7 @@ export class NodeState {
       projectId: project_id,
       projectDirectory: this.project.path,
       variables: this.project.variables,
+      numberFrom: this.project.numberFrom,
       nodeId: this.id,
       name,
       directory: this.directory,

@@ -80,6 +80,11 @@ export class ComputeNode {
     return this.#state.view((adapter) => this.#nios.carrier(adapter));
   }
 
+  /** Shows the guest the state of its links; nothing when it does not run. Never rejects. */
+  showLinkStates(): Promise<void> {
+    return this.exclusively(() => this.#nios.showCarriers()).catch(() => undefined);
+  }
+
   start(): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
@@ -233,6 +238,7 @@ export class ComputeNode {
     this.#take(run);
     this.#stale = false;
     this.#state.commandLine = run.emulator.commandLine;
+    if (this.project.replicatesLinkState) await this.#nios.showCarriers();
     this.#state.setStatus('started');
   }
 
@@ -247,6 +253,8 @@ export class ComputeNode {
     });
     run.emulator.onRecord?.(() => {
       this.exclusively(() => (this.#run === run ? this.noteRun() : undefined)).catch(failed);
+      // An interface that was made again is up.
+      if (this.project.replicatesLinkState) void this.showLinkStates();
     });
     run.emulator.ended.then((ending) => this.exclusively(() => this.#ended(run, ending))).catch(failed);
   }

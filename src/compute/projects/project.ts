@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { Gate } from '../../lib/gate.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
@@ -32,6 +33,9 @@ export class ComputeProject implements ProjectView {
   get name(): string {
     return this.#record.name ?? this.id;
   }
+  get numberFrom(): number {
+    return this.#record.number_from ?? 0;
+  }
   get variables(): NonNullable<ProjectRecord['variables']> {
     return this.#record.variables ?? [];
   }
@@ -42,13 +46,20 @@ export class ComputeProject implements ProjectView {
     return { name, project_id, variables };
   }
 
-  /** Only the variables can be changed, and they always are: missing ones are removed. */
-  update(variables: ProjectRecord['variables']): Promise<void> {
+  get replicatesLinkState(): boolean {
+    return this.#record.replicate_link_state ?? false;
+  }
+
+  /** These can be changed, and always are: missing variables are removed. */
+  update(settings: Required<Pick<ProjectRecord, 'variables' | 'replicate_link_state'>>): Promise<void> {
     return this.whileThere(async () => {
-      if (isDeepStrictEqual(variables, this.#record.variables)) return;
-      const next = { ...this.#record, variables };
+      const before = this.#record;
+      const next = { ...before, ...settings };
+      if (isDeepStrictEqual(next, before)) return;
       await this.context.store.setProject(next);
       this.#record = next;
+      if (settings.replicate_link_state === before.replicate_link_state) return;
+      for (const node of this.nodes.values()) void node.showLinkStates();
     });
   }
 
@@ -72,11 +83,11 @@ export class ComputeProject implements ProjectView {
   /** Stops all nodes and gives their ports back; the files stay. A node that cannot be stopped does not keep the others. */
   close(options?: { now?: boolean }): Promise<void> {
     return this.#gate.hold(async () => {
-      const nodes = [...this.nodes.values()];
-      const closed = await Promise.allSettled(nodes.map((node) => node.close(options)));
-      for (const [index, result] of closed.entries()) {
-        if (result.status === 'rejected') this.context.log('error', `closing node ${nodes[index]?.name}: ${result.reason}`);
-      }
+      const close = (node: ComputeNode) =>
+        node.close(options).catch((error: unknown) => this.context.log('error', `closing node ${node.name}: ${error}`));
+      // Side by side, as machines take their time to shut down.
+      const closing = await mapInTurns(this.nodes.values(), (node) => ({ closed: close(node) }));
+      for (const { closed } of closing) await closed;
       for (const port of this.udpPorts) this.context.ports.udp.release(port);
       this.udpPorts.clear();
       await rm(join(this.path, 'tmp'), { recursive: true, force: true });

@@ -18,6 +18,8 @@ export interface ProjectInput {
   readonly name: string | null;
   readonly path?: string | null;
   readonly variables?: ProjectRecord['variables'];
+  readonly replicate_link_state?: boolean;
+  readonly number_from?: number;
 }
 
 /** Body of a node's creation: the compute's own keys, and the kind's. */
@@ -67,6 +69,10 @@ export class ComputeProjects {
     return node;
   }
 
+  findNode(nodeId: string): ComputeNode | undefined {
+    return this.#nodes.get(nodeId.toLowerCase())?.node;
+  }
+
   /** A node of this kind in any project. */
   anyNode(type: NodeType, nodeId: string): ComputeNode {
     const found = this.#nodes.get(idOf(nodeId, 'node_id'));
@@ -83,7 +89,9 @@ export class ComputeProjects {
       if (known) return known;
       const path = await placeFor(this.#context.settings, projectId, input.path);
       const owned = await makeFolder(path);
-      const record = { project_id: projectId, name: input.name, path, variables: input.variables ?? null, owned };
+      const { name, variables = null, replicate_link_state = false, number_from } = input;
+      const numbers = { ...(number_from && { number_from }) };
+      const record = { project_id: projectId, name, path, variables, owned, replicate_link_state, ...numbers };
       await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);
       this.#projects.set(key, project);

@@ -1,11 +1,14 @@
 /** The compute's events: over a WebSocket those of all projects, over HTTP those of one. */
 import { type FeedSource, NotificationFeeds } from '../../api/notification-feeds.ts';
+import { isOwnAgent } from '../../api/own-agent.ts';
 import { route, socketRoute } from '../../api/route.ts';
 import { Notification } from '../../schema/notification.ts';
 import type { ComputeNotice } from '../context.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 const silenceMs = 1000;
+/** Not of GNS3: its controllers would pass them to their clients. */
+const ownActions: ReadonlySet<ComputeNotice['action']> = new Set(['capture.stopped']);
 
 export function notificationRoutes({ events, figures, projects }: ComputeRouteContext) {
   const feeds = new NotificationFeeds<ComputeNotice>({
@@ -17,6 +20,9 @@ export function notificationRoutes({ events, figures, projects }: ComputeRouteCo
     textOf: (notice) => JSON.stringify(notice),
   });
   const ofCompute: FeedSource<ComputeNotice> = { listen: (listener) => events.subscribe(listener) };
+  const ofGns3: FeedSource<ComputeNotice> = {
+    listen: (listener) => events.subscribe((event) => !ownActions.has(event.action) && listener(event)),
+  };
   const ofProject = (id: string): FeedSource<ComputeNotice> => ({
     listen: (listener) => events.subscribe((event) => event.project_id === id && listener(event)),
   });
@@ -24,7 +30,7 @@ export function notificationRoutes({ events, figures, projects }: ComputeRouteCo
     socketRoute(
       'GET /v2/compute/notifications/ws',
       { summary: 'Events of this compute' },
-      () => ofCompute,
+      ({ userAgent }) => (isOwnAgent(userAgent) ? ofCompute : ofGns3),
       (socket, source) => feeds.serve(source, socket),
     ),
     route(

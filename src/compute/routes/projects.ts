@@ -6,9 +6,16 @@ import { Type } from '../../schema/type.ts';
 import { copyProject } from '../projects/copy.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
-/** The compute takes a controller's whole project and heeds the name, the folder, the id and the variables. */
+/** The compute takes a controller's whole project and uses the name, the folder, the id, the variables and `replicate_link_state`. */
 const Create = Type.Object(
-  { ...ProjectUpdate.properties, name: nullable(Name()), project_id: Type.Optional(nullable(Uuid)) },
+  {
+    ...ProjectUpdate.properties,
+    name: nullable(Name()),
+    project_id: Type.Optional(nullable(Uuid)),
+    number_from: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 255, description: 'Ours: nodes with numbers get the first free one from here on' }),
+    ),
+  },
   strict,
 );
 const Update = Type.Object({ ...ProjectUpdate.properties, name: Type.Optional(nullable(Name())) }, strict);
@@ -41,10 +48,14 @@ export function projectRoutes({ context, projects }: ComputeRouteContext) {
     ),
     route(
       'PUT /v2/compute/projects/{project_id}',
-      { summary: 'Set the variables of a project', reply: ComputeProject, body: Update },
+      {
+        summary: 'Set the variables of a project, and whether its guests see the state of links',
+        reply: ComputeProject,
+        body: Update,
+      },
       async ({ path, body }) => {
         const project = projects.get(path.project_id);
-        await project.update(body.variables ?? null);
+        await project.update({ variables: body.variables ?? null, replicate_link_state: body.replicate_link_state ?? false });
         return project.present();
       },
     ),

@@ -1,10 +1,12 @@
 /** What a controller asks of a compute as a whole. */
+import { isOwnAgent } from '../../api/own-agent.ts';
 import { route, Stream } from '../../api/route.ts';
 import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
 import { named } from '../../schema/common.ts';
-import { Capabilities } from '../../schema/compute.ts';
+import { Capabilities, linkFeatures } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
 import { ComputeFidelity, HostStatistics, NetworkInterface, TakenPorts } from '../../schema/host.ts';
+import type { Settings } from '../../schema/settings.ts';
 import { Type } from '../../schema/type.ts';
 import { debugText } from '../host/debug-text.ts';
 import type { ComputeRouteContext } from './route-context.ts';
@@ -19,13 +21,16 @@ export function serverRoutes({ context, fabric, figures, findings, version }: Co
       version,
       local: Server.local,
     })),
-    route('GET /v2/compute/capabilities', { summary: 'What kinds of nodes this compute can make', reply: Capabilities }, () => ({
-      version,
-      platform: process.platform,
-      node_types: [...drivers.keys()],
-      link_streams: Server.link_streams,
-      ...(isEncryption(Server.link_encryption) && { link_encryption: Server.link_encryption }),
-    })),
+    route(
+      'GET /v2/compute/capabilities',
+      { summary: 'What kinds of nodes this compute can make', reply: Capabilities },
+      ({ userAgent }) => ({
+        version,
+        platform: process.platform,
+        node_types: [...drivers.keys()],
+        ...(isOwnAgent(userAgent) && ownCapabilities(Server)),
+      }),
+    ),
     route(
       'GET /v2/compute/doctor',
       { summary: 'What of this host can be used, and what is missing; kept for a minute', reply: Type.Array(Finding), own: true },
@@ -60,6 +65,16 @@ export function serverRoutes({ context, fabric, figures, findings, version }: Co
       () => listInterfaces(Server.allowed_interfaces),
     ),
   ];
+}
+
+/** For controllers of ours. */
+function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) {
+  return {
+    number_ranges: true,
+    link_features: [...linkFeatures],
+    link_streams,
+    ...(isEncryption(link_encryption) && { link_encryption }),
+  };
 }
 
 function isEncryption(text: string): text is 'preferred' | 'required' {

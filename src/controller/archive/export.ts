@@ -11,6 +11,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import { Stream } from '../../api/route.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -80,11 +81,11 @@ async function makeArchive(source: KnownProject, { stagingPath, wanted, options 
     return frozen.topology;
   });
   if (wanted.includeImages) for (const node of topology.nodes) await addImages(node, stagingPath, options);
-  const file = await topologyText(portable(topology, wanted), version);
+  const file = await topologyText(await portable(topology, wanted), version);
   const report = makeProgress(options.announce, { project_id: source.id, what: 'export' });
   const archive: Archive = await archiveFolder(
     stagingPath,
-    new Map([[projectEntry, file]]),
+    new Map([[projectEntry, Buffer.concat(file)]]),
     { compress: wanted.compress, onBytes: (doneBytes) => report(doneBytes, archive.totalBytes) },
     // Other programs know snapshots as archives.
     (path) => /^snapshots\/[^/]+$/.test(path) && path.endsWith(snapshotSuffix),
@@ -97,9 +98,9 @@ async function makeArchive(source: KnownProject, { stagingPath, wanted, options 
   return archive;
 }
 
-function portable(topology: Topology, wanted: ExportWanted): Topology {
+async function portable(topology: Topology, wanted: ExportWanted): Promise<Topology> {
   const { keepComputeIds, resetMacAddresses } = wanted;
-  const nodes = topology.nodes.map((node) => {
+  const nodes = await mapInTurns(topology.nodes, (node) => {
     const moved = keepComputeIds ? node : withBareImages({ ...node, compute_id: localComputeId });
     return canonical<NodeEntry>(resetMacAddresses ? { ...moved, properties: withoutMacAddresses(moved.properties) } : moved);
   });

@@ -66,7 +66,8 @@ export async function importProject(body: Readable, wanted: ImportWanted, option
         const content = join(stagingPath, 'content');
         await receiveArchive(body, archive, (doneBytes) => report(doneBytes, null));
         await mkdir(content);
-        await extractArchive(archive, content, report);
+        const floorBytes = options.settings.Server.min_free_bytes;
+        await extractArchive({ archive, folder: content, floorBytes }, report);
         await rm(archive);
         return await adopt({ content, path, projectId, name: wanted.name }, options);
       });

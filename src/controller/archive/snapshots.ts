@@ -36,6 +36,8 @@ export interface SnapshotsOptions {
   readonly staging: StagingFolders;
   readonly restores: Restores;
   readonly version: string;
+  /** What is to stay free of the disk. */
+  readonly floorBytes: number;
 }
 
 export class Snapshots {
@@ -151,7 +153,7 @@ export class Snapshots {
   async #fill(project: KnownProject, { filename }: Snapshot, staging: string): Promise<void> {
     const source = join(snapshotsFolder(project.path), filename);
     if ((await lstat(source)).isDirectory()) await cp(source, staging, copyOptions);
-    else await extractArchive(source, staging);
+    else await extractArchive({ archive: source, folder: staging, floorBytes: this.#options.floorBytes });
     const topology = await readUpgraded(staging);
     const { auto_close, auto_open, auto_start, name, project_id } = project.entry;
     const entry = canonical<ProjectEntry>({ ...topology.project, auto_close, auto_open, auto_start, name, project_id });

@@ -1,6 +1,7 @@
 /** Draws the built-in symbols: simple figures in a square of 100 units, stretched to the size that a symbol has. The artwork is our own. */
 import { kindSymbols } from '../../emulators/kinds.ts';
 import type { SymbolFigure } from '../../schema/symbol.ts';
+import { pictureOf } from './symbol-icons.ts';
 
 export interface Colours {
   readonly line: string;
@@ -88,8 +89,10 @@ const general: Readonly<Record<string, Content>> = {
   call_manager: ['plate', 'CM'],
   dslam: ['plate', 'DSL'],
   ids: ['plate', 'IDS'],
-  ip_phone: ['plate', 'TEL'],
-  printer: ['plate', 'PRN'],
+  router2: ['disc'],
+  router_cloud: ['cumulus', 'R'],
+  vm: ['screen', 'VM'],
+  template: ['screen', 'T'],
 };
 
 const contents: ReadonlyMap<string, Content> = new Map([
@@ -104,7 +107,8 @@ export function drawSymbol(name: string, size: { readonly width: number; readonl
   const { colours, background } = look;
   const { width, height } = size;
   const [figure, text = ''] = contents.get(name) ?? ['plate'];
-  const drawn = figures[figure](colours, text);
+  const picture = contents.has(name) ? undefined : pictureOf(name);
+  const drawn = picture ?? figures[figure](colours, text);
   const back =
     background === undefined
       ? ''

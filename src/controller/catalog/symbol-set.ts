@@ -1,6 +1,7 @@
 /** The built-in symbols: ids, sizes and themes are those that clients know; the artwork is ours (`symbol-art.ts`). Source: GNS3's set. */
 import { kindSymbols } from '../../emulators/kinds.ts';
 import type { Size } from '../model/symbol.ts';
+import { affinitySize, classicSizes } from '../model/symbol-sizes.ts';
 import { type Colours, drawSymbol } from './symbol-art.ts';
 
 export interface BuiltInSymbol {
@@ -10,31 +11,20 @@ export interface BuiltInSymbol {
   readonly draw: () => string;
 }
 
-/** Clients lay out labels and links from these. */
-const classicSizes: readonly (readonly [width: number, height: number, names: string])[] = [
-  ...kindSymbols.map(({ width, height, name }) => [width, height, name] as const),
-  [65, 59, 'computer'],
-  [66, 45, 'router router_firewall router_netflow voice_router firewall PIX_firewall edge_label_switch_router'],
-  [66, 56, 'gateway iosv_virl label_switch_router optical_router'],
-  [72, 32, 'access_point atm_bridge lightweight_ap wlan_controller'],
-  [51, 48, 'multilayer_switch iosv_l2_virl ids PBX access_server voice_access_server'],
-  [52, 60, 'asa'],
-  [75, 47, 'call_manager'],
-  [50, 53, 'dslam'],
-  [40, 25, 'ip_phone'],
-  [68, 67, 'printer'],
-  [51, 66, 'route_switch_processor'],
-  [70, 50, 'router.awp'],
-  [49, 70, 'server'],
-  [40, 60, 'sip_server'],
-];
 const classicColours: Colours = { line: '#14445f', fill: '#4f9cc4', mark: '#ffffff' };
 
 const shapes = ['square', 'circle'] as const;
 const backgrounds: Readonly<Record<string, string>> = { blue: '#2f6fb2', red: '#b23a3a', gray: '#6b7075', green: '#3d8b4f' };
 /** There are symbols of this colour, but no theme has them as its own. */
 const withoutTheme = 'green';
-const affinitySize: Size = Object.freeze({ width: 60, height: 60 });
+
+/** Files of the Affinity themes that no category has as its own: their names say what is drawn (`symbol-icons.ts`). */
+const affinityNames = [
+  'bug camera camera_dome coffee cog communications conversation dna dna2 dslam factory fingerprint firewall globe grid grid2 health house',
+  'inspect inspect2 inspect3 interconnect ip_phone laptop ldap light_bulb link loadbalancer nas nat2 office optical phone_cloud phone_old',
+  'phone_wireless pinpoint printer rj45 router2 router_cloud satellite satellite_dish scull server server_cluster shield statistics storage',
+  'tablet template tree user vm vrf wifi wlc xml',
+].flatMap((line) => line.split(' '));
 
 /** Category to file: of the classic theme, and of the others. */
 const categories: readonly (readonly [category: string, classic: string, affinity: string])[] = [
@@ -58,7 +48,7 @@ function* classicSymbols(): Generator<[string, BuiltInSymbol]> {
 }
 
 function* affinitySymbols(): Generator<[string, BuiltInSymbol]> {
-  const names = [...new Set(categories.map(([, , name]) => name))];
+  const names = new Set([...categories.map(([, , name]) => name), ...affinityNames]);
   for (const shape of shapes) {
     for (const [colour, background] of Object.entries(backgrounds)) {
       const colours: Colours = { line: '#ffffff', fill: background, mark: '#ffffff' };

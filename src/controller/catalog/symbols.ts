@@ -4,7 +4,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, extname, join, normalize, relative } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
 import { Stream } from '../../api/route.ts';
 import { imageHeadBytes, imageSize } from '../../lib/image-size.ts';
@@ -90,7 +90,7 @@ export class Symbols {
     return size && size.width > 0 && size.height > 0 ? size : fallback().size;
   }
 
-  /** Only the file's name counts. @throws `path_forbidden`, `storage_failed` */
+  /** Only the file's name counts. @throws `path_forbidden`, `body_too_large`, `storage_failed` */
   async write(symbolId: string, source: Readable): Promise<void> {
     source.on('error', () => undefined);
     const name = basename(symbolId);
@@ -99,7 +99,7 @@ export class Symbols {
     if (Buffer.byteLength(name) > longestName) throw refuse('its name is too long');
     const path = join(this.#folder, name);
     if (!(await isReallyBelow(this.#folder, path))) throw refuse('it lies outside the symbols folder');
-    await writeStream(path, source).catch((error: unknown) => {
+    await writeStream(path, Readable.from(atMost(largestBytes, source), { objectMode: false })).catch((error: unknown) => {
       throw storageFailed(error, name);
     });
   }
@@ -118,6 +118,19 @@ export class Symbols {
     const opened = await openRegular(path).catch(() => undefined);
     await opened?.file.close();
     return opened && path;
+  }
+}
+
+/** As of a drawing: pages show each symbol as a whole. */
+const largestBytes = 16 * 2 ** 20;
+
+/** @throws `body_too_large`, from the stream */
+async function* atMost(limit: number, source: Readable): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > limit) throw fault('body_too_large', { limit });
+    yield chunk;
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Transport } from '../../api/transport.ts';
 import type { ComputeApi } from '../../compute/api.ts';
-import type { ComputeObject } from '../../schema/compute.ts';
+import type { ComputeObject, LinkFeature } from '../../schema/compute.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ComputeEntry } from '../model/topology.ts';
 import type { Usage } from './usage.ts';
@@ -40,9 +40,24 @@ export class RegisteredCompute {
     return this.id === localComputeId;
   }
 
+  /** A stock GNS3 compute, as far as it has answered: only computes of ours say whether they have streams. */
+  get isStock(): boolean {
+    const { version, link_streams } = this.#transport.state.capabilities;
+    return version !== null && link_streams === undefined;
+  }
+
+  /** Numbers of its nodes can begin elsewhere than at 0. */
+  get hasNumberRanges(): boolean {
+    return this.#transport.state.capabilities.number_ranges === true;
+  }
+
   /** Links to other computes can go over TCP there. */
   get hasLinkStreams(): boolean {
     return this.#transport.state.capabilities.link_streams === true;
+  }
+
+  hasLinkFeature(feature: LinkFeature): boolean {
+    return this.#transport.state.capabilities.link_features?.includes(feature) ?? false;
   }
 
   /** Of links that go over TCP there; undefined: none. */
@@ -74,7 +89,13 @@ export class RegisteredCompute {
     const { password: _password, ...record } = this.#record;
     const { connected, lastError } = this.#transport.state;
     // A matter between controller and compute.
-    const { link_streams: _streams, link_encryption: _encryption, ...capabilities } = this.#transport.state.capabilities;
+    const {
+      link_features: _features,
+      link_streams: _streams,
+      link_encryption: _encryption,
+      number_ranges: _ranges,
+      ...capabilities
+    } = this.#transport.state.capabilities;
     this.#object ??= canonical<ComputeObject>({
       ...record,
       capabilities,

@@ -1,7 +1,7 @@
 /** Answers of remote computes: what a failure means here, and replies checked before anything relies on them. */
 import { type Fault, fault } from '../../api/faults.ts';
 import { problemsOfReply } from '../../api/validate.ts';
-import type { Capabilities } from '../../schema/compute.ts';
+import { type Capabilities, linkFeatures } from '../../schema/compute.ts';
 import { nodeTypes } from '../../schema/node.ts';
 import type { Static, TSchema } from '../../schema/type.ts';
 
@@ -19,7 +19,8 @@ export function faultOfAnswer({ name, request, status, text }: Refusal): Fault {
   if (status === 400) return fault('compute_bad_request', { request, message: text });
   if (status === 401) return fault('compute_unauthorized', { name });
   if (status === 403) return fault('compute_forbidden', { message });
-  if (status === 404) return fault('compute_route_missing', { request });
+  // GNS3 has no PUT for the NIOs of its switches.
+  if (status === 404 || status === 405) return fault('compute_route_missing', { request });
   if (status === 408 || status === 504) return fault('compute_timeout', { name, request });
   if (status === 409 && exception === 'ImageMissingError' && image !== undefined)
     return fault('image_missing', { image }, { extra: { image } });
@@ -62,14 +63,19 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     return undefined;
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
-  const { version, node_types, platform, link_encryption, link_streams, ...more } = given as Record<string, unknown>;
+  const { version, node_types, platform, link_encryption, link_features, link_streams, number_ranges, ...more } = given as Record<
+    string,
+    unknown
+  >;
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
     // In the compute's own order.
     node_types: Array.isArray(node_types) ? node_types.filter((type) => nodeTypes.includes(type)) : [],
     ...(typeof platform === 'string' && { platform }),
-    ...(link_streams === true && { link_streams }),
+    ...(Array.isArray(link_features) && { link_features: linkFeatures.filter((feature) => link_features.includes(feature)) }),
+    ...(number_ranges === true && { number_ranges }),
+    ...(typeof link_streams === 'boolean' && { link_streams }),
     ...((link_encryption === 'preferred' || link_encryption === 'required') && { link_encryption }),
   };
 }

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher, request, WebSocket } from 'undici';
 import { fault } from '../../api/faults.ts';
+import { ownAgent } from '../../api/own-agent.ts';
 import type { Method } from '../../api/route.ts';
 import { goInClear, isPrivate } from './clear-credentials.ts';
 
@@ -47,10 +48,11 @@ export class RemoteConnections {
   readonly #sockets = new Set<Socket>();
   #loading: Promise<Library> | undefined;
 
-  constructor(address: RemoteAddress) {
+  /** `version`: of the GNS3 API that is spoken. */
+  constructor(address: RemoteAddress, version: string) {
     this.#address = address;
     this.#origin = originOf(address);
-    this.#headers = credentialsOf(address);
+    this.#headers = { ...credentialsOf(address), 'user-agent': ownAgent(version) };
   }
 
   /** `path` is percent-encoded. @throws what the library says */

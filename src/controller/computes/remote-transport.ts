@@ -18,7 +18,7 @@ import { Retry } from '../../lib/retry.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import type { TSchema } from '../../schema/type.ts';
 import { capabilitiesOf, checkReply, faultOfAnswer } from './remote-answers.ts';
-import { type RemoteAddress, RemoteConnections } from './remote-connections.ts';
+import { type RemoteAddress, RemoteConnections, type RemoteRequest } from './remote-connections.ts';
 import { makeEventReader } from './remote-events.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
 import { watchSilence } from './silence.ts';
@@ -36,17 +36,26 @@ const silenceMs = 60_000;
 const promptMs = 1_000;
 
 export interface RemoteTransportOptions {
-  /** Of the GNS3 API that is spoken; the compute must have the same. */
+  /** Of the GNS3 API that is spoken. */
   readonly version: string;
+  /** The compute must have the same; otherwise the same major and minor number. */
+  readonly sameVersion: boolean;
+  readonly warn: (message: string) => void;
   /** Schemas of the replies, by the routes' keys without regular expressions. */
   readonly replies: ReadonlyMap<string, TSchema>;
+}
+
+interface RemoteRequestOptions extends RemoteRequest {
+  /** 0: without a limit, and `signal` may end it. */
+  readonly timeoutMs: number;
+  /** As messages name it. */
+  readonly what: string;
 }
 
 export class RemoteTransport implements Transport<ComputeApi> {
   #state: TransportState = Object.freeze({ connected: false, capabilities: { version: null, node_types: [] }, lastError: null });
   readonly #address: RemoteAddress;
-  readonly #version: string;
-  readonly #replies: RemoteTransportOptions['replies'];
+  readonly #options: RemoteTransportOptions;
   readonly #connections: RemoteConnections;
   readonly #events = new EventStream<ComputeEvent>();
   readonly #states = new EventStream<TransportState>();
@@ -57,11 +66,10 @@ export class RemoteTransport implements Transport<ComputeApi> {
   #hopeless: Error | undefined;
   #closed = false;
 
-  constructor(address: RemoteAddress, { version, replies }: RemoteTransportOptions) {
+  constructor(address: RemoteAddress, options: RemoteTransportOptions) {
+    this.#options = options;
     this.#address = address;
-    this.#version = version;
-    this.#replies = replies;
-    this.#connections = new RemoteConnections(address);
+    this.#connections = new RemoteConnections(address, options.version);
   }
 
   get state(): TransportState {
@@ -82,7 +90,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
   }
 
   async call<K extends KeyOf<ComputeApi>>(key: K, ...[call]: CallArguments<ComputeApi, K>): Promise<ReplyOfKey<ComputeApi, K>> {
-    const schema = this.#replies.get(key);
+    const schema = this.#options.replies.get(key);
     const answer = await this.#call(key, call);
     const text = await answer.body.text();
     // Of a route without a reply nothing is read.
@@ -106,11 +114,11 @@ export class RemoteTransport implements Transport<ComputeApi> {
     return this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
   }
 
-  async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
+  async raw(method: Method, path: string, body?: Readable | Uint8Array, signal?: AbortSignal): Promise<RawAnswer> {
     await this.connect();
     const what = `${method} ${path.replace(/^\/v2\/compute/, '')}`;
     const encoded = path.split('/').map(encodeURIComponent).join('/');
-    const answer = await this.#request(method, encoded, { body: body ?? null, timeoutMs: 0, what });
+    const answer = await this.#request(method, encoded, { body: body ?? null, timeoutMs: 0, what, ...(signal && { signal }) });
     const headers = Object.entries(answer.headers).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join(', ') : (value ?? ''),
@@ -179,8 +187,13 @@ export class RemoteTransport implements Transport<ComputeApi> {
     const given = capabilitiesOf(text);
     if (!given) throw refuse('it is not a server of this API');
     if (given.version === null) throw refuse('it does not say its version');
-    if (stable(given.version) !== stable(this.#version))
-      throw refuse(`its version is ${given.version}, this server has ${this.#version}`);
+    const { version, sameVersion, warn } = this.#options;
+    if (stable(given.version) !== stable(version)) {
+      const difference = `its version is ${given.version}, this server has ${version}`;
+      if (series(given.version) !== series(version)) throw refuse(difference);
+      if (sameVersion) throw refuse(`${difference}, and GNS3 demands the same; same_compute_version = False in [Server] allows it`);
+      warn(`Compute '${this.#address.name}': ${difference}`);
+    }
     return Object.freeze(given);
   }
 
@@ -233,12 +246,13 @@ export class RemoteTransport implements Transport<ComputeApi> {
   async #request(
     method: Method,
     path: string,
-    { body, timeoutMs, what }: { body: string | Readable | Uint8Array | null; timeoutMs: number; what: string },
+    { body, timeoutMs, what, signal }: RemoteRequestOptions,
   ): Promise<Dispatcher.ResponseData> {
     let answer: Dispatcher.ResponseData;
     try {
       answer = await this.#connections.request(method, path, {
         body,
+        ...(signal && { signal }),
         ...(timeoutMs > 0 && { signal: AbortSignal.timeout(timeoutMs) }),
       });
     } catch (error) {
@@ -253,6 +267,11 @@ export class RemoteTransport implements Transport<ComputeApi> {
   #unreachable(what: string, reason: string, cause?: unknown): Fault {
     return fault('compute_unreachable', { name: this.#address.name, request: what, reason }, { cause });
   }
+}
+
+/** Major and minor number. */
+function series(version: string): string {
+  return version.split('.', 2).join('.');
 }
 
 /** Versions are compared without what follows the first dash. */

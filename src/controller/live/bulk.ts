@@ -132,7 +132,7 @@ function endOf({ ref, node_id, ...end }: BulkEnd, ids: ReadonlyMap<string, strin
 }
 
 /** The same failure, with its place in the request. */
-function placed(error: Fault, place: string): Fault {
+export function placed(error: Fault, place: string): Fault {
   return new Fault(error.code, `${place}: ${error.message}`, { cause: error.cause, extra: error.extra });
 }
 

@@ -14,6 +14,14 @@ export interface AnnouncementOptions {
   readonly entry: () => ProjectEntry;
 }
 
+/** The settings of a project that a compute is sent. */
+export function computeSettings(
+  { variables, replicate_link_state }: ProjectEntry,
+  compute: RegisteredCompute,
+): Pick<ProjectEntry, 'variables'> & Partial<Pick<ProjectEntry, 'replicate_link_state'>> {
+  return { variables, ...(compute.hasLinkFeature('link_state') && { replicate_link_state }) };
+}
+
 export class ComputeAnnouncements {
   readonly #options: AnnouncementOptions;
   readonly #announced = new Map<RegisteredCompute, Promise<void>>();
@@ -54,10 +62,17 @@ export class ComputeAnnouncements {
     );
   }
 
-  async #announce({ isLocal, transport }: RegisteredCompute): Promise<void> {
-    const { folder, log, entry } = this.#options;
-    const { name, project_id, variables } = entry();
-    const body = { name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }) };
+  async #announce(compute: RegisteredCompute): Promise<void> {
+    const { computes, folder, log, entry } = this.#options;
+    const { isLocal, transport } = compute;
+    await transport.connect().catch(() => undefined);
+    const number_from = computes.numberFrom(compute);
+    const { name, project_id } = entry();
+    const { variables, ...others } = computeSettings(entry(), compute);
+    const body = {
+      ...{ name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }), ...others },
+      ...(number_from !== undefined && { number_from }),
+    };
     try {
       await transport.send('POST /v2/compute/projects', { body });
     } catch (error) {

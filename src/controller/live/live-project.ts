@@ -10,6 +10,7 @@ import type { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import type { Symbols } from '../catalog/symbols.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -17,11 +18,11 @@ import { toProjectEntry } from '../log/actions/project-rules.ts';
 import { type Captured, type OpenedLog, ProjectLog } from '../log/project-log.ts';
 import { type ProjectState, topologyOf } from '../log/project-state.ts';
 import type { LogRecord, ProjectChange } from '../log/records.ts';
-import type { ComputeEntry, ProjectEntry, Topology } from '../model/topology.ts';
+import type { ComputeEntry, LinkEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
 import { ProjectCaptures } from './captures/project-captures.ts';
-import { ComputeAnnouncements } from './compute-announcements.ts';
+import { ComputeAnnouncements, computeSettings } from './compute-announcements.ts';
 import { removeUnusedPictures } from './drawings/pictures.ts';
 import { ProjectDrawings } from './drawings/project-drawings.ts';
 import { noticesOf } from './history/missed-notices.ts';
@@ -186,6 +187,8 @@ export class LiveProject {
 
   /** What a listener missed that has received everything up to `since`. */
   async missed(since: number): Promise<Missed> {
+    // A change whose notices are being sent counts as over, or the listener would receive them twice.
+    this.#notices.flush();
     const { seq } = this;
     if (since > seq) return 'unknown';
     const records = await this.#log.recordsAfter(since);
@@ -224,14 +227,11 @@ export class LiveProject {
         return undefined;
       };
       await this.changes.commitAll([{ change, apply }]);
-      const { variables } = entry;
-      if (isDeepStrictEqual(variables, was.variables)) return;
-      await forEachBounded(this.usedComputes(), concurrency, (compute) =>
-        compute.transport.send('PUT /v2/compute/projects/{project_id}', {
-          path: { project_id: this.projectId },
-          body: { variables },
-        }),
-      );
+      await forEachBounded(this.usedComputes(), concurrency, async (compute) => {
+        const body = computeSettings(entry, compute);
+        if (isDeepStrictEqual(body, computeSettings(was, compute))) return;
+        await compute.transport.send('PUT /v2/compute/projects/{project_id}', { path: { project_id: this.projectId }, body });
+      });
     });
   }
 
@@ -258,6 +258,7 @@ export class LiveProject {
     await this.#log
       .writeSnapshot()
       .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
+    this.#notices.flush();
     await this.#log.close();
   }
 
@@ -273,10 +274,12 @@ export class LiveProject {
 
   /** Listeners are sent all nodes, links and drawings. */
   async #restore(state: ProjectState): Promise<void> {
-    const nodes = [...state.nodes.values()].map((entry) => this.nodes.add(entry));
+    const nodes = await mapInTurns(state.nodes.values(), (entry) => this.nodes.add(entry));
     await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
-    const links = [...state.links.values()].filter((entry) => this.#addLink(entry.link_id, () => this.linkOperations.add(entry)));
-    await forEachBounded(links, concurrency, async ({ link_id }) => {
+    const links = await mapInTurns(state.links.values(), (entry) => this.#addLink(entry) && entry);
+    await forEachBounded(links, concurrency, async (entry) => {
+      if (!entry) return;
+      const { link_id } = entry;
       await this.linkRecovery.restore(link_id, state.udpPorts.get(link_id));
       this.notify('link.created', this.links.get(link_id));
     });
@@ -287,11 +290,11 @@ export class LiveProject {
     });
   }
 
-  #addLink(linkId: string, add: () => boolean): boolean {
-    const isAdded = add();
+  #addLink(entry: LinkEntry): boolean {
+    const isAdded = this.linkOperations.add(entry);
     if (!isAdded)
       this.notify('log.warning', {
-        message: `The link ${linkId} was left out: a node of it does not exist, or a port has another link`,
+        message: `The link ${entry.link_id} was left out: a node of it does not exist, or a port has another link`,
       });
     return isAdded;
   }

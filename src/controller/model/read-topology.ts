@@ -7,6 +7,7 @@ import { mapInTurns } from '../../lib/turns.ts';
 import { projectDefaults } from '../../schema/project.ts';
 import { canonical } from './canonical.ts';
 import { linkFromFile } from './link-file.ts';
+import { projectFromFile } from './project-file.ts';
 import { type ProjectEntry, type Topology, toDrawingEntry, toLinkEntry, toNodeEntry, topologyRevision } from './topology.ts';
 import { checkFile, listedEntry, picturesIn, type TopologyFile } from './topology-file.ts';
 import { readInThread, type Task } from './topology-reader.ts';
@@ -96,7 +97,7 @@ class Building {
   readonly #lists: Partial<Record<keyof FileLists, unknown[]>> = {};
 
   constructor({ topology: _topology, revision: _revision, type: _type, version: _version, ...project }: TopologyFile) {
-    this.#project = canonical({ ...projectDefaults, ...project }) as ProjectEntry;
+    this.#project = canonical({ ...projectDefaults, ...projectFromFile(project) }) as ProjectEntry;
   }
 
   async add(list: keyof FileLists, entries: readonly unknown[]): Promise<void> {

@@ -12,6 +12,8 @@ import { NodeCreate } from '../../schema/node.ts';
 import { projectDefaults } from '../../schema/project.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
+import { noConsoleOf } from './no-console.ts';
+import { projectFromFile } from './project-file.ts';
 import { storedProjectFields } from './stored.ts';
 import { type ProjectEntry, topologyRevision } from './topology.ts';
 import { upgradeFrom1x } from './upgrades/from-1x.ts';
@@ -75,7 +77,7 @@ export async function checkFile(bytes: Buffer, name: string): Promise<CheckedFil
  */
 export function listedEntry(bytes: Buffer, name: string): ProjectEntry {
   const { raw } = parseFile(bytes, name);
-  const { name: own, project_id, ...fields } = raw;
+  const { name: own, project_id, ...fields } = projectFromFile(raw);
   if (typeof project_id !== 'string' || !isUuid(project_id) || typeof own !== 'string' || own === '') {
     throw fault('project_damaged', { name, reason: 'it has no name or no id' });
   }
@@ -128,6 +130,6 @@ function tolerateNode(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const { appliance_id, ...rest } = node as Record<string, unknown>;
   if (appliance_id !== undefined && rest.template_id === undefined) rest.template_id = appliance_id;
-  if (rest.console_type === null) rest.console_type = 'none';
+  if (rest.console_type === null) rest.console_type = noConsoleOf(rest.node_type);
   return rest;
 }

@@ -1,15 +1,16 @@
 /** The text of a project file: keys sorted, four spaces. Made in slices, so that a large project does not hold up requests. */
 import { linkToFile } from './link-file.ts';
+import { projectToFile } from './project-file.ts';
 import { type Topology, topologyRevision } from './topology.ts';
 
 /** Time after which other work gets a turn, milliseconds. */
 const sliceMs = 5;
 
-/** `topology` holds canonical values only (sorted keys), as everything of a project does. */
-export async function topologyText(topology: Topology, version: string): Promise<Buffer> {
+/** In pieces, which need not be copied into one. `topology` holds canonical values only (sorted keys), as everything of a project does. */
+export async function topologyText(topology: Topology, version: string): Promise<Buffer[]> {
   const writer = new SlicedWriter();
   const fields: Record<string, unknown> = {
-    ...topology.project,
+    ...projectToFile(topology.project),
     revision: topologyRevision,
     type: 'topology',
     version,
@@ -58,9 +59,9 @@ class SlicedWriter {
     this.#sliceEnds = performance.now() + sliceMs;
   }
 
-  end(): Buffer {
+  end(): Buffer[] {
     this.#flush();
-    return Buffer.concat(this.#done);
+    return this.#done;
   }
 
   #flush(): void {

@@ -1,11 +1,13 @@
 /** What a project holds, in the form of its file (`.gns3`, revision 9). Source: GNS3's format. */
 import type { DrawingInput } from '../../schema/drawing.ts';
-import type { Filters } from '../../schema/filter.ts';
+import { type Filters, numbersFirst } from '../../schema/filter.ts';
 import type { LinkEnd, LinkInput } from '../../schema/link.ts';
 import type { Label, Node, NodeCreate } from '../../schema/node.ts';
 import type { Project } from '../../schema/project.ts';
 import type { Static } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
+import { defaultSymbol } from './symbol.ts';
+import { builtInSize } from './symbol-sizes.ts';
 
 export const topologyRevision = 9;
 
@@ -38,7 +40,9 @@ export interface ComputeEntry {
   readonly protocol: 'http' | 'https';
 }
 /** The project's own fields in the file. */
-export type ProjectEntry = Readonly<Omit<Project, 'filename' | 'name' | 'path' | 'status'> & { name: string }>;
+export type ProjectEntry = Readonly<
+  Omit<Project, 'filename' | 'name' | 'path' | 'replicate_link_state' | 'status'> & { name: string; replicate_link_state: boolean }
+>;
 
 export interface Topology {
   readonly project: ProjectEntry;
@@ -50,6 +54,7 @@ export interface Topology {
 
 /** The stored part of a node object, or of what stands in a file, with defaults for what is missing. */
 export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
+  const size = builtInSize(node.symbol ?? defaultSymbol);
   return canonical<NodeEntry>({
     compute_id: node.compute_id,
     console: node.console ?? null,
@@ -57,7 +62,7 @@ export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
     console_type: node.console_type ?? null,
     custom_adapters: node.custom_adapters ?? [],
     first_port_name: node.first_port_name ?? null,
-    height: node.height ?? 59,
+    height: node.height ?? size.height,
     label: node.label ?? { text: node.name },
     locked: node.locked ?? false,
     name: node.name,
@@ -66,9 +71,9 @@ export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
     port_name_format: node.port_name_format ?? 'Ethernet{0}',
     port_segment_size: node.port_segment_size ?? 0,
     properties: node.properties ?? {},
-    symbol: node.symbol ?? ':/symbols/computer.svg',
+    symbol: node.symbol ?? defaultSymbol,
     template_id: node.template_id ?? null,
-    width: node.width ?? 65,
+    width: node.width ?? size.width,
     x: node.x ?? 0,
     y: node.y ?? 0,
     z: node.z ?? 1,
@@ -79,7 +84,7 @@ export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
 export function toLinkEntry(link: Static<typeof LinkInput>): LinkEntry | undefined {
   if (link.link_id === undefined || link.nodes?.length !== 2) return undefined;
   return canonical<LinkEntry>({
-    filters: (link.filters ?? {}) as Filters,
+    filters: numbersFirst((link.filters ?? {}) as Filters),
     link_id: link.link_id,
     link_style: link.link_style ?? {},
     nodes: link.nodes,

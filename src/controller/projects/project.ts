@@ -70,8 +70,10 @@ export class KnownProject {
 
   /** The object of the API, frozen. */
   get object(): Readonly<ProjectObject> {
+    const { replicate_link_state, ...entry } = this.#entry;
     this.#object ??= assemble<ProjectObject>({
-      ...this.#entry,
+      ...entry,
+      ...(replicate_link_state && { replicate_link_state }),
       filename: this.filename,
       path: this.path,
       status: this.isOpen ? 'opened' : 'closed',

@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
 import { type Route, route } from '../../api/route.ts';
+import { CaptureFile } from '../../schema/capture.ts';
+import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
+import { deleteCaptureFile, listCaptureFiles, readCaptureFile } from '../projects/capture-files.ts';
 import { readFile, readNodeFile, writeFile, writeNodeFile } from '../projects/project-files.ts';
 
 export function fileRoutes({ projects }: Controller): Route[] {
@@ -26,6 +29,21 @@ export function fileRoutes({ projects }: Controller): Route[] {
       'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
       { summary: 'Write a file of a node on its compute; folders are made', empty: true, raw: true, status: 201 },
       async ({ path, stream }) => writeNodeFile(await live(path), { nodeId: path.node_id, path: path.path }, stream ?? none()),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/captures',
+      { summary: 'List the capture files of a project, the newest first', reply: Type.Array(CaptureFile), own: true },
+      async ({ path }) => listCaptureFiles(await live(path)),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/captures/{capture_file_name}',
+      { summary: 'Read a capture file, also of a remote compute', replyType: 'application/vnd.tcpdump.pcap', own: true },
+      async ({ path }) => readCaptureFile(await live(path), path.capture_file_name),
+    ),
+    route(
+      'DELETE /v2/projects/{project_id}/captures/{capture_file_name}',
+      { summary: 'Delete a capture file', status: 204, own: true },
+      async ({ path }) => deleteCaptureFile(await live(path), path.capture_file_name),
     ),
   ];
 }

@@ -1,11 +1,12 @@
 import { type Route, route } from '../../api/route.ts';
-import { Bulk, BulkCreate, BulkUpdate } from '../../schema/bulk.ts';
+import { Bulk, BulkCreate, BulkDelete, BulkUpdate } from '../../schema/bulk.ts';
 import { Name, named } from '../../schema/common.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { makeAll, placeAll } from '../live/bulk.ts';
+import { deleteAll } from '../live/bulk-delete.ts';
 import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -88,6 +89,11 @@ export function projectRoutes(controller: Controller): Route[] {
       'PUT /v2/projects/{project_id}/bulk',
       { summary: 'Move nodes and drawings at once, all or none, as one step', body: BulkUpdate, status: 204, own: true },
       ({ path, body }) => projects.get(path.project_id).change((live) => placeAll(live, body)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/bulk/delete',
+      { summary: 'Delete nodes, links and drawings at once, all or none, as one step', body: BulkDelete, status: 204, own: true },
+      ({ path, body }) => projects.get(path.project_id).changeAlone((live) => deleteAll(live, body)),
     ),
   ];
 }

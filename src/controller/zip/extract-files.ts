@@ -3,57 +3,52 @@
  * and written in one go each, which takes a tenth of the time that streams take.
  */
 import { closeSync, createWriteStream, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
-import { mkdir, stat, statfs, symlink } from 'node:fs/promises';
+import { mkdir, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { fault, isFault } from '../../api/faults.ts';
+import { DiskFloor, DiskFloorError } from '../../lib/disk-floor.ts';
 import { ForeignReferenceError } from '../../lib/disk-image/image.ts';
 import { checkArrival } from '../../lib/disk-image/references.ts';
 import { leadsBelow } from '../../lib/inside.ts';
 import { type ArchiveEntry, listEntries, projectEntry, refuseArchive } from './archive-entries.ts';
-import type { OnBytes } from './extract.ts';
+import type { ExtractTask, OnBytes } from './extract.ts';
 import { deflated, openUnpacked, stored } from './unpack.ts';
-
-/** Stays free whatever is imported: existing projects must remain writable. */
-const reserveBytes = 64 * 1024 * 1024;
 
 /** No header of a disk image that refers to something is shorter. */
 const smallestImageBytes = 72;
 
-/** @throws archive_invalid, storage_failed */
-export async function extractHere(archive: string, folder: string, onBytes: OnBytes): Promise<void> {
+/** @throws archive_invalid, disk_floor, storage_failed */
+export async function extractHere({ archive, folder, floorBytes }: ExtractTask, onBytes: OnBytes): Promise<void> {
   try {
     const zip = await openPromise(archive, { lazyEntries: true, autoClose: false, strictFileNames: true });
     try {
-      await extractAll(zip, { archive, folder, onBytes });
+      await extractAll(zip, { archive, folder, floorBytes, onBytes });
     } finally {
       zip.close();
     }
   } catch (error) {
     if (isFault(error)) throw error;
+    if (error instanceof DiskFloorError) throw fault('disk_floor', { reason: error.message }, { cause: error });
     const { code, message } = error as NodeJS.ErrnoException;
     if (code?.startsWith('E') && !code.startsWith('ERR_')) throw fault('storage_failed', { reason: message }, { cause: error });
     refuseArchive(message, error);
   }
 }
 
-interface Extracting {
-  readonly archive: string;
-  readonly folder: string;
+interface Extracting extends ExtractTask {
   readonly onBytes: OnBytes;
 }
 
-async function extractAll(zip: ZipFile, { archive, folder, onBytes }: Extracting): Promise<void> {
+async function extractAll(zip: ZipFile, { archive, folder, floorBytes, onBytes }: Extracting): Promise<void> {
   const entries = await listEntries(zip, (await stat(archive)).size);
   if (!entries.some(({ path, kind }) => path === projectEntry && kind === 'file'))
     refuseArchive(`there is no ${projectEntry} in it`);
   const totalBytes = entries.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
-  const { bavail, bsize } = await statfs(folder);
-  if (totalBytes + reserveBytes > bavail * bsize)
-    throw fault('storage_failed', { reason: `it needs ${totalBytes} bytes, and there is not so much space left` });
+  await new DiskFloor([folder], floorBytes).check(totalBytes);
   const small = new SmallFiles(zip, archive, folder);
   let doneBytes = 0;
   try {

@@ -4,14 +4,13 @@ import { isFault } from '../../api/faults.ts';
 import type { ExtractTask, Report } from './extract.ts';
 import { extractHere } from './extract-files.ts';
 
-const { archive, folder } = workerData as ExtractTask;
 const report = (message: Report): void => parentPort?.postMessage(message);
 /** Between two reports of what was done, milliseconds. */
 const everyMs = 50;
 let reportedAt = 0;
 
 try {
-  await extractHere(archive, folder, (doneBytes, totalBytes) => {
+  await extractHere(workerData as ExtractTask, (doneBytes, totalBytes) => {
     if (doneBytes < totalBytes && performance.now() - reportedAt < everyMs) return;
     reportedAt = performance.now();
     report({ what: 'bytes', doneBytes, totalBytes });

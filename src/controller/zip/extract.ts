@@ -10,6 +10,8 @@ export type OnBytes = (doneBytes: number, totalBytes: number) => void;
 export interface ExtractTask {
   readonly archive: string;
   readonly folder: string;
+  /** Of its disk: what is to stay free. */
+  readonly floorBytes: number;
 }
 export type Report =
   | { readonly what: 'bytes'; readonly doneBytes: number; readonly totalBytes: number }
@@ -19,9 +21,8 @@ export type Report =
 /** The thread ends as soon as it has reported; this is for one that hangs. */
 const endLimitMs = 10_000;
 
-/** @throws archive_invalid, storage_failed */
-export async function extractArchive(archive: string, folder: string, onBytes: OnBytes = () => undefined): Promise<void> {
-  const workerData: ExtractTask = { archive, folder };
+/** @throws archive_invalid, disk_floor, storage_failed */
+export async function extractArchive(workerData: ExtractTask, onBytes: OnBytes = () => undefined): Promise<void> {
   const worker = new Worker(new URL('./extract-thread.ts', import.meta.url), { workerData, execArgv: [] });
   const exited = new Promise((resolve) => worker.once('exit', resolve));
   try {

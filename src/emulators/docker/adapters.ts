@@ -71,6 +71,17 @@ async function moveInto({ interface: tap, adapter, mac, containerPid }: AdapterF
   await succeed(tap, nsenter, [`--net=/proc/${containerPid}/ns/net`, ip, 'link', 'set', 'dev', name, 'up']);
 }
 
+/** Shows the container that the cable is in or out. @throws tool_missing, interface_unavailable */
+export async function setCarrier(
+  { adapter, containerPid }: Pick<AdapterFacts, 'adapter' | 'containerPid'>,
+  up: boolean,
+): Promise<void> {
+  const name = `eth${adapter}`;
+  const [ip, nsenter] = await Promise.all([requireProgram('ip', 'iproute2'), requireProgram('nsenter', 'util-linux')]);
+  const set = [ip, 'link', 'set', 'dev', name, 'carrier', up ? 'on' : 'off'];
+  await succeed(name, nsenter, [`--net=/proc/${containerPid}/ns/net`, ...set]);
+}
+
 async function succeed(tap: string, program: string, args: readonly string[]): Promise<void> {
   const { code, reason } = await runTool(program, args, { timeoutMs: ipLimitMs });
   if (code !== 0) throw fault('interface_unavailable', { interface: tap, reason });

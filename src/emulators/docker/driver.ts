@@ -58,7 +58,8 @@ export function dockerDriver(host: Host): Driver {
     update: async (current, changes, { nodeId }) => ({ ...changedDocker(asDocker(current), changes, nodeId) }),
     present: (properties, nodeId = '') => {
       const { containerId, aux } = known.get(nodeId) ?? { containerId: null, aux: null };
-      return { ...properties, container_id: containerId, aux: aux ?? properties.aux };
+      const { custom_adapters: _ofRequests, ...shown } = asDocker(properties);
+      return { ...shown, ...(containerId !== null && { container_id: containerId }), aux: aux ?? shown.aux };
     },
     async start(node) {
       const body = await bodyOf(facilities, asDocker(node.properties), placeOf(node));

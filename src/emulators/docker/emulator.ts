@@ -9,7 +9,7 @@ import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
 import type { ConsoleSource, Emulator, Ending, NodeView, ScreenSource } from '../driver.ts';
 import type { PortProcesses } from '../port-processes/port-processes.ts';
-import type { AdapterFacts } from './adapters.ts';
+import { type AdapterFacts, setCarrier } from './adapters.ts';
 import { Bridge } from './bridge.ts';
 import type { ContainerState, DockerEngine } from './engine.ts';
 import { openPort, openShell } from './exec.ts';
@@ -117,7 +117,9 @@ export class DockerEmulator implements Emulator {
     return this.#parts.adapters.spec(adapter);
   }
 
-  async setCarrier(): Promise<void> {}
+  setCarrier(adapter: number, up: boolean): Promise<void> {
+    return setCarrier({ adapter, containerPid: this.#parts.pid }, up);
+  }
 
   console(): ConsoleSource | ScreenSource | undefined {
     const { node, hasScreenSocket } = this.#parts;

@@ -1,6 +1,6 @@
 /** Tools that read hostile files, on a server that is root: what they are and what they reach, asked from inside. */
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -78,4 +78,52 @@ test('a file that several use at once is returned when the last one has ended', 
 test('without another user it runs as the server', async () => {
   settings = { ...settings, Server: { ...settings.Server, run_as: 'root' } };
   assert.equal((await sh('id -u')).stdout.trim(), String(process.getuid?.()));
+});
+
+test('a link that an emulator put in place of a file lends nothing, nor does one that replaces a folder while the tool runs', {
+  skip: needsRoot,
+}, async () => {
+  const secret = await file('secret', 0o600);
+  const node = join(folder, 'node');
+  await mkdir(join(node, 'inner'), { recursive: true });
+  await symlink(secret, join(node, 'disk'));
+  await writeFile(join(node, 'inner', 'disk'), '', { mode: 0o600 });
+  await chown(node, user, user);
+  await assert.rejects(sh('true', { writes: [join(node, 'disk')] }), { name: 'Fault', message: /node\/disk is a symbolic link/ });
+  await assert.rejects(tools.giveFile(join(node, 'disk')), { message: /node\/disk is a symbolic link/ });
+  assert.equal(await ownerOf(secret), 0);
+  // While it is lent, its folder is replaced by one that leads elsewhere: the file is returned, not what has its name by then.
+  const began = join(folder, 'began');
+  await mkdir(began);
+  await chmod(began, 0o777);
+  const waiting = sh(`touch ${began}/x; while [ ! -e ${began}/go ]; do sleep 0.02; done`, {
+    writes: [join(node, 'inner', 'disk'), began],
+  });
+  while ((await readdir(began)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await rename(join(node, 'inner'), join(node, 'moved'));
+  await mkdir(join(node, 'inner'));
+  await writeFile(join(node, 'inner', 'disk'), '');
+  await chown(join(node, 'inner', 'disk'), user, user);
+  await writeFile(join(began, 'go'), '');
+  await waiting;
+  assert.deepEqual(await Promise.all(['moved', 'inner'].map((name) => ownerOf(join(node, name, 'disk')))), [0, user]);
+});
+
+test('a file that was lent when the server was killed is returned by the next one; one given for good stays', {
+  skip: needsRoot,
+}, async () => {
+  const [path, given, busy] = [await file('cut off', 0o600), await file('given', 0o600), join(folder, 'busy')];
+  await mkdir(busy);
+  await chmod(busy, 0o777);
+  const waiting = sh(`touch ${busy}/x; while [ ! -e ${busy}/go ]; do sleep 0.02; done`, { writes: [path, given, busy] });
+  while ((await readdir(busy)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await tools.giveFile(given);
+  assert.deepEqual(await Promise.all([path, given].map(ownerOf)), [user, user]);
+  // The first one never comes to return it, as far as the second one sees.
+  const next = new ConfinedTools(() => settings);
+  await next.recover();
+  assert.deepEqual(await Promise.all([path, given].map(ownerOf)), [0, user]);
+  await writeFile(join(busy, 'go'), '');
+  await waiting;
+  assert.deepEqual(await Promise.all([path, given].map(ownerOf)), [0, user]);
 });

@@ -3,13 +3,12 @@
  * a file that is closed to it belongs to it meanwhile.
  */
 import { randomUUID } from 'node:crypto';
-import { lchown, realpath, rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KeyedMutex } from '../../lib/mutex.ts';
 import { runTool, type ToolResult } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { openFolders, withOpenFolders } from './confinement/open-folders.ts';
-import { allows } from './file-access.ts';
+import { LentFiles } from './lent-files.ts';
 import { commandAs, findRunAs, own, type RunAs } from './run-as.ts';
 
 export interface ConfinedToolOptions {
@@ -20,27 +19,31 @@ export interface ConfinedToolOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-interface Loan {
-  users: number;
-  /** Whose the file was; absent when it was not changed. */
-  owner?: { readonly uid: number; readonly gid: number };
-}
-
 /** Far more than an image needs: a header can ask for any amount. */
 const addressSpaceBytes = 8 * 2 ** 30;
 
 export class ConfinedTools {
   readonly #settings: () => Settings;
-  readonly #loans = new Map<string, Loan>();
-  readonly #lending = new KeyedMutex();
+  readonly #lent: LentFiles;
+  #recovery: Promise<void> | undefined;
   /** By the value of `run_as`: finding a user asks its databases. */
   #runAs: { readonly name: string; readonly found: Promise<RunAs | undefined> } | undefined;
 
   constructor(settings: () => Settings) {
     this.#settings = settings;
+    this.#lent = new LentFiles(join(settings().dataDirectory, 'state', 'lent-files.json'));
   }
 
-  /** As `runTool`. @throws run_as_failed */
+  /** Returns what a server lent to a tool when it was killed. Done once; never rejects. */
+  recover(): Promise<void> {
+    this.#recovery ??= this.#user().then(
+      (runAs) => runAs && this.#lent.recover(runAs),
+      () => undefined,
+    );
+    return this.#recovery;
+  }
+
+  /** As `runTool`. @throws run_as_failed, path_forbidden */
   async run(
     program: string,
     args: readonly string[],
@@ -52,16 +55,14 @@ export class ConfinedTools {
     const limited = commandAs(runAs, program, args, [`--as=${addressSpaceBytes}`]);
     const stage = join(this.#settings().runtimeDirectory, `tool-${randomUUID()}`);
     const lent = [...reads.map((path) => ({ path, need: 0o4 })), ...writes.map((path) => ({ path, need: 0o6 }))];
-    const made: string[] = [];
+    const ids: (string | undefined)[] = [];
+    await this.recover();
     try {
-      for (const { path, need } of lent) {
-        made.push(path);
-        await this.#lend(runAs, path, need);
-      }
+      for (const { path, need } of lent) ids.push(await this.#lent.lend(runAs, path, need));
       const command = withOpenFolders(await openFolders(runAs, [program, ...reads, ...writes], stage), limited);
       return await runTool(command.program, command.args, options);
     } finally {
-      for (const path of made) await this.#restoreOwner(path);
+      for (const id of ids) if (id !== undefined) await this.#lent.restoreOwner(id);
       await rm(stage, { recursive: true, force: true });
     }
   }
@@ -70,6 +71,19 @@ export class ConfinedTools {
   async give(folder: string): Promise<void> {
     const runAs = await this.#user();
     if (runAs !== undefined) await own(runAs, [folder]);
+  }
+
+  /** Makes a folder that was given, with all that is in it, the server's again: from then on nothing in it changes. @throws run_as_failed */
+  async reclaim(folder: string): Promise<void> {
+    const server = { user: 'root', uid: String(process.geteuid?.()), gid: String(process.getegid?.()) };
+    if ((await this.#user()) !== undefined) await own(server, [folder]);
+  }
+
+  /** Gives a file to the user of emulators for good, also when a tool uses it now. @throws run_as_failed, path_forbidden */
+  async giveFile(path: string): Promise<void> {
+    const runAs = await this.#user();
+    await this.recover();
+    if (runAs !== undefined) await this.#lent.give(runAs, path);
   }
 
   #user(): Promise<RunAs | undefined> {
@@ -83,29 +97,5 @@ export class ConfinedTools {
       this.#runAs = undefined;
     });
     return found;
-  }
-
-  /** A path that does not exist is left for the program to complain about. */
-  #lend(runAs: RunAs, path: string, need: number): Promise<void> {
-    return this.#lending.run(path, async () => {
-      const loan: Loan = this.#loans.get(path) ?? { users: 0 };
-      this.#loans.set(path, loan);
-      loan.users += 1;
-      const file = await realpath(path).catch(() => undefined);
-      const facts = file === undefined ? undefined : await stat(file);
-      if (file === undefined || facts === undefined || allows(runAs, facts, need)) return;
-      loan.owner ??= { uid: facts.uid, gid: facts.gid };
-      await lchown(file, Number(runAs.uid), Number(runAs.gid));
-    });
-  }
-
-  #restoreOwner(path: string): Promise<void> {
-    return this.#lending.run(path, async () => {
-      const loan = this.#loans.get(path);
-      if (loan === undefined || --loan.users > 0) return;
-      this.#loans.delete(path);
-      const file = loan.owner && (await realpath(path).catch(() => undefined));
-      if (loan.owner && file !== undefined) await lchown(file, loan.owner.uid, loan.owner.gid);
-    });
   }
 }

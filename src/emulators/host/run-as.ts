@@ -135,7 +135,7 @@ export async function requireReach(runAs: RunAs, { written, read, table }: Wante
 }
 
 /** Links are changed themselves, never what they lead to. @throws run_as_failed */
-export async function own({ user, uid, gid }: RunAs, paths: readonly string[]): Promise<void> {
+export async function own({ user, uid, gid }: Pick<RunAs, 'user' | 'uid' | 'gid'>, paths: readonly string[]): Promise<void> {
   const { code, reason } = await runTool('chown', ['-R', '-h', '-P', `${uid}:${gid}`, '--', ...paths], { timeoutMs: toolLimitMs });
   if (code !== 0) throw fault('run_as_failed', { reason: `files could not be given to the user ${user}: ${reason}` });
 }

@@ -38,6 +38,7 @@ export const natKind: Kind = {
   ...uplinkFacts,
   lab: { generated: ['ports_mapping'] },
   needsVmCompute: true,
+  hasFolder: () => undefined,
   programs: [
     {
       name: 'passt',

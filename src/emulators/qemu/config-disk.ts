@@ -4,13 +4,14 @@
  * a start, and after each run the zip is made anew. The tools are those of the package mtools; without them the disk is attached as it is.
  */
 import { constants, createWriteStream } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
+import { openedPath, openFolder } from '../host/guarded-file.ts';
 import type { Binaries } from './binaries.ts';
 
 const diskName = 'config.img';
@@ -70,15 +71,16 @@ export class ConfigDisk {
   /** After a run: writes what is on the disk into the zip. Never rejects. */
   async export(): Promise<void> {
     if ((await changedAt(this.file)) === undefined || !(await this.#hasTools())) return;
-    await this.#inScratch(async (folder) => {
+    await this.#inScratch(async (folder, opened) => {
       const files = join(folder, 'files');
       await mkdir(files);
       const copied = await this.#tool('mcopy', folder, ['-s', '-n', '-Q', '-i', await onPartition(this.file), '::*', files]);
-      const names = await filesBelow(files);
+      await this.#tools.reclaim(opened);
+      const names = await filesBelow(join(opened, 'files'));
       if (names.length === 0) return rm(this.#zip, { force: true });
       if (copied !== '') this.#warn(`not all of its config disk could be read: ${copied}`);
-      await pack(files, names, join(folder, zipName));
-      await rename(join(folder, zipName), this.#zip);
+      await pack(join(opened, 'files'), names, join(opened, zipName));
+      await rename(join(opened, zipName), this.#zip);
     }).catch((error: Error) => this.#warn(`its config disk was not written to ${zipName}: ${error.message}`));
   }
 
@@ -87,11 +89,11 @@ export class ConfigDisk {
   }
 
   async #makeAnew(template: string | undefined, withContent: boolean): Promise<void> {
-    await this.#inScratch(async (folder) => {
+    await this.#inScratch(async (folder, opened) => {
       const disk = join(folder, diskName);
       if (template === undefined) await this.#format(disk);
       else await copyFile(template, disk);
-      if (withContent) await this.#fill(disk, join(folder, 'files'));
+      if (withContent) await this.#fill(disk, opened);
       await rename(disk, this.file);
     });
   }
@@ -105,9 +107,10 @@ export class ConfigDisk {
     if (failed !== '') throw new Error(failed);
   }
 
-  async #fill(disk: string, files: string): Promise<void> {
-    await unpack(this.#zip, files);
-    const names = (await readdir(files)).map((name) => join(files, name));
+  async #fill(disk: string, opened: string): Promise<void> {
+    await this.#tools.reclaim(opened);
+    await unpack(this.#zip, join(opened, 'files'));
+    const names = (await readdir(join(opened, 'files'))).map((name) => join(dirname(disk), 'files', name));
     if (names.length === 0) return;
     const failed = await this.#tool('mcopy', dirname(disk), ['-s', '-o', '-Q', '-i', await onPartition(disk), ...names, '::/']);
     if (failed !== '') throw new Error(failed);
@@ -131,11 +134,15 @@ export class ConfigDisk {
     this.#node.warn(`${this.#node.name}: ${what}`);
   }
 
-  async #inScratch<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  /** `opened`: the same folder for the server, which must not follow a link that an emulator puts in its place. */
+  async #inScratch<T>(work: (folder: string, opened: string) => Promise<T>): Promise<T> {
     const folder = await mkdtemp(join(this.#node.directory, '.config-'));
+    let handle: FileHandle | undefined;
     try {
-      return await work(folder);
+      handle = await openFolder(folder);
+      return await work(folder, openedPath(handle));
     } finally {
+      await handle?.close();
       await rm(folder, { recursive: true, force: true });
     }
   }

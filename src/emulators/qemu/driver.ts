@@ -44,6 +44,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     () => binaries.inPath(native),
   );
   const tools = new ConfinedTools(() => host.settings);
+  void tools.recover();
   const rawDisks = new RawDisks(join(host.settings.dataDirectory, 'state', 'raw-disks.json'));
   const launcher = {
     facilities: {

@@ -1,10 +1,10 @@
 /** The files of a machine for the user whom its processes run as. */
-import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { isReallyBelow } from '../../lib/inside.ts';
 import type { NodeView } from '../driver.ts';
+import type { ConfinedTools } from '../host/confined-tools.ts';
 import { openFolders } from '../host/confinement/open-folders.ts';
-import { giveFolders, own, type RunAs, requireReach } from '../host/run-as.ts';
+import { giveFolders, type RunAs, requireReach } from '../host/run-as.ts';
 import type { CheckedMachine } from './check-machine.ts';
 import type { QemuFacilities } from './facilities.ts';
 import type { MachineFiles } from './find-files.ts';
@@ -24,10 +24,11 @@ export async function giveFiles(
   node: NodeView,
   checked: CheckedMachine,
   files: MachineFiles,
-  { host }: QemuFacilities,
+  facilities: QemuFacilities,
 ): Promise<Identity> {
+  const { host } = facilities;
   const { runAs } = checked;
-  const table = runAs && (await openFiles(runAs, node, { ...files, ...checked }, host));
+  const table = runAs && (await openFiles(runAs, node, { ...files, ...checked }, facilities));
   return { runDirectory: host.settings.runtimeDirectory, runAs, table };
 }
 
@@ -36,7 +37,7 @@ async function openFiles(
   runAs: RunAs,
   node: NodeView,
   { disks, program, swtpm, cdrom, bios, kernel, initrd, uefi }: MachineFiles & CheckedMachine,
-  host: QemuFacilities['host'],
+  { host, tools }: QemuFacilities,
 ): Promise<string | undefined> {
   const { directory, projectDirectory, runtimeDirectory } = node;
   const { images_path, additional_images_path } = host.settings.Server;
@@ -44,7 +45,7 @@ async function openFiles(
   const read = [program, swtpm, cdrom, bios, kernel, initrd, uefi?.code].filter((path) => path !== undefined);
   const written = disks.map(({ file }) => file);
   const imageFolders = [images_path, ...additional_images_path.split(';').filter(isAbsolute)];
-  await giveDisks(runAs, written, [...imageFolders, projectDirectory]);
+  await giveDisks(tools, written, [...imageFolders, projectDirectory]);
   const backing = await backingFiles(node, host);
   const folders = [directory, runtimeDirectory, ...imageFolders];
   const table = await openFolders(runAs, [...folders, ...written, ...read, ...backing], runtimeDirectory);
@@ -53,10 +54,10 @@ async function openFiles(
 }
 
 /** A disk that is no linked clone is written to where it is. One elsewhere is not ours to give away. */
-async function giveDisks(runAs: RunAs, disks: readonly string[], folders: readonly string[]): Promise<void> {
+async function giveDisks(tools: ConfinedTools, disks: readonly string[], folders: readonly string[]): Promise<void> {
   for (const disk of disks) {
     const ours = await Promise.all(folders.map((folder) => isReallyBelow(folder, disk)));
-    if (ours.some(Boolean)) await own(runAs, [await realpath(disk)]);
+    if (ours.some(Boolean)) await tools.giveFile(disk);
   }
 }
 

@@ -174,6 +174,7 @@ export const qemuKind: Kind = {
     reload: true,
     duplicate: true,
     resizeDisk: true,
+    replicateLinkState: true,
     startAnswersNode: true,
     addressesByPort: false,
   },

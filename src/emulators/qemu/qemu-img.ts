@@ -1,9 +1,10 @@
 /** What is asked of `qemu-img`. Its own words are in every failure. */
-import { lchown, lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { ImageFormat } from '../../lib/disk-image/image.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
+import { openedPath, openFolder } from '../host/guarded-file.ts';
 import { escapeCommas } from './options.ts';
 
 /** What is known of an image file, as far as it matters here. */
@@ -53,15 +54,19 @@ export class QemuImg {
   async create(path: string, format: string, options: readonly string[], size?: string): Promise<void> {
     const unfinished = `${path}.unfinished`;
     const remove = () => rm(unfinished, { recursive: true, force: true });
+    let folder: FileHandle | undefined;
     try {
       await remove();
       await mkdir(unfinished, { mode: 0o700 });
-      await this.#tools.give(unfinished);
+      folder = await openFolder(unfinished);
+      await this.#tools.give(openedPath(folder));
       const made = join(await realPath(unfinished), basename(path));
       const args = ['create', '-q', '-f', format, ...options, made, ...(size === undefined ? [] : [size])];
       await this.#run(args, { writes: [dirname(made)] }, `The image "${path}" cannot be made`);
-      await takeOut(unfinished, path);
+      await this.#tools.reclaim(openedPath(folder));
+      await takeOut(openedPath(folder), path);
     } finally {
+      await folder?.close();
       await remove();
     }
   }
@@ -117,14 +122,13 @@ function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-/** Files of a new image, the one with its name last. They are the server's from then on. */
+/** Files of a new image, the one with its name last. `folder` is the server's by now, wherever its name leads. */
 async function takeOut(folder: string, path: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name !== basename(path));
   for (const name of [...names, basename(path)]) {
     const made = join(folder, name);
     if (!(await lstat(made)).isFile())
       throw fault('qemu_failed', { reason: `The image "${path}" cannot be made: ${name} is no file` });
-    await lchown(made, process.geteuid?.() ?? -1, process.getegid?.() ?? -1);
     await rename(made, join(dirname(path), name));
   }
 }

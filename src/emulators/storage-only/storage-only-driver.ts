@@ -72,11 +72,14 @@ export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
     },
     async update(current, changes, node) {
       const others = without(changes, fixed);
-      return complete(facts, { ...current, ...(await accepted(others, node.projectDirectory)) });
+      const changed = await accepted(others, node.projectDirectory);
+      const isOtherImage = image && (changed[image.property] ?? current[image.property]) !== current[image.property];
+      return complete(facts, { ...current, ...(isOtherImage && { [image.sum]: null }), ...changed });
     },
     present: (properties) => ({
       ...without(properties, hidden),
-      ...(images && image && { [image.sum]: images.md5(String(properties[image.property])) }),
+      // A missing image has the sum that the project file knows.
+      ...(images && image && { [image.sum]: images.md5(String(properties[image.property])) ?? properties[image.sum] ?? null }),
     }),
     async start({ name }) {
       throw emulatorMissing(facts, `start ${name}`);
@@ -93,8 +96,9 @@ export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
   };
 }
 
-function complete({ defaults, derived }: StorageOnlyFacts, given: Properties): Properties {
-  const filled = Object.fromEntries(Object.entries(defaults(given)).map(([key, standard]) => [key, given[key] ?? standard]));
+function complete({ defaults, derived, image }: StorageOnlyFacts, given: Properties): Properties {
+  const standards = { ...defaults(given), ...(image && { [image.sum]: null }) };
+  const filled = Object.fromEntries(Object.entries(standards).map(([key, standard]) => [key, given[key] ?? standard]));
   return Object.freeze({ ...filled, ...derived?.(filled) });
 }
 

@@ -90,6 +90,11 @@ test('MAC ids: unique in a project, kept, free again when the folder has gone; a
   assert.equal(await ids.of(alone), 3);
   await writeFile(join(alone, 'mac-id.json'), '{"mac_id":');
   assert.equal(await ids.of(alone), 0);
+  const far = (name: string, from: number) => newFolder('far', 'vpcs', name).then((directory) => ids.of(directory, from));
+  assert.deepEqual(
+    [await far('one', 128), await far('two', 128), await far('three', 254), await far('four', 254)],
+    [128, 129, 254, 0],
+  );
 });
 
 test('MAC ids end at 254', async () => {

@@ -55,7 +55,7 @@ export function vpcsDriver(host: Host): Driver {
 
 async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBinaries; macIds: MacIds }): Promise<Emulator> {
   const binary = await known.binaries.find(host.settings.VPCS.vpcs_path);
-  const macId = await known.macIds.of(node.directory);
+  const macId = await known.macIds.of(node.directory, node.numberFrom);
   const { script, removed } = await prepareScript(node.directory);
   if (removed > 0)
     node.warn(`${node.name}: ${removed} lines of ${scriptName} that begin with "!" were removed: they run commands on the host`);

@@ -22,15 +22,15 @@ interface Note {
 export class MacIds {
   readonly #lock = new KeyedMutex();
 
-  /** The id of the node with this folder; the folder's name is the node's id. @throws `vpcs_failed` when all are taken */
-  async of(directory: string): Promise<number> {
+  /** The id of the node with this folder, whose name is the node's id; a new one is not below `from`, if possible. @throws `vpcs_failed` when all are taken */
+  async of(directory: string, from = 0): Promise<number> {
     const nodeId = basename(directory);
     const note = await readNote(directory);
     if (note?.node_id === nodeId) return note.mac_id;
     // Two nodes of a project that start at the same time must not choose the same id.
     return this.#lock.run(dirname(directory), async () => {
       const taken = await takenBeside(directory);
-      const id = note && !taken.has(note.mac_id) ? note.mac_id : lowestFree(taken);
+      const id = note && !taken.has(note.mac_id) ? note.mac_id : firstFree(taken, from);
       const text = JSON.stringify({ node_id: nodeId, mac_id: id } satisfies Note);
       await writeFileAtomic(join(directory, noteName), `${text}\n`);
       return id;
@@ -38,8 +38,12 @@ export class MacIds {
   }
 }
 
-function lowestFree(taken: ReadonlySet<number>): number {
-  for (let id = 0; id <= lastMacId; id++) if (!taken.has(id)) return id;
+function firstFree(taken: ReadonlySet<number>, from: number): number {
+  const count = lastMacId + 1;
+  for (let step = 0; step < count; step++) {
+    const id = (from + step) % count;
+    if (!taken.has(id)) return id;
+  }
   throw fault('vpcs_failed', {
     reason: `A project can have at most ${lastMacId + 1} vpcs nodes with different MAC addresses: delete one`,
   });

@@ -84,6 +84,11 @@ export class DelayQueue {
     this.#return(arrivedMs, waits);
   }
 
+  /** Copies a frame that comes now and waits for nothing but the sink: it overtakes those that wait for their time. */
+  bypass(frame: FrameAt): void {
+    if (!this.#heap.push(frame, frame.arrivedMs)) this.#onLost('queue_full');
+  }
+
   /**
    * Takes frames that are due, a run in one block: see `run`. Call `settle` when the memory is no longer needed, and not again before.
    */

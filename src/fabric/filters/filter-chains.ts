@@ -22,7 +22,7 @@ import { Random } from './random.ts';
 export type DirectedFilters = Readonly<Partial<Record<Exclude<FilterType, 'latency'>, FilterValues>>>;
 
 /** What stands in `filters` and says how another one acts. */
-type FilterSetting = 'latency' | 'jitter' | 'seed';
+type FilterSetting = 'latency' | 'jitter' | 'match' | 'seed';
 type ActingType = Exclude<FilterType, FilterSetting>;
 
 const makers: Record<ActingType, FilterMaker> = {

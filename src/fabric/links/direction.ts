@@ -10,41 +10,18 @@
 import { outside } from '../../lib/heap.ts';
 import type { Taps } from '../captures/link-captures.ts';
 import type { BlockPool } from '../delays/delay-line.ts';
-import { DelayQueue, type Waits } from '../delays/delay-queue.ts';
+import { DelayQueue } from '../delays/delay-queue.ts';
 import type { DelaySchedule, ScheduledQueue } from '../delays/delay-schedule.ts';
 import type { NamedFilter } from '../filters/filter.ts';
 import { type FrameAt, frameLength, headerBytes } from '../frames.ts';
 import type { FabricPort } from '../ports/port.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { RateMeter, type SampleTimes } from './rate-meter.ts';
+import { type DirectionFilters, noFilters, type Stages, stagesOf } from './stages.ts';
 
 /** What a link does to its frames at present; the same object for both directions. */
 export interface Rules extends Taps {
   suspend: boolean;
-}
-
-/** The filters of a direction by what they may do. */
-interface Stages extends Waits {
-  /** Lose or change a frame. */
-  readonly passing: readonly NamedFilter[];
-  /** Send a frame twice. */
-  readonly repeating: readonly NamedFilter[];
-  /** Frames cannot be sent from where they were read. */
-  readonly queues: boolean;
-}
-
-function stagesOf(chain: readonly NamedFilter[]): Stages {
-  const holding = chain.filter(({ filter }) => filter.hold);
-  const repeating = chain.filter(({ filter }) => filter.repeat);
-  const displacing = chain.find(({ filter }) => filter.displace)?.filter;
-  return {
-    passing: chain.filter(({ filter }) => filter.pass),
-    repeating,
-    displacing,
-    holding,
-    overtakes: holding.some(({ filter }) => filter.overtakes),
-    queues: holding.length > 0 || repeating.length > 0 || displacing !== undefined,
-  };
 }
 
 export interface DirectionTools {
@@ -63,7 +40,7 @@ export class Direction implements ScheduledQueue {
   sink: FabricPort | undefined;
   readonly #rules: Rules;
   readonly #tools: DirectionTools;
-  #stages = stagesOf([]);
+  #stages: Stages = stagesOf(noFilters);
   #queue: DelayQueue;
   readonly #rates = new RateMeter();
   readonly #frame: FrameAt = { buffer: Buffer.alloc(0), start: 0, end: 0, arrivedMs: 0.5 };
@@ -82,9 +59,9 @@ export class Direction implements ScheduledQueue {
     this.#queue = this.#newQueue();
   }
 
-  /** In the order in which they act. What waits already stays as it is. */
-  setFilters(chain: readonly NamedFilter[]): void {
-    this.#stages = stagesOf(chain);
+  /** What waits already stays as it is. */
+  setFilters(filters: DirectionFilters): void {
+    this.#stages = stagesOf(filters);
   }
 
   /** Frames wait here, or may. */
@@ -172,12 +149,15 @@ export class Direction implements ScheduledQueue {
   }
 
   #filter(buffer: Buffer, start: number, end: number): boolean {
+    const { match, passing, exempt } = this.#stages;
     let kept = 0;
     let to = start;
     let next = start;
     for (let at = start; at < end; at = next) {
       next = at + headerBytes + frameLength(buffer, at);
-      if (!this.#passes(buffer, at + headerBytes, next)) continue;
+      const from = at + headerBytes;
+      const isExempt = match !== undefined && match(buffer, from, next) === 0;
+      if (!this.#passes(isExempt ? exempt : passing, buffer, from, next)) continue;
       if (to !== at) buffer.copyWithin(to, at, next);
       to += next - at;
       kept += 1;
@@ -189,15 +169,21 @@ export class Direction implements ScheduledQueue {
     const nowMs = performance.now();
     const queue = this.#queue;
     const stages = this.#stages;
+    const { match, passing, exempt } = stages;
     const frame = this.#frame;
     frame.buffer = buffer;
     frame.arrivedMs = nowMs;
     let next = start;
     for (let at = start; at < end; at = next) {
       next = at + headerBytes + frameLength(buffer, at);
-      if (!this.#passes(buffer, at + headerBytes, next)) continue;
+      const from = at + headerBytes;
       frame.start = at;
       frame.end = next;
+      if (match !== undefined && match(buffer, from, next) === 0) {
+        if (this.#passes(exempt, buffer, from, next)) queue.bypass(frame);
+        continue;
+      }
+      if (!this.#passes(passing, buffer, from, next)) continue;
       queue.push(frame, stages);
       for (const { filter } of stages.repeating) if (filter.repeat?.()) queue.push(frame, stages);
     }
@@ -215,8 +201,8 @@ export class Direction implements ScheduledQueue {
     this.#tools.schedule.add(this, this.#queue.nextDueMs);
   }
 
-  #passes(buffer: Buffer, start: number, end: number): boolean {
-    for (const { filter, type } of this.#stages.passing) {
+  #passes(filters: readonly NamedFilter[], buffer: Buffer, start: number, end: number): boolean {
+    for (const { filter, type } of filters) {
       if (filter.pass?.(buffer, start, end) === false) {
         this.#drop(type, 1);
         return false;

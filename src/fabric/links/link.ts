@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { LinkDirection } from '../../schema/filter.ts';
 import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
 import { type BpfProgram, translateBpf } from '../filters/bpf.ts';
-import { buildChains, type ChainSpec, type Chains, noChains } from '../filters/filter-chains.ts';
+import { buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { FabricLinkStats, LinkSpec, PortSpec } from '../protocol.ts';
 import type { Switches } from '../switches/switches.ts';
@@ -59,9 +59,10 @@ export class FabricLink {
     const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
     const [intoA, intoB] = [admission(spec.a), admission(spec.b)];
     const programsText = JSON.stringify([bpf, bpf_ab, bpf_ba]);
-    this.#chains = buildChains({ filters, seed, programs, programsText }, this.#chains);
-    this.#ab.setFilters([...directLeases(spec.a), ...this.#chains.ab, ...intoB]);
-    this.#ba.setFilters([...directLeases(spec.b), ...this.#chains.ba, ...intoA]);
+    const bpfOf = { ab: programs.ab.bpf, ba: programs.ba.bpf };
+    this.#chains = buildChains({ filters, seed, programs: bpfOf, programsText }, this.#chains);
+    this.#ab.setFilters({ chain: this.#chains.ab, match: matchOf(programs.ab), before: directLeases(spec.a), after: intoB });
+    this.#ba.setFilters({ chain: this.#chains.ba, match: matchOf(programs.ba), before: directLeases(spec.b), after: intoA });
     this.#rules.suspend = spec.suspend;
     this.unplugChanged(spec);
     this.#captures.apply(spec.captures ?? []);
@@ -130,16 +131,24 @@ export class FabricLink {
   }
 }
 
-/** The BPF programs of each direction. */
-export type Programs = ChainSpec['programs'];
+/** The BPF programs of each direction, by filter. */
+export type Programs = Readonly<Record<LinkDirection, Readonly<Record<'bpf' | 'match', readonly BpfProgram[]>>>>;
+
+/** Undefined when all frames match. */
+function matchOf({ match }: Programs[LinkDirection]): BpfProgram | undefined {
+  const [only, ...more] = match;
+  if (more.length === 0) return only;
+  return (buffer, start, end) => (match.some((program) => program(buffer, start, end) !== 0) ? 1 : 0);
+}
 
 /** @throws filter_invalid */
 export function translatePrograms({ filters, ...spec }: LinkSpec): Programs {
-  const translate = (direction: LinkDirection): BpfProgram[] => {
-    const key = filters[`bpf_${direction}`] ? (`bpf_${direction}` as const) : 'bpf';
+  const translate = (type: 'bpf' | 'match', direction: LinkDirection): BpfProgram[] => {
+    const key = filters[`${type}_${direction}`] ? (`${type}_${direction}` as const) : type;
     return filters[key] ? (spec[key] ?? []).map(translateBpf) : [];
   };
-  return { ab: translate('ab'), ba: translate('ba') };
+  const programsOf = (direction: LinkDirection) => ({ bpf: translate('bpf', direction), match: translate('match', direction) });
+  return { ab: programsOf('ab'), ba: programsOf('ba') };
 }
 
 /** Same key, same port. */

@@ -39,10 +39,13 @@ export class ChildWatch {
 
   #look(pid: number): void {
     for (const child of read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)) {
-      const program = `${target(`/proc/${child}/exe`)} ${read(`/proc/${child}/cmdline`).replaceAll('\0', ' ').slice(0, 300)}`;
+      const file = target(`/proc/${child}/exe`);
+      const program = `${file} ${read(`/proc/${child}/cmdline`).replaceAll('\0', ' ').slice(0, 300)}`;
       this.#count += 1;
-      // A process that begins or ends has no program, or no command line.
-      if (/^\/\S+ \S/.test(program) && !expected.test(program) && !expectedShells.test(program)) this.#foreign.add(program);
+      // A process that begins or ends has no program or no command line; one that becomes another program, the file of one and the words of the other.
+      const isWhole = target(`/proc/${child}/exe`) === file;
+      if (isWhole && /^\/\S+ \S/.test(program) && !expected.test(program) && !expectedShells.test(program))
+        this.#foreign.add(program);
       this.#look(Number(child));
     }
   }

@@ -80,7 +80,7 @@ test('nothing is sent on a connection that turns out to lead there', { skip: noN
       const results = [];
       for (const clearCredentials of [false, true]) {
         const address = { name: 'far', protocol: 'http', host: '${open}', port: server.address().port, ...${JSON.stringify(account)}, clearCredentials };
-        const connections = new RemoteConnections(address);
+        const connections = new RemoteConnections(address, '2.2.60');
         results.push(await connections.request('GET', '/', { body: null }).then(({ statusCode }) => statusCode, ({ code }) => code));
         await connections.close();
       }

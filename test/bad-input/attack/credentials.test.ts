@@ -28,8 +28,8 @@ after(async () => {
 const host = { Host: '127.0.0.1' };
 const send = (line: string, headers: Record<string, string> = {}, from?: string) =>
   ask(server.port, requestText(line, { ...host, ...headers }), { ...(from !== undefined && { from }) });
-const issue = async (body: unknown = {}): Promise<string> => {
-  const reply = expectStatus(await client.send('POST /v2/tickets', { headers: { authorization }, body }), 201);
+const issue = async (path = '/v2/notifications/ws'): Promise<string> => {
+  const reply = expectStatus(await client.send('POST /v2/tickets', { headers: { authorization }, body: { path } }), 201);
   return reply.json<{ ticket: string }>().ticket;
 };
 
@@ -46,7 +46,7 @@ describe('a ticket', () => {
       'POST /v2/shutdown',
       'GET /v2/notifications',
     ])
-      assert.equal((await send(`${line}?ticket=${await issue()}`, upgrade)).status, 401, line);
+      assert.equal((await send(`${line}?ticket=${await issue(line.replace(/^\w+ /, ''))}`, upgrade)).status, 401, line);
     for (const method of ['DELETE', 'POST', 'HEAD', 'OPTIONS'])
       assert.notEqual((await send(`${method} /v2/notifications/ws?ticket=${await issue()}`, upgrade)).status, 101, method);
     expectStatus(await client.send(`GET ${path}`, { headers: { authorization } }), 200);
@@ -54,14 +54,15 @@ describe('a ticket', () => {
 
   test('opens the path for which it was issued, and no other', async () => {
     const path = '/v2/notifications/ws';
-    assert.equal((await send(`GET ${path}?ticket=${await issue({ path: '/v2/compute/notifications/ws' })}`, upgrade)).status, 401);
-    assert.equal((await send(`GET ${path}?ticket=${await issue({ path })}`, upgrade)).status, 101);
-    expectFault(await client.send('POST /v2/tickets', { headers: { authorization }, body: { path: 'no path' } }), 400);
+    assert.equal((await send(`GET ${path}?ticket=${await issue('/v2/compute/notifications/ws')}`, upgrade)).status, 401);
+    assert.equal((await send(`GET ${path}?ticket=${await issue(path)}`, upgrade)).status, 101);
+    for (const body of [{ path: 'no path' }, {}])
+      expectFault(await client.send('POST /v2/tickets', { headers: { authorization }, body }), 400);
   });
 
   test('is good once, also when the first use was at a wrong path', async () => {
     const path = '/v2/notifications/ws';
-    const ticket = await issue({ path });
+    const ticket = await issue(path);
     assert.equal((await send(`GET /v2/compute/notifications/ws?ticket=${ticket}`, upgrade)).status, 401);
     assert.equal((await send(`GET ${path}?ticket=${ticket}`, upgrade)).status, 401);
   });

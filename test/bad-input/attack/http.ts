@@ -176,7 +176,12 @@ const isDeclared = (status: number) => status < 400 || refusals.has(status);
 async function ticketOf(target: AttackTarget, { ticket, path }: HttpAttack): Promise<string | undefined> {
   if (ticket === 'none') return undefined;
   if (ticket === 'garbage') return base64('no ticket');
-  const wanted = { any: {}, used: {}, 'for this path': { path }, 'for another path': { path: `${path}/other` } }[ticket];
+  const wanted = {
+    any: { path: '/v2/notifications/ws' },
+    used: { path: '/v2/notifications/ws' },
+    'for this path': { path },
+    'for another path': { path: `${path}/other` },
+  }[ticket];
   const common = { Host: '127.0.0.1', ...(target.authorization !== undefined && { Authorization: target.authorization }) };
   const issued = await ask(target.port, requestText('POST /v2/tickets', common, wanted), target);
   const { ticket: text } = JSON.parse(issued.body) as { ticket: string };

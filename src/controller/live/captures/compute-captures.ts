@@ -1,5 +1,7 @@
 /** Requests to computes about captures. GNS3's capture has routes of its own, which a stock GNS3 compute has too; others have an id there. */
+import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { Stream } from '../../../api/route.ts';
+import type { RawAnswer } from '../../../api/transport.ts';
 import { type CaptureEntry, gns3CaptureId } from '../../../schema/capture.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import { endOf, type OpenLink } from '../links/link.ts';
@@ -23,11 +25,29 @@ export async function stopOnCompute({ entry, nodes }: OpenLink, end: 0 | 1, id: 
   else await nodes[end].removeCapture(port, id);
 }
 
+/** Clients compare the whole text. */
+const pcapType = 'application/vnd.tcpdump.pcap';
+
 /** The file as it is written, to the capture's end. @throws what the compute answers */
 export async function streamFromCompute({ entry, nodes }: OpenLink, end: 0 | 1, id: string): Promise<Stream> {
   const route = id === gns3CaptureId ? 'pcap' : `captures/${id}/pcap`;
-  const { headers, body } = await nodes[end].portStream(route, endOf(entry, end));
-  return new Stream(headers['content-type'] ?? 'application/octet-stream', body);
+  const open = (signal?: AbortSignal) => nodes[end].portStream(route, endOf(entry, end), signal);
+  // GNS3 sends its headers with the first bytes of the file, which an idle link has none of.
+  if (nodes[end].requireCompute().isStock) return new Stream(pcapType, streamOnceAnswered(open));
+  const { headers, body } = await open();
+  return new Stream(headers['content-type'] ?? pcapType, body);
+}
+
+/** Cut off when the compute refuses or its answer is cut off. */
+function streamOnceAnswered(open: (signal: AbortSignal) => Promise<RawAnswer>): Readable {
+  const unread = new AbortController();
+  const stream = new PassThrough();
+  stream.once('close', () => unread.abort());
+  open(unread.signal).then(
+    ({ body }) => pipeline(body, stream, () => undefined),
+    (error: Error) => stream.destroy(error),
+  );
+  return stream;
 }
 
 /** A stock GNS3 compute has no such route. @throws what the compute answers */

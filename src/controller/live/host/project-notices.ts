@@ -1,5 +1,6 @@
 /** What listeners of an open project are sent. States that are announced without a change of the project are remembered, for listeners that come back. */
 import type { EventStream } from '../../../lib/event-stream.ts';
+import { Turns } from '../../../lib/turns.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import type { Notice } from './project-context.ts';
 import { UnloggedNotices } from './unlogged-notices.ts';
@@ -8,6 +9,10 @@ export class ProjectNotices {
   readonly unlogged = new UnloggedNotices();
   readonly #notices: EventStream<Notice>;
   readonly #lastSeq: () => number;
+  /** Those of a later turn of the event loop, in order. */
+  #waiting: Notice[] = [];
+  /** Of the present turn of the event loop; undefined before its first notice. */
+  #turn: Turns | undefined;
 
   /** `lastSeq`: number of the last change. */
   constructor(notices: EventStream<Notice>, lastSeq: () => number) {
@@ -19,7 +24,7 @@ export class ProjectNotices {
   notify(action: string, event: object): void {
     const notice = { action, event };
     this.unlogged.note(notice, this.#lastSeq());
-    this.#notices.emit(notice);
+    this.#send(notice);
   }
 
   /** Of a change that took effect; without `event` listeners are not sent any. */
@@ -27,6 +32,30 @@ export class ProjectNotices {
     if (!event) return;
     const notice = { action, event, seq };
     if (action.endsWith('.deleted')) this.unlogged.note(notice, seq);
-    this.#notices.emit(notice);
+    this.#send(notice);
+  }
+
+  /** Sends what waits for a later turn. */
+  flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const notice of waiting) this.#notices.emit(notice);
+  }
+
+  /** A change of thousands of things has as many notices, for each listener: what takes long is sent in short turns. */
+  #send(notice: Notice): void {
+    if (this.#turn === undefined) {
+      this.#turn = new Turns();
+      setImmediate(() => this.#nextTurn());
+    }
+    if (this.#waiting.length > 0 || this.#turn.isOver) this.#waiting.push(notice);
+    else this.#notices.emit(notice);
+  }
+
+  #nextTurn(): void {
+    this.#turn = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const notice of waiting) this.#send(notice);
   }
 }

@@ -1,13 +1,14 @@
 /** The links of a closed project, whole as the API promises them: nothing captures, and what joins two ports follows from the stored nodes. */
+import { mapInTurns } from '../../../lib/turns.ts';
 import type { LinkEnd } from '../../../schema/link.ts';
 import type { ProjectState } from '../../log/project-state.ts';
 import { portsOf } from '../../model/node.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import { type LinkObject, listed, noCapture } from './link.ts';
 
-export function closedLinks(state: ProjectState): LinkObject[] {
+export function closedLinks(state: ProjectState): Promise<LinkObject[]> {
   const linkType = linkTypes(state);
-  return Array.from(state.links.values(), (entry) =>
+  return mapInTurns(state.links.values(), (entry) =>
     listed({
       ...entry,
       ...noCapture,

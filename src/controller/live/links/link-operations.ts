@@ -12,7 +12,17 @@ import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectNodes } from '../nodes/project-nodes.ts';
 import { deleteLink, type LinkParts } from './delete-links.ts';
-import { type LinkObject, linkObject, type OpenLink, portsToJoin, relabelled, type Two, twoEnds, withLabel } from './link.ts';
+import {
+  type LinkObject,
+  linkObject,
+  type OpenLink,
+  portsToJoin,
+  relabelled,
+  requireFilter,
+  type Two,
+  twoEnds,
+  withLabel,
+} from './link.ts';
 import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
@@ -54,6 +64,7 @@ export class LinkOperations {
     const [port] = portsToJoin(ends, nodes);
     const { filters, link_style = {}, suspend = false } = body;
     const entry = canonical<LinkEntry>({ filters, link_id, link_style, nodes: ends.map(withLabel), suspend });
+    requireFilter(entry, nodes);
     this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
     const udpPorts = await this.#wiring.connect(entry, nodes).catch((error: unknown) => {
       this.#links.ports.free(entry);
@@ -91,6 +102,7 @@ export class LinkOperations {
       if (isDeepStrictEqual(before, after)) return link.object;
       const isOtherTraffic = before.suspend !== after.suspend || !isDeepStrictEqual(before.filters, after.filters);
       const { nodes, udpPorts } = link;
+      if (isOtherTraffic) requireFilter(after, nodes);
       if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
       const { link_type: linkType, project_id: projectId } = link.object;
       const object = linkObject({ ...link, entry: after, linkType, projectId });

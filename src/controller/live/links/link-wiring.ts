@@ -4,7 +4,7 @@ import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
-import { canFilter, endOf, isSwitch, type LinkRoute, niosOf, type Two } from './link.ts';
+import { canFilter, endOf, type LinkRoute, niosOf, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
 import { LinkStreams } from './link-streams.ts';
 import { UdpPortsOfProject } from './udp-ports.ts';
@@ -57,12 +57,7 @@ export class LinkWiring {
   async change(before: LinkEntry, after: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
     const route = { ...(await this.#reach(after, nodes)), ports };
     const done: (0 | 1)[] = [];
-    const send = async (entry: LinkEntry, end: 0 | 1) => {
-      const call = nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
-      await call.catch((error: unknown) => {
-        if (!isSwitch(nodes[end]) || !isNoRoute(error)) throw error;
-      });
-    };
+    const send = (entry: LinkEntry, end: 0 | 1) => nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
     try {
       for (const end of ends) {
         if (!canFilter(nodes[end])) continue;
@@ -91,11 +86,6 @@ export class LinkWiring {
 
 function computesOf([one, other]: Two<OpenNode>): Two<RegisteredCompute> {
   return [one.requireCompute(), other.requireCompute()];
-}
-
-/** A stock GNS3 compute has no such request for its switches. */
-function isNoRoute(error: unknown): boolean {
-  return isFault(error) && error.status === 405;
 }
 
 function isGone(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are sent. Nothing here does I/O. */
 import { fault } from '../../../api/faults.ts';
-import { type Filters, offeredFilters, reversed } from '../../../schema/filter.ts';
+import { type Filters, offeredFilters, reversed, textsFirst } from '../../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
@@ -64,12 +64,13 @@ export function relabelled(ends: readonly LinkEnd[], given: readonly LinkEnd[]):
   });
 }
 
+/** A switch of a stock GNS3 compute cannot: there is no request for it. */
 export function canFilter(node: OpenNode): boolean {
+  if (isSwitch(node) && node.compute?.isStock) return false;
   return findKind(node.entry.node_type)?.can.filter === true;
 }
 
-/** A switch of a stock GNS3 compute cannot filter. */
-export function isSwitch(node: OpenNode): boolean {
+function isSwitch(node: OpenNode): boolean {
   return findKind(node.entry.node_type)?.inFabric === true;
 }
 
@@ -77,6 +78,13 @@ export function isSwitch(node: OpenNode): boolean {
 export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
   const ends = ([0, 1] as const).filter((end) => canFilter(nodes[end]));
   return ends.find((end) => !isSwitch(nodes[end])) ?? ends[0];
+}
+
+/** @throws `link_unfiltered` when the link's traffic is to be changed, and neither end can do so */
+export function requireFilter({ filters, suspend }: LinkEntry, nodes: Two<OpenNode>): void {
+  if (!suspend && Object.keys(filters).length === 0) return;
+  const [one, other] = nodes.map(({ entry }) => entry.name);
+  if (filteringEnd(nodes) === undefined) throw fault('link_unfiltered', { one: String(one), other: String(other) });
 }
 
 /** Where the frames of a link go. */
@@ -107,7 +115,7 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresse
 /** Towards a compute `ab` is what leaves the node, whichever end of the link it is. */
 function effectiveFilters(entry: LinkEntry, node: OpenNode, end: 0 | 1): Filters {
   if (entry.suspend && !node.compute?.isLocal) return { frequency_drop: [-1] };
-  return end === 0 ? entry.filters : reversed(entry.filters);
+  return textsFirst(end === 0 ? entry.filters : reversed(entry.filters));
 }
 
 export function availableFilters({ entry, nodes }: OpenLink): readonly object[] {

@@ -221,9 +221,10 @@ export class OpenNode {
     });
   }
 
-  /** What one of its ports sends without end. */
-  portStream(verb: string, end: NodePort): Promise<RawAnswer> {
-    return this.#transport().raw('GET', `${this.#address()}/adapters/${end.adapter}/ports/${end.port}/${verb}`);
+  /** What one of its ports sends without end. `signal` ends the request while it has no answer. */
+  portStream(verb: string, end: NodePort, signal?: AbortSignal): Promise<RawAnswer> {
+    const path = `${this.#address()}/adapters/${end.adapter}/ports/${end.port}/${verb}`;
+    return this.#transport().raw('GET', path, undefined, signal);
   }
 
   #nodes() {

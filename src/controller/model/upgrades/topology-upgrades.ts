@@ -30,7 +30,7 @@ const steps: readonly { readonly from: number; readonly apply: (project: Raw) =>
     apply: (project) => ({
       ...eachNode(project, (node) => ({
         ...node,
-        ...(node.console_type === null && { console_type: 'none' }),
+        ...(node.console_type === null && { console_type: noConsoleOf(node.node_type) }),
         properties: ['qemu', 'vmware', 'virtualbox'].includes(String(node.node_type))
           ? withOnClose(node.properties)
           : node.properties,
@@ -73,4 +73,5 @@ function withOnClose(properties: unknown): unknown {
   return { ...rest, on_close: rest.on_close ?? (saves === true ? 'save_vm_state' : 'power_off') };
 }
 
+import { noConsoleOf } from '../no-console.ts';
 import type { Raw } from './raw.ts';

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+/**
+ * The `patchbay` command of an installed package: runs the program on the Node 24 that npm installed with it. Plain JavaScript, for
+ * it is started by the machine's own Node (20 or newer).
+ */
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { handOver, installedNode } from './setup-npm.mjs';
+
+const root = path.resolve(path.dirname(realpathSync(fileURLToPath(import.meta.url))), '..');
+const env = { ...process.env };
+if (root.split(path.sep).includes('node_modules')) {
+  const hook = pathToFileURL(path.join(root, 'scripts/strip-types.mjs')).href;
+  env.NODE_OPTIONS = [env.NODE_OPTIONS, `--import=${hook}`, '--disable-warning=ExperimentalWarning'].filter(Boolean).join(' ');
+}
+handOver(installedNode(root), [path.join(root, 'src/main.ts'), ...process.argv.slice(2)], env);

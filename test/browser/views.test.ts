@@ -1,0 +1,65 @@
+/** What holds in every view of the page, in both themes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import axe, { type AxeResults } from 'axe-core';
+import { openTab, picture } from '../support/browser.ts';
+import { withServer } from '../support/with-server.ts';
+import { canvas, consoleText } from './page-parts.ts';
+import { createLab, views } from './views.ts';
+
+const { server, client } = await withServer();
+const project = await createLab(client);
+const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
+await page.evaluate(axe.source);
+
+/** Only colours differ between the themes. */
+const checks = { light: {}, dark: { runOnly: ['color-contrast', 'link-in-text-block'] } } as const;
+const found = async (options: object): Promise<readonly string[]> => {
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })})`,
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${html.slice(0, 200)} ${any[0]?.message ?? ''}`),
+  );
+};
+
+describe('the find bar', () => {
+  it('stays in its pane, beside another and in a narrow one', async () => {
+    await canvas(page).node('PC1').dblclick();
+    await consoleText(page, /VPCS>/);
+    await page.locator('.link .hit').first().click({ force: true });
+    await page.keyboard.press('w');
+    await page.getByRole('button', { name: 'Move to a new pane' }).click();
+    const pane = page.locator('.pane').filter({ has: page.getByRole('tab', { name: 'PC1', exact: true }) });
+    await pane.locator('.xterm-screen').click();
+    await page.keyboard.press('Control+Shift+F');
+    for (const width of [1280, 920]) {
+      await page.setViewportSize({ width, height: 800 });
+      const [bar, area] = [await page.locator('.find-bar').boundingBox(), await pane.boundingBox()];
+      assert.ok(bar && area);
+      const isInside = bar.x >= area.x && bar.x + bar.width <= area.x + area.width && bar.y >= area.y;
+      assert.ok(isInside, `${JSON.stringify(bar)} in ${JSON.stringify(area)}`);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.keyboard.press('Escape');
+    for (const name of ['PC1', 'Core – Hub'])
+      await page.getByRole('button', { name: `Close the console of ${name}`, exact: true }).click();
+  });
+});
+
+describe('accessibility', () => {
+  for (const { name, show, leave } of views)
+    it(`has no finding in ${name}`, async () => {
+      await show(page);
+      const findings: string[] = [];
+      for (const theme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: theme });
+        await picture(page, `view-${name}-${theme}`);
+        for (const finding of await found(checks[theme])) findings.push(`${theme}: ${finding}`);
+      }
+      await leave?.(page);
+      assert.deepEqual(findings, []);
+    });
+
+  it('causes no error in the page', () => assert.deepEqual(problems, []));
+});

@@ -1,0 +1,74 @@
+/** The capture files of a project: open, download, delete. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { CaptureFile } from '../../src/schema/capture.ts';
+import { useApp } from '../state/app.ts';
+import { captureFileTab } from '../state/console-dock.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+import { ask } from '../ui/ask.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { sizeText } from '../ui/progress.tsx';
+import { captureFilePath, openDock } from './capture-files.ts';
+
+const factsOf = ({ size, modified, capturing }: CaptureFile) =>
+  [
+    capturing && texts.capture.capturing,
+    size === null ? texts.capture.remoteFile : sizeText(size),
+    modified && new Date(modified).toLocaleString(),
+  ]
+    .filter(Boolean)
+    .join(' · ');
+
+export function CapturesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
+  const app = useApp();
+  const { api } = app;
+  const list = useSignal<readonly CaptureFile[] | undefined>(undefined);
+  const read = async () => {
+    list.value = await api.get<CaptureFile[]>(`${project.path}/captures`);
+  };
+  useEffect(() => void app.toasts.attempt(read), []);
+  const remove = ({ name }: CaptureFile) =>
+    app.toasts.attempt(async () => {
+      if (!(await ask(app, { ...texts.capture.askDelete(name), danger: true }))) return;
+      await api.delete(captureFilePath(project, name));
+      await read();
+    });
+  const open = ({ name }: CaptureFile) => {
+    openDock(app, captureFileTab(name));
+    close();
+  };
+  return (
+    <Dialog title={texts.capture.files} close={close}>
+      {!list.value && <p class="empty">{texts.loading}</p>}
+      {list.value?.length === 0 && <p class="empty">{texts.capture.noFiles}</p>}
+      <ul class="plain-list">
+        {list.value?.map((file) => (
+          <li key={file.name}>
+            <span>
+              <strong>{file.name}</strong>
+              <small>{factsOf(file)}</small>
+            </span>
+            <Button onClick={() => open(file)}>{texts.open}</Button>
+            <a
+              class="button quiet"
+              href={captureFilePath(project, file.name)}
+              download={file.name}
+              aria-label={texts.downloadNamed(file.name)}
+            >
+              {texts.download}
+            </a>
+            <Button
+              icon="trash"
+              kind="quiet"
+              label={texts.deleteNamed(file.name)}
+              disabled={file.capturing || file.size === null}
+              onClick={() => remove(file)}
+            />
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
