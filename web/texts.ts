@@ -291,6 +291,18 @@ export const texts = {
   consoleElsewhere: (name: string, type: ConsoleType, address: string) =>
     `${name} has a ${type} console at ${address}. Open it with another program.`,
 
+  find: {
+    title: 'Find anything',
+    placeholder: 'Find a node, link, template, project or command',
+    results: 'Results',
+    nothing: 'Nothing matches.',
+    short: 'Find…',
+    node: 'Node',
+    template: 'Template',
+    project: 'Project',
+    add: (name: string) => `Add ${name}`,
+  },
+
   power: {
     start: { one: 'Start', all: 'Start all', busy: 'Starting…' },
     stop: { one: 'Stop', all: 'Stop all', busy: 'Stopping…' },
@@ -393,6 +405,7 @@ export const texts = {
     projectSettings: 'Project settings',
     export: 'Export',
     closeProject: 'Close project',
+    find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
   },
@@ -428,6 +441,24 @@ export const texts = {
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
   },
+  schedule: {
+    title: 'Schedule',
+    add: 'Add',
+    edit: 'Edit',
+    restart: 'Restart',
+    remove: 'Remove',
+    save: 'Run',
+    cancel: 'Cancel',
+    source: 'Steps and traces, as JSON. Times in milliseconds',
+    trace: 'Add a trace file (CSV or mahimahi)',
+    notJson: (reason: string) => `This is not JSON: ${reason}`,
+    strip: 'Position in the schedule',
+    at: (elapsed: string, run: number, length: string | undefined) =>
+      length === undefined ? `${elapsed}` : `${elapsed} of ${length}${run > 1 ? `, run ${run}` : ''}`,
+    waiting: (time: string) => `Starts in ${time}`,
+    over: 'Over: the link’s own impairments act',
+    down: 'down',
+  },
   graph: {
     title: 'Live',
     rate: 'Rate',
@@ -436,6 +467,12 @@ export const texts = {
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
+    carrier: {
+      kernel: 'Carried by the kernel, directly between the containers.',
+      fabric: 'Carried by the fabric on this compute.',
+      stream: 'Carried over TCP to another compute.',
+      udp: 'Carried as datagrams to another compute.',
+    },
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
   },

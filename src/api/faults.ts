@@ -153,6 +153,12 @@ const table = {
     says: 'The ports of this {kind} cannot be changed while one of them is connected: delete its links first',
     exception: 'NodeError',
   },
+  schedule_invalid: { status: 400, says: 'The schedule cannot be used: {reason}' },
+  schedule_missing: { status: 404, says: 'Link {link_id} has no schedule' },
+  schedule_unsupported: {
+    status: 409,
+    says: 'Link {link_id} cannot have a schedule: the compute of {name} does not run any. Use a link with an end on a Patchbay compute',
+  },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {
     status: 409,

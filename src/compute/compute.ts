@@ -15,6 +15,7 @@ import { makeDrivers } from '../emulators/drivers.ts';
 import type { Host } from '../emulators/host/host.ts';
 import { ImageStore } from '../emulators/host/images.ts';
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
+import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -31,7 +32,7 @@ import { LazyFabricClient } from './links/lazy-fabric-client.ts';
 import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
-import { pidsOf } from './nodes/emulator-pids.ts';
+import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
 import { computeMetrics } from './nodes/metrics.ts';
 import type { ComputeNode } from './nodes/node.ts';
 import { removeHalfCopies } from './projects/copy.ts';
@@ -111,7 +112,7 @@ export class HostCompute {
     const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
-    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, log };
+    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
     const context: Context = {
       settings,
       store,
@@ -202,6 +203,7 @@ class Opening {
       }),
     ]);
     await this.#removeOldSockets(projects.allNodes());
+    await this.#removeOldInterfaces(projects.allNodes());
   }
 
   /** Never rejects: without a fabric, nodes run and their links are made when it is there. */
@@ -244,6 +246,13 @@ class Opening {
       `ending ${unowned.length} processes without an owner: ${unowned.map(({ pid }) => pid).join(', ')}`,
     );
     await endMarked(unowned, orphanGraceMs);
+  }
+
+  /** Of containers that ended while no server ran. */
+  async #removeOldInterfaces(nodes: readonly ComputeNode[]): Promise<void> {
+    const owned = new Set(nodes.flatMap((node) => interfacesOf(node.emulator)));
+    const removed = await removeUnowned(this.#context.settings.runtimeDirectory, owned);
+    if (removed > 0) this.#context.log('warning', `removed ${removed} network interfaces without an owner`);
   }
 
   async #removeOldSockets(nodes: readonly ComputeNode[]): Promise<void> {

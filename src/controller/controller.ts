@@ -53,6 +53,8 @@ export interface ControllerOptions {
   /** Version of GNS3's API that is served. */
   readonly version: string;
   readonly compute: LocalCompute;
+  /** Of the built-in appliances. Default: there are none. */
+  readonly appliancesFolder?: string;
   /** Ends the server as SIGTERM does; returns at once. */
   readonly end: () => void;
 }
@@ -120,7 +122,8 @@ export class Controller {
     this.templates = parts.templates;
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
-    this.appliances = new Appliances(Server.appliances_path, options.log);
+    const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
+    this.appliances = new Appliances({ builtIn, own: Server.appliances_path }, options.log);
     this.projects = new KnownProjects({
       computes: parts.computes,
       registry: parts.registry,
@@ -144,6 +147,7 @@ export class Controller {
       restores: parts.restores,
       version: options.version,
       floorBytes: Server.min_free_bytes,
+      asArchives: Server.snapshot_archives,
     });
   }
 

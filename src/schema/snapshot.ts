@@ -15,7 +15,15 @@ export const Snapshot = Type.Object(
   strict,
 );
 export const SnapshotCreate = Type.Object(
-  { name: GivenName(), description: Type.Optional(Text({ description: 'Without it, or empty: one with name and time' })) },
+  {
+    name: GivenName(),
+    description: Type.Optional(Text({ description: 'Without it, or empty: one with name and time' })),
+    archive: Type.Optional(
+      Type.Boolean({
+        description: "Ours: GNS3's archive, which a stock server can restore, or a folder; default: snapshot_archives",
+      }),
+    ),
+  },
   strict,
 );
 export type Snapshot = Readonly<Static<typeof Snapshot>>;

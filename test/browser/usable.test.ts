@@ -95,6 +95,49 @@ describe('many consoles', () => {
   });
 });
 
+describe('the command menu', () => {
+  const menu = page.getByRole('dialog', { name: 'Find anything' });
+  const find = async (text: string) => {
+    await page.keyboard.press('Control+k');
+    await menu.waitFor();
+    await page.keyboard.type(text);
+  };
+
+  it('finds nodes, commands, templates, projects and views', async () => {
+    await page.locator('svg.canvas').focus();
+    await page.keyboard.press('Escape');
+    await find('a17');
+    await page.keyboard.press('Enter');
+    await page.locator('.node.selected[aria-label^="A17"]').waitFor();
+    await page.locator('svg.canvas:focus').waitFor();
+    await find('project settings');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: /settings/i }).waitFor();
+    await page.keyboard.press('Escape');
+    await find('add ethernet hub');
+    await page.keyboard.press('Enter');
+    await waitFor(
+      async () => (await client.get<Node[]>(`${project.path}/nodes`)).some(({ node_type }) => node_type === 'ethernet_hub'),
+      {
+        what: 'the hub',
+      },
+    );
+    await find('no such thing');
+    await menu.getByText('Nothing matches.').waitFor();
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Find anything' }).click();
+    await page.keyboard.type('server');
+    await menu.getByRole('option', { name: 'Server Views' }).click();
+    await page.getByRole('heading', { name: 'Computes' }).waitFor();
+    await find('project-');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await canvas(page).node('A19').waitFor();
+  });
+});
+
 describe('single keys', () => {
   it('can be switched off, and stay off', async () => {
     await page.locator('svg.canvas').focus();

@@ -89,9 +89,9 @@ describe('a cloud on this host', { skip }, () => {
     await ip(`link set ${bridge} up`);
     const { link, pc } = await lab({ name: 'out', type: 'ethernet', interface: bridge }, '10.66.2.1');
     await pings(pc, '10.66.2.2');
-    assert.match(await ip(`link show master ${bridge}`), /pbtap/);
+    assert.match(await ip(`link show master ${bridge}`), /pbt/);
     await client.delete(link);
-    assert.doesNotMatch(await ip(`link show master ${bridge}`), /pbtap/);
+    assert.doesNotMatch(await ip(`link show master ${bridge}`), /pbt/);
   });
 
   test('TAP: this host itself is reached', async () => {

@@ -53,7 +53,12 @@ export function listenToKeys(app: App, actions: readonly Action[]): void {
     (event) => {
       const chord = chordOf(event);
       const action = byChord.get(chord);
-      if (!action?.everywhere || app.dialogs.isAny || (isConsole(event.target) && !chord.startsWith('Mod+'))) return;
+      if (
+        !action?.everywhere ||
+        app.dialogs.isAny ||
+        (isConsole(event.target) && (action.notInConsole || !chord.startsWith('Mod+')))
+      )
+        return;
       event.preventDefault();
       event.stopPropagation();
       runAction(action, app);

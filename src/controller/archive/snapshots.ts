@@ -3,8 +3,10 @@
  * holds what an archive of the project would: the project file, and the files of nodes and drawings.
  */
 import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { cp, lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { Journal } from '../../lib/journal.ts';
@@ -27,6 +29,7 @@ import type { Restores } from '../projects/snapshot-restores.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
 import { extractArchive } from '../zip/extract.ts';
+import { archiveFolder } from '../zip/write-archive.ts';
 import { collectFiles } from './collect.ts';
 import { readUpgraded } from './import.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
@@ -38,6 +41,8 @@ export interface SnapshotsOptions {
   readonly version: string;
   /** What is to stay free of the disk. */
   readonly floorBytes: number;
+  /** Whether a snapshot is an archive where its request does not say so. */
+  readonly asArchives: boolean;
 }
 
 export class Snapshots {
@@ -55,14 +60,14 @@ export class Snapshots {
   }
 
   /** @throws project_closed, snapshot_name_invalid, snapshot_name_taken, snapshot_failed */
-  create(project: KnownProject, { name, description }: SnapshotCreate): Promise<Snapshot> {
+  create(project: KnownProject, { name, description, archive = this.#options.asArchives }: SnapshotCreate): Promise<Snapshot> {
     const filename = snapshotFileName(name);
     return this.#alone(project, async () => {
       await project.live();
       const others = await readSnapshots(project.path, project.id);
       const folder = join(snapshotsFolder(project.path), filename);
       if (others.some((other) => other.name === name) || (await exists(folder))) throw fault('snapshot_name_taken', { name });
-      const createdAt = await this.#take(project, folder).catch((error: unknown) => {
+      const createdAt = await this.#take(project, folder, archive).catch((error: unknown) => {
         throw failure(name, 'taken', error);
       });
       const snapshot: Snapshot = {
@@ -135,7 +140,7 @@ export class Snapshots {
   }
 
   /** Seconds since 1970 of the instant that it shows. */
-  async #take(project: KnownProject, folder: string): Promise<number> {
+  async #take(project: KnownProject, target: string, isArchive: boolean): Promise<number> {
     const { computes, staging, version } = this.#options;
     return staging.use(join(snapshotsFolder(project.path), `${stagingPrefix}${randomUUID()}`), async (stagingPath) => {
       const createdAt = await project.freeze(async (frozen) => {
@@ -144,9 +149,20 @@ export class Snapshots {
         await writeFileAtomic(join(stagingPath, projectEntry), await topologyText(frozen.topology, version));
         return Math.trunc(Date.now() / 1000);
       });
-      await rename(stagingPath, folder);
+      if (isArchive) await this.#pack(stagingPath, target);
+      else await rename(stagingPath, target);
       await syncFolder(snapshotsFolder(project.path));
       return createdAt;
+    });
+  }
+
+  /** Beside the folder that is packed, then renamed: an archive is there as a whole or not at all. */
+  #pack(folder: string, target: string): Promise<void> {
+    return this.#options.staging.use(`${folder}-packed`, async (staging) => {
+      const { output } = await archiveFolder(folder, new Map(), { compress: false });
+      const file = join(staging, projectEntry);
+      await pipeline(output, createWriteStream(file, { flush: true }));
+      await rename(file, target);
     });
   }
 

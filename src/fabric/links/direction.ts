@@ -22,6 +22,9 @@ import { type DirectionFilters, noFilters, type Stages, stagesOf } from './stage
 /** What a link does to its frames at present; the same object for both directions. */
 export interface Rules extends Taps {
   suspend: boolean;
+  /** Until when they hold: from then on `advance` makes them what they are, and sets the filters. Milliseconds of `performance.now()`. */
+  untilMs: number;
+  readonly advance: (nowMs: number) => void;
 }
 
 export interface DirectionTools {
@@ -69,12 +72,18 @@ export class Direction implements ScheduledQueue {
     return this.#stages.queues;
   }
 
+  /** No frame is in it. */
+  get isIdle(): boolean {
+    return this.#queue.frames === 0 && !this.#busy;
+  }
+
   /** As `PortOwner.received`. */
   receive(buffer: Buffer, start: number, end: number, frames: number): boolean {
     const rules = this.#rules;
     this.#received += frames;
     this.#receivedBytes += end - start - frames * headerBytes;
     for (const tap of rules.before) tap.take(buffer, start, end);
+    this.#advance();
     if (rules.suspend) {
       this.#drop('suspend', frames);
       return true;
@@ -98,6 +107,7 @@ export class Direction implements ScheduledQueue {
   release(): void {
     const queue = this.#queue;
     if (this.#closed) return;
+    this.#advance();
     // By the clock each time: what became due while others were written goes with them.
     while (!this.#busy && queue.take(performance.now(), this.#stages)) {
       const { block, start, end, taken } = queue.run;
@@ -134,6 +144,13 @@ export class Direction implements ScheduledQueue {
   close(): void {
     this.#closed = true;
     this.#queue = this.#newQueue();
+  }
+
+  #advance(): void {
+    const { untilMs } = this.#rules;
+    if (untilMs === Number.POSITIVE_INFINITY) return;
+    const nowMs = performance.now();
+    if (nowMs >= untilMs) this.#rules.advance(nowMs);
   }
 
   #newQueue(): DelayQueue {

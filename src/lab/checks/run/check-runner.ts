@@ -1,7 +1,7 @@
 /** Carries the steps of a lab out, one after the other, and reports each. A failed check does not keep the next ones from running. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Link } from '../../../schema/link.ts';
-import { type CheckStep, type Group, isGroup, isProbe, type LabAction, type Probe } from '../definition/steps.ts';
+import { type CheckStep, isGroup, isProbe, type LabAction, type Probe, type StepGroup } from '../definition/steps.ts';
 import { NoCommandError, runProbe } from '../probes/node-probe.ts';
 import { runAction } from './actions.ts';
 import { capturePackets } from './capture-packets.ts';
@@ -100,7 +100,7 @@ export class CheckRunner {
     }
   }
 
-  async #group(group: Group): Promise<StepFinding> {
+  async #group(group: StepGroup): Promise<StepFinding> {
     if (group.verb === 'timeline') return summary(await this.#timeline(group.steps));
     const { site, signal, watch } = this.#options;
     let steps: StepReport[] = [];
