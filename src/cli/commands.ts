@@ -5,6 +5,7 @@ import { type CliCommand, CliUsageError } from './command.ts';
 import { completionScript, shells } from './completion.ts';
 import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
+import { importCommand } from './lab/import-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
 
@@ -47,6 +48,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...runCommands,
   ...consoleCommands,
   runCommand,
+  importCommand,
   fieldsCommand,
   completionCommand,
 ];
