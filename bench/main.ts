@@ -8,12 +8,14 @@ import { benchApi } from './api.ts';
 import { benchDuplicate } from './duplicate.ts';
 import { type Row, table } from './measure.ts';
 import { benchScale } from './scale.ts';
+import { benchWarm } from './warm.ts';
 import { benchWeb } from './web.ts';
 
 const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = {
   api: benchApi,
   duplicate: benchDuplicate,
   scale: benchScale,
+  warm: benchWarm,
   web: benchWeb,
 };
 

@@ -6,6 +6,7 @@ import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
+import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { Native } from '../ports/native.ts';
@@ -43,8 +44,10 @@ export class Fabric {
   constructor({ native, runDirectory }: FabricOptions) {
     this.#native = native;
     this.#kernelPaths = new KernelPaths(native, runDirectory);
+    const schedule = new DelaySchedule();
     this.#tools = {
-      schedule: new DelaySchedule(),
+      schedule,
+      pacing: new Pacing(() => schedule.nextMs),
       blocks: new BlockPool(),
       captureFiles: new CaptureFileLocks(),
       switches: this.switches,
