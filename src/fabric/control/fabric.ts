@@ -10,7 +10,7 @@ import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { Native } from '../ports/native.ts';
-import { TapAccess } from '../ports/port-tap.ts';
+import { InterfaceMemory } from '../ports/port-interface.ts';
 import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { Switches } from '../switches/switches.ts';
@@ -52,7 +52,7 @@ export class Fabric {
       captureFiles: new CaptureFileLocks(),
       switches: this.switches,
       times: new SampleTimes(performance.now()),
-      taps: native && new TapAccess(native),
+      taps: native && new InterfaceMemory(native),
       kernelPaths: this.#kernelPaths,
     };
   }
