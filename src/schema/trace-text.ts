@@ -4,7 +4,7 @@
  *
  * @see Netravali et al.: Mahimahi, USENIX ATC 2015; mm-link(1)
  */
-import type { TraceFormat, TraceSample } from './schedule.ts';
+import { mostSamples, type TraceFormat, type TraceSample } from './schedule.ts';
 
 export interface ParsedTrace {
   /** Milliseconds. */
@@ -39,6 +39,8 @@ const columns: Readonly<Record<string, readonly [place: number, factor: number]>
 const defaultHeader = ['time_ms', 'rate_kbps', 'delay_ms', 'loss_percent'];
 
 function parseCsv(lines: readonly string[]): Parsed {
+  // Before each is cut into its cells: a text of many lines would hold up other requests.
+  if (lines.length > mostSamples + 1) return wrong(`it has more than ${mostSamples} samples`);
   const rows = lines.map((line) => line.split(/[,;\t ]/).map((cell) => cell.trim()));
   const [first = []] = rows;
   const hasHeader = first.some((cell) => /^[a-z]/i.test(cell));

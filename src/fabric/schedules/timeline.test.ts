@@ -117,6 +117,7 @@ describe('a schedule', () => {
       [csv('time_ms,colour\n0,1'), /"colour" is not one of/],
       [csv('0,1\n5,x'), /"x" is not a number/],
       [csv('0,1\n5,1\n5,2'), /samples\[2\] is not later/],
+      [csv('0,1\n'.repeat(10_002)), /more than 10000 samples/],
       [csv('0,200000000'), /samples\[0\] must be/],
       [{ traces: [{ format: 'mahimahi', text: '5\n4' }] }, /before that of the line above/],
       [{ traces: [{ format: 'mahimahi', text: 'five' }] }, /not a whole number/],
