@@ -31,6 +31,7 @@ const endWithinMs = 1800;
 const warmUpAfterMs = 1000;
 /** Made by `scripts/build-page.mjs`. */
 const pageFolder = join(import.meta.dirname, '../.cache/page');
+const appliancesFolder = join(import.meta.dirname, '../appliances');
 
 export async function serve(invocation: Invocation): Promise<undefined> {
   const settings = await readSettings(invocation);
@@ -48,7 +49,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
   const compute = await HostCompute.open({ settings, log, version: apiVersion, findings });
   const asked = Promise.withResolvers<void>();
-  const controller = await Controller.open({ settings, log, version: apiVersion, compute, end: asked.resolve });
+  const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
   const own = controllerRoutes(controller);

@@ -1,5 +1,8 @@
 /** Filters as the controller's and the compute's API take them: checked here, and again only by the fabric. */
 import { type Filters, knownFilters, normaliseFilters } from '../schema/filter.ts';
+import type { LinkSchedule, LinkScheduleInput } from '../schema/schedule.ts';
+import { checkSchedule } from '../schema/schedule-rules.ts';
+import { parseTrace } from '../schema/trace-text.ts';
 import { fault } from './faults.ts';
 
 /** In stored form. @throws `filter_invalid` */
@@ -7,4 +10,18 @@ export function checkFilters(given: Readonly<Record<string, unknown>>): Filters 
   const checked = normaliseFilters(given);
   if (checked.ok) return checked.filters;
   throw fault('filter_invalid', { name: checked.name.slice(0, 100), reason: checked.reason, known: knownFilters });
+}
+
+/** In stored form: traces as samples, and a start, by default now. @throws `schedule_invalid` */
+export function scheduleOf({ started_at = Date.now(), steps = [], traces = [], ...timing }: LinkScheduleInput): LinkSchedule {
+  const parsed = traces.map((trace, index) => {
+    if (!('format' in trace)) return trace;
+    const { format, text, ...rest } = trace;
+    const read = parseTrace(format, text);
+    if (read.ok) return { ...rest, ...read.trace };
+    throw fault('schedule_invalid', { reason: `traces[${index}]: ${read.reason}` });
+  });
+  const checked = checkSchedule({ ...timing, started_at, steps, traces: parsed });
+  if (checked.ok) return checked.value;
+  throw fault('schedule_invalid', { reason: checked.reason });
 }

@@ -31,6 +31,8 @@ export interface CliCommand {
   readonly takesRest?: true;
   /** Needs no server. */
   readonly isLocal?: true;
+  /** Exit code of a mistake in what was typed; default 1. */
+  readonly mistakeCode?: number;
   /** @returns the exit code */
   readonly run: (call: CliCall) => Promise<number>;
 }

@@ -8,9 +8,10 @@ import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
+import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
-const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'completion'];
+const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'completion'];
 
 const completionCommand: CliCommand = {
   name: 'completion',
@@ -49,6 +50,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...consoleCommands,
   runCommand,
   importCommand,
+  testCommand,
   fieldsCommand,
   completionCommand,
 ];

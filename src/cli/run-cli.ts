@@ -81,10 +81,10 @@ function parse({ name, options }: CliCommand, args: readonly string[]) {
 }
 
 /** In one line where the user can do something about it. */
-function report(error: unknown, { name }: CliCommand): number {
+function report(error: unknown, { name, mistakeCode = 1 }: CliCommand): number {
   if (error instanceof CliUsageError) {
     process.stderr.write(`patchbay ${name}: ${error.message}\n`);
-    return 1;
+    return mistakeCode;
   }
   const isExpected =
     error instanceof LabError || error instanceof RequestError || (error as NodeJS.ErrnoException).code !== undefined;

@@ -15,6 +15,7 @@ import { makeDrivers } from '../emulators/drivers.ts';
 import type { Host } from '../emulators/host/host.ts';
 import { ImageStore } from '../emulators/host/images.ts';
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
+import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -31,10 +32,11 @@ import { LazyFabricClient } from './links/lazy-fabric-client.ts';
 import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
-import { pidsOf } from './nodes/emulator-pids.ts';
+import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
 import { computeMetrics } from './nodes/metrics.ts';
 import type { ComputeNode } from './nodes/node.ts';
 import { removeHalfCopies } from './projects/copy.ts';
+import { ProjectFreezes } from './projects/freeze.ts';
 import { ComputeProjects } from './projects/projects.ts';
 import { computeRoutes } from './routes/routes.ts';
 import { type LoadedNode, type RunRecord, Store } from './store.ts';
@@ -64,6 +66,7 @@ export class HostCompute {
   readonly host: Host;
   readonly #context: Context;
   readonly #projects: ComputeProjects;
+  readonly #freezes: ProjectFreezes;
   readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
 
@@ -82,7 +85,8 @@ export class HostCompute {
     this.host = host;
     this.#projects = new ComputeProjects(context);
     const figures = new HostFigures(context.settings.Server.projects_path);
-    this.#routes = computeRoutes({ context, projects: this.#projects, events, host, figures, ...rest });
+    this.#freezes = new ProjectFreezes(context, this.#projects);
+    this.#routes = computeRoutes({ context, projects: this.#projects, freezes: this.#freezes, events, host, figures, ...rest });
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
@@ -111,7 +115,7 @@ export class HostCompute {
     const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
-    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, log };
+    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
     const context: Context = {
       settings,
       store,
@@ -159,6 +163,7 @@ export class HostCompute {
   /** Ends the compute; with `stopNodes` also every emulator. The fabric keeps running while there is a link or a machine. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
+    await this.#freezes.close();
     const nodes = this.#projects.allNodes();
     // What is always running is there for machines: without a link or one of them it ends with the server.
     const isMachine = (node: ComputeNode) => node.emulator !== undefined && !node.driver.kind.alwaysRunning;
@@ -202,6 +207,7 @@ class Opening {
       }),
     ]);
     await this.#removeOldSockets(projects.allNodes());
+    await this.#removeOldInterfaces(projects.allNodes());
   }
 
   /** Never rejects: without a fabric, nodes run and their links are made when it is there. */
@@ -246,8 +252,17 @@ class Opening {
     await endMarked(unowned, orphanGraceMs);
   }
 
+  /** Of containers that ended while no server ran. */
+  async #removeOldInterfaces(nodes: readonly ComputeNode[]): Promise<void> {
+    const owned = new Set(nodes.flatMap((node) => interfacesOf(node.emulator)));
+    const removed = await removeUnowned(this.#context.settings.runtimeDirectory, owned);
+    if (removed > 0) this.#context.log('warning', `removed ${removed} network interfaces without an owner`);
+  }
+
   async #removeOldSockets(nodes: readonly ComputeNode[]): Promise<void> {
-    const folder = join(this.#context.settings.runtimeDirectory, 'n');
+    const { runtimeDirectory } = this.#context.settings;
+    await rm(join(runtimeDirectory, 'm'), { recursive: true, force: true });
+    const folder = join(runtimeDirectory, 'n');
     const used = new Set(nodes.filter((node) => node.emulator).map((node) => node.view().runtimeDirectory));
     for (const name of await readdir(folder).catch(() => [])) {
       if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });

@@ -12,6 +12,7 @@ import { type CaptureSide, gns3CaptureId } from '../schema/capture.ts';
 import type { Filters } from '../schema/filter.ts';
 import type { NioStream } from '../schema/nio.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
+import type { LinkSchedule } from '../schema/schedule.ts';
 
 export interface ProjectRecord {
   readonly project_id: string;
@@ -49,6 +50,10 @@ export interface NioRecord extends BpfTables {
   readonly address: string;
   readonly filters: Filters;
   readonly suspend: boolean;
+  /** The node at the other end, on another compute, does not run. */
+  readonly peer_stopped?: boolean;
+  /** Of the filters; _ab is what leaves the node of this NIO. */
+  readonly schedule?: LinkSchedule;
   /** The other end is on a compute of ours, and can be reached over TCP. */
   readonly stream?: NioStream;
   /** Its frames are written to these files whenever the node runs; the capture that GNS3's API knows first. */

@@ -9,6 +9,7 @@ import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
 import { version } from '../version.ts';
 import { lookAtConfinement } from './confinement.ts';
+import { lookAtKernelLinks } from './kernel-links.ts';
 import { type Program, programs } from './programs.ts';
 import { printFindings } from './report.ts';
 
@@ -19,10 +20,11 @@ const versionTimeoutMs = 5000;
 /** Looks at everything at once; the slowest look, the trial of KVM, takes at most two seconds and a little. */
 export async function doctor(): Promise<Finding[]> {
   const binaries = new Binaries();
-  const [found, emulators, kvm, confinement] = await Promise.all([
+  const [found, emulators, kvm, kernelLinks, confinement] = await Promise.all([
     Promise.all(programs.map((program) => lookAt(program, binaries))),
     binaries.list(),
     lookAtKvm(binaries),
+    lookAtKernelLinks(),
     binaries.inPath(`qemu-system-${hostPlatform()}`).then(lookAtConfinement),
   ]);
   const others = emulators.filter(({ path }) => !path.endsWith('/qemu-system-x86_64'));
@@ -38,6 +40,7 @@ export async function doctor(): Promise<Finding[]> {
       }),
     ),
     kvm,
+    kernelLinks,
     ...confinement,
   ];
 }

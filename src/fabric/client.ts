@@ -11,9 +11,20 @@ import { EventStream } from '../lib/event-stream.ts';
 import { Retry } from '../lib/retry.ts';
 import { ConnectionLost } from './connection/connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './connection/find-fabric.ts';
-import type { AddressEntry, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec, Reply, Request, SwitchStats } from './protocol.ts';
+import type {
+  AddressEntry,
+  FabricCapabilities,
+  FabricLinkStats,
+  FabricLoad,
+  LinkFailure,
+  LinkSpec,
+  Reply,
+  Request,
+  SwitchStats,
+} from './protocol.ts';
 
 export type { FabricPlace } from './connection/find-fabric.ts';
+export { probeCapabilities } from './connection/probe-capabilities.ts';
 
 export interface FabricRestored {
   readonly pid: number;
@@ -87,6 +98,10 @@ export class FabricClient {
   /** How busy its process is. */
   load(): Promise<FabricLoad> {
     return this.#ask({ op: 'load' });
+  }
+
+  capabilities(): Promise<FabricCapabilities> {
+    return this.#ask({ op: 'capabilities' });
   }
 
   /** Of the switches named, as far as they exist, or of all. */

@@ -1,18 +1,21 @@
 /**
- * The fabric process: `main.ts --socket PATH`. It moves frames until it is asked to quit; the server that started it may come and go.
+ * The fabric process: `main.ts --socket PATH`; with `--capabilities` it only prints what it could do here. It moves frames until it is asked to quit; the server that started it may come and go.
  * Nothing but frames and the control socket is on its event loop.
  */
 import { flushCompileCache } from 'node:module';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Control } from './control/control.ts';
 import { Fabric } from './control/fabric.ts';
 import { raisePriority } from './control/priority.ts';
+import { loadNative } from './ports/native.ts';
 
 /** Another fabric answers at the socket's path. */
 const exitTaken = 3;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { socket: { type: 'string' } } });
+  const { values } = parseArgs({ options: { socket: { type: 'string' }, capabilities: { type: 'boolean' } } });
+  if (values.capabilities) return showCapabilities();
   if (!values.socket) {
     console.error('usage: main.ts --socket PATH');
     process.exit(2);
@@ -22,7 +25,7 @@ async function main(): Promise<void> {
   // The last net: an unforeseen error of one port must not take all the others down.
   process.on('uncaughtException', (error) => say('error', error));
   process.on('SIGHUP', () => undefined);
-  const fabric = new Fabric();
+  const fabric = new Fabric({ native: await loadNative(), runDirectory: dirname(values.socket) });
   let ending = false;
   const end = async (why: string): Promise<void> => {
     if (ending) return;
@@ -47,6 +50,13 @@ async function main(): Promise<void> {
   // Now rather than at the end, which may come without notice: the next start is quicker for it.
   flushCompileCache();
   say(`listens at ${values.socket}`);
+}
+
+/** For the doctor. */
+async function showCapabilities(): Promise<void> {
+  const fabric = new Fabric({ native: await loadNative(), runDirectory: '' });
+  process.stdout.write(`${JSON.stringify(await fabric.capabilities())}\n`);
+  await fabric.close();
 }
 
 function say(what: string, error?: unknown): void {

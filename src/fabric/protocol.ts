@@ -3,6 +3,7 @@
  * `id` and is answered by one line with the same `id`, in order. Requests are declarative: repeating one changes nothing, so a server
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
+import type { Filters } from '../schema/filter.ts';
 import type { BpfKey, Request } from './requests.ts';
 
 export type {
@@ -10,6 +11,7 @@ export type {
   BpfInstruction,
   BpfKey,
   BpfPrograms,
+  BpfType,
   CaptureSpec,
   EthernetSettings,
   FrameRelayCircuit,
@@ -21,13 +23,21 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 7;
+export const protocolVersion = 8;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
 
 /** How frames get to another compute. */
 export type PeerCarrier = 'stream' | 'udp';
+
+/** What the fabric's process can do on this host. */
+export interface FabricCapabilities {
+  /** It can hold TAP interfaces. */
+  taps: boolean;
+  /** Why the kernel cannot carry links here; null when it can. */
+  kernelObstacle: string | null;
+}
 
 export interface Hello {
   version: number;
@@ -38,6 +48,12 @@ export interface Hello {
 export interface DelayFigures {
   median_ms: number;
   p99_ms: number;
+}
+
+/** So many were late by at most so many milliseconds, and by more than the next lower bound. */
+export interface LateCount {
+  ms: number;
+  count: number;
 }
 
 export interface DirectionStats {
@@ -57,6 +73,8 @@ export interface DirectionStats {
   queuedBytes: number;
   /** How long frames that were held really waited, over the last seconds; undefined when there were none. */
   delay?: DelayFigures;
+  /** How much later than due held frames left, since the link was made; undefined when none was held. A fabric of before has none. */
+  late?: LateCount[];
   rates: Rates;
 }
 
@@ -78,12 +96,25 @@ export interface FabricLinkStats {
   since: number;
   /** True while the port can carry frames (stream connected, datagram socket bound). */
   connected: { a: boolean; b: boolean };
-  /** How frames get to another compute now; undefined where no end leads to a Patchbay compute. */
-  carrier?: PeerCarrier;
+  /** How frames get to another compute now, or that the kernel carries them; undefined for all other links. */
+  carrier?: PeerCarrier | 'kernel';
   ab: DirectionStats;
   ba: DirectionStats;
   /** Undefined when there is none. */
   captures?: CaptureStats[];
+  /** Undefined when there is none. */
+  schedule?: ScheduleState;
+}
+
+/** A schedule as it acts now. */
+export interface ScheduleState {
+  /** Milliseconds since 1970, as it was given. */
+  startedAt: number;
+  /** Since then, by this machine's clock. */
+  elapsedMs: number;
+  /** What acts: those of the link and of the schedule. */
+  filters: Filters;
+  suspend: boolean;
 }
 
 export interface CaptureStats {
@@ -105,6 +136,10 @@ export interface FabricLoad {
   links: number;
   /** How late the event loop was since this was last asked. */
   loopDelay: { medianMs: number; p99Ms: number; maxMs: number };
+  /** Of the process. A fabric of before does not say this, nor `late`. */
+  pid?: number;
+  /** How late the event loop was since the start, as far as it was measured: while a client asks at least every 90 s. */
+  late?: LateCount[];
 }
 
 export interface SwitchStats {
@@ -154,13 +189,15 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
     ? FabricLinkStats[]
     : R extends { op: 'load' }
       ? FabricLoad
-      : R extends { op: 'switch_stats' }
-        ? SwitchStats[]
-        : R extends { op: 'addresses' }
-          ? AddressEntry[]
-          : R extends { op: 'apply' | 'sync' }
-            ? LinkFailure[]
-            : null;
+      : R extends { op: 'capabilities' }
+        ? FabricCapabilities
+        : R extends { op: 'switch_stats' }
+          ? SwitchStats[]
+          : R extends { op: 'addresses' }
+            ? AddressEntry[]
+            : R extends { op: 'apply' | 'sync' }
+              ? LinkFailure[]
+              : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

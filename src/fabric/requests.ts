@@ -19,6 +19,8 @@ import {
   whole,
 } from '../lib/shape.ts';
 import { type Filters, type LinkDirection, normaliseFilters } from '../schema/filter.ts';
+import type { LinkSchedule } from '../schema/schedule.ts';
+import { checkSchedule } from '../schema/schedule-rules.ts';
 
 /** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
 const maxSocketPathBytes = 107;
@@ -31,6 +33,7 @@ const socketPath = textThat((value) => {
   const bytes = Buffer.byteLength(value);
   return bytes > 0 && bytes <= maxSocketPathBytes && !value.includes('\0');
 }, `must be a path of 1 to ${maxSocketPathBytes} bytes`);
+const interfaceName = textThat((value) => /^[\w@+][\w.@+-]{0,14}$/.test(value), 'must be the name of an interface of Linux');
 const absolutePath = textThat((value) => isAbsolute(value) && !value.includes('\0'), 'must be an absolute path');
 
 /** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
@@ -43,6 +46,13 @@ const filters: Shape<Filters> = {
     if (typeof value !== 'object' || value === null) return `${name} must be an object`;
     const checked = normaliseFilters(value as Record<string, unknown>);
     return checked.ok ? undefined : `filter ${checked.name}: ${checked.reason}`;
+  },
+};
+
+const schedule: Shape<LinkSchedule> = {
+  problem: (value, name) => {
+    const checked = checkSchedule(value);
+    return checked.ok ? undefined : `${name}: ${checked.reason}`;
   },
 };
 
@@ -114,6 +124,17 @@ const port = variants('type', {
     /** The other side is a fabric, too, and a TCP connection carries the frames while there is one. */
     stream: optional(stream),
   },
+  /** A persistent TAP interface of this host, which the fabric holds. */
+  tap: {
+    name: interfaceName,
+    /**
+     * The host's end of the veth pair whose frames come and go over it. A link between two such ports that does nothing to its frames is
+     * carried by the kernel, from one of these to the other.
+     */
+    hostEnd: optional(interfaceName),
+  },
+  /** All frames of an interface of this host, also those for other stations; the host keeps its own. */
+  packet: { interface: interfaceName },
   /**
    * A port of a switch inside the fabric. The switch exists while one of its ports does; of two ports with one number the last one
    * applied is used.
@@ -159,11 +180,12 @@ export const linkSpec = object({
   match: programs,
   match_ab: programs,
   match_ba: programs,
+  schedule: optional(schedule),
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures: optional(list(capture)),
 });
 export type LinkSpec = ValueOf<typeof linkSpec>;
-type BpfType = 'bpf' | 'match';
+export type BpfType = 'bpf' | 'match';
 export type BpfKey = BpfType | `${BpfType}_${LinkDirection}`;
 export type BpfPrograms = Pick<LinkSpec, BpfKey>;
 
@@ -180,6 +202,8 @@ export const request = variants('op', {
   stats: { ids: optional(ids) },
   /** How busy the process is. */
   load: {},
+  /** What it can do on this host. */
+  capabilities: {},
   switch_stats: { ids: optional(ids) },
   /** What a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },

@@ -13,10 +13,10 @@ const timingMark = 6;
 /** Asks the console to mark the place in its output where it received this request (RFC 860). */
 export const askForMark: Uint8Array<ArrayBuffer> = Uint8Array.of(IAC, DO, timingMark);
 
-type TelnetState = 'data' | 'command' | 'option' | 'sub' | 'sub-command';
+type StripperState = 'data' | 'command' | 'option' | 'sub' | 'sub-command';
 
 export class TelnetStripper {
-  #state: TelnetState = 'data';
+  #state: StripperState = 'data';
   #verb = 0;
   readonly #marked: () => void;
 

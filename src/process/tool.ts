@@ -16,6 +16,8 @@ export interface ToolOptions {
   readonly cwd?: string;
   /** Added to our own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Its standard input. */
+  readonly input?: string;
   /** For what might not end by itself: it ends with this process, and carries the server's marker in case that one is killed. */
   readonly runDirectory?: string;
 }
@@ -24,7 +26,7 @@ export interface ToolOptions {
 export function runTool(
   program: string,
   args: readonly string[],
-  { timeoutMs, cwd, env: given, runDirectory }: ToolOptions,
+  { timeoutMs, cwd, env: given, input, runDirectory }: ToolOptions,
 ): Promise<ToolResult> {
   return new Promise((resolve) => {
     const env = { ...process.env, ...given, ...(runDirectory !== undefined && { [runMarker]: runDirectory }) };
@@ -45,6 +47,8 @@ export function runTool(
       resolve({ code, stdout, stderr, reason: code === 0 ? '' : words });
     });
     if (runDirectory !== undefined) process.once('exit', end);
-    child.stdin?.end();
+    // It may end before it has read everything.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
   });
 }

@@ -93,6 +93,16 @@ export function offeredFilters(present: Filters, names: readonly [string, string
   return [...offered, ...directed];
 }
 
+/** The values of one filter in stored form, or what is wrong with them; it may be inactive. */
+export function checkFilter(name: string, values: unknown): Checked<{ values: FilterValues }> {
+  return checkValues(knownKeys.get(name)?.facts, values);
+}
+
+/** By place, whether a value of this filter must be a whole number. */
+export function wholeValues(name: string): readonly boolean[] {
+  return knownKeys.get(name)?.facts.parameters.map(({ fractions }) => fractions !== true) ?? [];
+}
+
 function offer({ type, name, description, parameters }: FilterFacts): object {
   return { type, name, description, parameters };
 }

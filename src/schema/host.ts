@@ -1,10 +1,28 @@
 /** What a compute reports of its host. Source: the GNS3 2.2 compute API. */
+
 import { named, nullable, oneOf } from './common.ts';
+import { LateCounts } from './link-stats.ts';
 import { Type } from './type.ts';
 
 const bytes = Type.Integer({ minimum: 0, description: 'Bytes' });
 const percent = Type.Integer({ minimum: 0, maximum: 100 });
 const port = Type.Integer();
+
+/** How faithful a compute's emulation can be: how late its fabric is, and what the host withholds. */
+export const ComputeFidelity = Type.Object(
+  {
+    fabric_pid: nullable(
+      Type.Integer({ description: 'Another one: the fabric was restarted; null: it is of a version that does not say' }),
+    ),
+    loop_late: nullable({
+      ...LateCounts,
+      description: 'How late the event loop of the fabric was, every 20 ms; measured while this is requested at least every 90 s',
+    }),
+    cpu_ticks: Type.Integer({ description: 'Time of all processors since the boot; 0: unknown' }),
+    stolen_ticks: Type.Integer({ description: 'Of it, what the hypervisor gave to others' }),
+  },
+  named('ComputeFidelity'),
+);
 
 export const HostStatistics = Type.Object(
   {

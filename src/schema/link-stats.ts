@@ -1,5 +1,6 @@
 /** What links carry, lose and hold back, as computes and the controller report it. */
 import { named, nullable, oneOf, Uuid } from './common.ts';
+import type { Filters } from './filter.ts';
 import { type Static, Type } from './type.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -8,6 +9,15 @@ const since = Type.String({ description: 'ISO 8601, UTC: since when is counted' 
 /** Frames that went out; averaged over the time named by the key. */
 const Rate = Type.Object({ frames_per_second: Type.Number(), bits_per_second: Type.Number() }, named('Rate'));
 export type Rate = Static<typeof Rate>;
+
+/** How late something was, in buckets; a reader subtracts what it read before. */
+export const LateCounts = Type.Array(
+  Type.Object(
+    { ms: Type.Number({ description: 'Upper bound of the bucket, milliseconds' }), count: Type.Integer({ minimum: 0 }) },
+    named('LateCount'),
+  ),
+);
+export type LateCountList = Static<typeof LateCounts>;
 
 const direction = {
   received_frames: count('What the sending node gave to the link'),
@@ -26,6 +36,12 @@ const direction = {
       { median_ms: Type.Number(), p99_ms: Type.Number() },
       { description: 'How long frames that were held really waited, over the last seconds; null when none was' },
     ),
+  ),
+  late: Type.Optional(
+    nullable({
+      ...LateCounts,
+      description: 'How much later than due frames that were held left, since the link came up; null when none was',
+    }),
   ),
 };
 /** One way through a link, counted since the link came up. */
@@ -47,10 +63,28 @@ const CaptureFigures = Type.Object(
 );
 export type CaptureFigures = Static<typeof CaptureFigures>;
 
-const carriers = ['fabric', 'stream', 'udp'] as const;
+/** A schedule as it acts now. */
+const ScheduleFigures = Type.Object(
+  {
+    started_at: Type.Integer({ description: 'Milliseconds since 1970' }),
+    elapsed: Type.Integer({ description: 'Milliseconds since then; negative before it' }),
+    filters: Type.Unsafe<Filters>(
+      Type.Record(Type.String(), Type.Array(Type.Union([Type.Number(), Type.String()])), {
+        description: 'Those that act now, of the link and of the schedule',
+      }),
+    ),
+    suspend: Type.Boolean({ description: 'The link drops every frame now' }),
+  },
+  named('ScheduleFigures'),
+);
+export type ScheduleFigures = Static<typeof ScheduleFigures>;
+
+const carriers = ['kernel', 'fabric', 'stream', 'udp'] as const;
 /** How frames get from one end to the other. */
 export type Carrier = (typeof carriers)[number];
-const howCarried = 'fabric: both ends are on one compute; stream, udp: over TCP, or as datagrams, to another one';
+const howCarried =
+  'kernel: from one container to the other, not through the fabric; fabric: both ends are on one compute; ' +
+  'stream, udp: over TCP, or as datagrams, to another one';
 
 /** A node's port with a link that carries frames now, as its compute reports it. */
 export const PortStats = Type.Object(
@@ -64,6 +98,7 @@ export const PortStats = Type.Object(
     from_node: DirectionFigures,
     to_node: DirectionFigures,
     captures: Type.Array(CaptureFigures),
+    schedule: Type.Optional(ScheduleFigures),
   },
   named('PortStats'),
 );
@@ -92,6 +127,7 @@ export const LinkStats = Type.Object(
       }),
     ),
     captures: Type.Array(CaptureFigures),
+    schedule: Type.Optional(ScheduleFigures),
   },
   named('LinkStats'),
 );

@@ -1,4 +1,5 @@
 import { Name, named, oneOf, strict, TcpPort } from './common.ts';
+import { LinkSchedule } from './schedule.ts';
 import { type Static, Type } from './type.ts';
 
 /** Ours, for computes whose capabilities have `link_streams`. */
@@ -29,6 +30,8 @@ export const NioUdp = Type.Object(
     ),
     suspend: Type.Optional(Type.Boolean()),
     stream: Type.Optional(NioStream),
+    schedule: Type.Optional(LinkSchedule),
+    peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
   },
   named('NioUdp'),
 );

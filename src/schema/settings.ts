@@ -63,7 +63,8 @@ const table = {
     additional_images_path: gns3('', 'Further folders of images, separated by `;`; read only'),
     symbols_path: gns3('', 'Folder of your own symbols'),
     configs_path: gns3('', 'Folder of start-up configurations that templates name'),
-    appliances_path: gns3('', 'Folder of appliance files (`.gns3a`)'),
+    appliances_path: gns3('', 'Folder of your own appliance files (`.gns3a`), with its subfolders'),
+    install_builtin_appliances: gns3(true, 'List the built-in appliances, too'),
     resources_path: gns3('', 'Folder of files that containers are given, such as a static busybox'),
     console_start_port_range: gns3(5000, 'First TCP port of telnet consoles'),
     console_end_port_range: gns3(10000, 'Last TCP port of telnet consoles'),
@@ -77,6 +78,10 @@ const table = {
       'Links between two Patchbay computes that go over TCP are encrypted; `required`: no link to another compute carries frames in the clear; `off`',
     ),
     clear_credentials: ours(false, 'Send user and password to computes over plain HTTP also at addresses that are not private'),
+    snapshot_archives: ours(
+      false,
+      'Snapshots are GNS3’s archives, which a stock server that opens the project folder can restore; off: folders, which need no packing',
+    ),
     same_compute_version: ours(
       true,
       'A remote compute must have the version of this server (what follows a `-` does not count), as GNS3’s releases demand; off: the same major and minor number are enough, as for a `2.2.60.dev1`',

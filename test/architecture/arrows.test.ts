@@ -20,7 +20,7 @@ const arrows: Record<string, readonly string[]> = {
   // A client of the HTTP API: the command line, the server and the page use the same code.
   lab: ['api', 'schema', 'lib'],
   cli: ['lab', 'api', 'schema', 'lib'],
-  doctor: ['emulators', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
+  doctor: ['emulators', 'fabric', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
 /** Files that other layers may import types of, and nothing that runs. */
 const typesOnly = ['compute/api.ts'];
@@ -38,7 +38,7 @@ const rootArrows: Record<string, readonly string[]> = {
   ],
   'serve.ts': [
     ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor', 'lab'],
-    ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page'],
+    ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page', '../appliances'],
   ],
   'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'lab', 'demo-lab.ts', 'settings.ts', 'version.ts'],
   'demo-lab.ts': ['api', 'schema', '../demo/lab.ts'],
@@ -49,7 +49,7 @@ const rootArrows: Record<string, readonly string[]> = {
   'version.ts': ['../package.json'],
 };
 /** What of the fabric others may use: its client and its protocol, never the data plane itself. */
-const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts'];
+const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts', 'fabric/redirection.ts'];
 /** Libraries that are known in one folder only. */
 const libraryHomes: Record<string, readonly string[]> = {
   fastify: ['http', 'serve.ts'],
@@ -58,6 +58,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   'prom-client': ['http'],
   yaml: ['lab'],
   saxes: ['lab'],
+  koffi: ['fabric/ports/native.ts'],
 };
 
 /** Files of the server that the page imports at run time: they import nothing, not even a module of Node. */

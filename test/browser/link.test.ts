@@ -46,6 +46,23 @@ describe('a link in the browser', () => {
     await consoleText(page, /seq=3 ttl=64 time=(2[4-9]\d|[3-9]\d\d|\d{4,})\.\d+ ms/);
   });
 
+  it('runs a schedule that is written in its panel, and shows where it is', async () => {
+    const schedule = page.getByRole('region', { name: 'Schedule' });
+    await schedule.getByRole('button', { name: 'Add' }).click();
+    const text = schedule.getByLabel('Steps and traces');
+    await text.fill('{"steps": [{"at": 0, "filters": {"bpf": ["udp"]}}]}');
+    await schedule.getByRole('button', { name: 'Run' }).click();
+    await schedule.getByRole('alert').filter({ hasText: 'bpf cannot be scheduled' }).waitFor();
+    await text.fill('{"steps": [{"at": 0, "filters": {"corrupt": [3]}}, {"at": 3600000, "suspend": true}]}');
+    await schedule.getByRole('button', { name: 'Run' }).click();
+    await schedule.locator('.chip', { hasText: 'corrupt 3' }).waitFor();
+    assert.equal(await schedule.locator('.step').count(), 2);
+    assert.equal((await client.get<{ steps: object[] }>(`${linkPath}/schedule`)).steps.length, 2);
+    await schedule.getByRole('button', { name: 'Remove' }).click();
+    await schedule.getByRole('button', { name: 'Add' }).waitFor();
+    assert.equal((await client.send(`GET ${linkPath}/schedule`)).status, 404);
+  });
+
   it('draws the rate and the delay of its frames', async () => {
     await selectLink();
     await graph

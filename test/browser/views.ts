@@ -98,6 +98,11 @@ const ofCanvas: readonly View[] = [
         .then(() => press(page, 'Delete')),
     leave: closeDialog,
   },
+  {
+    name: 'find',
+    show: (page) => press(page, 'Control+k', 'p').then(() => page.getByRole('listbox').waitFor()),
+    leave: closeDialog,
+  },
   { name: 'help', show: (page) => press(page, '?').then(() => dialog(page)), leave: closeDialog },
   { name: 'settings', show: (page) => choose(page, 'Actions for Views', 'Export'), leave: closeDialog },
   { name: 'snapshots', show: (page) => choose(page, 'Actions for Views', 'Snapshots'), leave: closeDialog },

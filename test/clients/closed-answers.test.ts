@@ -109,6 +109,34 @@ test('a link with a filter and a capture that ends by itself; its events', async
   }
 });
 
+test("GNS3's documented examples, one after the other: one UDP port and one capture file for each", async () => {
+  const make = async () => {
+    const { node_id } = (await speak(`POST ${project}/vpcs/nodes`, 201, { body: { name: 'doc' } })).json<NodeBody>();
+    return `${project}/vpcs/nodes/${node_id}`;
+  };
+  const nodes = [await make(), await make()];
+  const nio = { type: 'nio_udp', lport: 4242, rport: 4343, rhost: '127.0.0.1' };
+  const capture = { capture_file_name: 'test.pcap', data_link_type: 'DLT_EN10MB' };
+  const paths: unknown[] = [];
+  for (const node of nodes) {
+    await speak(`POST ${node}/adapters/0/ports/0/nio`, 201, { body: nio });
+    paths.push((await speak(`POST ${node}/adapters/0/ports/0/start_capture`, 200, { body: capture })).json().pcap_file_path);
+  }
+  assert.deepEqual(
+    paths.map((path) => String(path).split('/').at(-1)),
+    ['test.pcap', 'test-2.pcap'],
+  );
+  // What would be lost is refused: the port of a node that runs.
+  await speak(`POST ${nodes[1]}/start`, 200);
+  await speak(`POST ${await make()}/adapters/0/ports/0/nio`, 409, { body: nio });
+  const taken = async () => (await speak('GET /v2/compute/network/ports', 200)).json<{ udp_ports: number[] }>().udp_ports;
+  for (const [index, node] of nodes.entries()) {
+    assert.ok((await taken()).includes(4242));
+    await speak(`DELETE ${node}/adapters/0/ports/0/nio`, 204);
+    assert.equal((await taken()).includes(4242), index === 0);
+  }
+});
+
 test('a compute of ours says more to a controller of ours', async () => {
   const reply = await client.send('GET /v2/compute/capabilities', { headers: { 'user-agent': 'Patchbay/2.2.60' } });
   assert.equal(reply.json().link_streams, true);

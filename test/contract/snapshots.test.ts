@@ -87,6 +87,36 @@ describe('a snapshot', () => {
     assert.deepEqual(await read(), before);
   });
 
+  test("is GNS3's archive when asked: a file that restores here, and that an import of a stock server reads", async () => {
+    const { project, one, two, file } = await withContent();
+    const body = { name: 'packed', archive: true };
+    const packed = await client.post<Snapshot>(`${project.path}/snapshots`, body);
+    const path = join(await folderOf(project), 'snapshots', 'packed.gns3snapshot');
+    const bytes = await readFile(path);
+    assert.equal(bytes.readUInt32LE(0), 0x04034b50, 'it is no ZIP archive');
+    assert.deepEqual((await readdir(join(path, '..'))).toSorted(), ['packed.gns3snapshot', 'snapshots.conf']);
+    const [listed] = JSON.parse(await readFile(join(path, '../snapshots.conf'), 'utf8')) as Snapshot[];
+    assert.deepEqual(listed, packed);
+    await client.delete(`${project.path}/nodes/${two.node_id}`);
+    await client.send(`POST ${file}`, { raw: 'something else' });
+    await restore(project, packed);
+    assert.equal((await client.get<unknown[]>(`${project.path}/nodes`)).length, 2);
+    assert.equal((await client.send(`GET ${file}`)).text(), 'ip 10.0.0.1\n');
+    const id = randomUUID();
+    expectStatus(await client.send(`POST /v2/projects/${id}/import?name=${id}`, { raw: bytes }), 201);
+    await client.post(`/v2/projects/${id}/open`);
+    const nodes = await client.get<NodeBody[]>(`/v2/projects/${id}/nodes`);
+    assert.deepEqual(
+      nodes.map(({ name, x }) => [name, x]).toSorted(),
+      [
+        ['one', one.x],
+        ['two', two.x],
+      ].toSorted(),
+    );
+    await client.delete(`${project.path}/snapshots/${packed.snapshot_id}`);
+    assert.deepEqual(await readdir(join(path, '..')), ['snapshots.conf']);
+  });
+
   test('is notified, part by part and as a whole', async () => {
     const { project, one, two } = await withContent();
     const kept = await take(project, 'kept');

@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { atPrompt, showsLink, type } from '../support/ipxe.ts';
 import { listen } from '../support/notices.ts';
 import { Pc } from '../support/pc.ts';
 import { expectFault, expectStatus, RawClient } from '../support/raw-http.ts';
@@ -16,6 +17,7 @@ import {
   freshName,
   type NodeBody,
   type ProjectHandle,
+  tinyVm,
   withServer,
 } from '../support/with-server.ts';
 
@@ -50,6 +52,27 @@ const untilUsable = (project: ProjectHandle) =>
   waitFor(async () => (await problems(project)).length === 0, { what: 'usable nodes and links', limitMs: 20_000 });
 const getNode = (project: ProjectHandle, { node_id }: { node_id: string }) =>
   client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
+
+describe('the state of a link between two computes', () => {
+  test('a machine sees when the node at the other end starts and stops', async () => {
+    const project = await createProject(client, { replicate_link_state: true });
+    const vm = await createNode(client, project, 'qemu', { properties: tinyVm });
+    const pc = await createNode(client, project, 'vpcs', { compute_id: computeId });
+    await client.post(`${project.path}/links`, { nodes: [end(pc), end(vm)] });
+    await client.post(`${project.path}/nodes/${vm.node_id}/start`, {}, 200);
+    const console = await atPrompt(vm);
+    await type(console, 'ifopen net0');
+    await showsLink(console, 'down');
+    await client.post(`${project.path}/nodes/${pc.node_id}/start`, {}, 200);
+    await showsLink(console, 'up');
+    await client.post(`${project.path}/nodes/${pc.node_id}/stop`, {}, 200);
+    await showsLink(console, 'down');
+    await client.put(project.path, { replicate_link_state: false });
+    await showsLink(console, 'up');
+    console.close();
+    await client.delete(project.path);
+  });
+});
 
 async function twoPcs() {
   const project = await createProject(client);

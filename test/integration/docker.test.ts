@@ -97,12 +97,21 @@ describe('containers', { skip }, () => {
     await ask(right, 'ip addr add 10.5.0.2/24 dev eth0; echo do""ne', /done/);
     const pings = (console: TelnetClient) => ask(console, 'ping -c 2 -W 5 10.5.0.2; echo en""d', / 0% packet loss.*end/s);
     await pings(left);
+    const path = async () => (await client.get<{ carrier: string | null }>(`${link}/stats`)).carrier;
+    const carriedBy = (way: string) => waitFor(async () => (await path()) === way, { what: `the carrier ${way}` });
+    await carriedBy('kernel');
     await client.post(`${link}/start_capture`, { capture_file_name: 'c.pcap' });
+    assert.equal(await path(), 'fabric');
     await client.put(link, { filters: { packet_loss: [100] } }, 201);
     await ask(left, 'ping -c 1 -W 1 10.5.0.2; echo en""d', /100% packet loss.*end/s);
     await client.put(link, { filters: {} }, 201);
     await pings(left);
     await client.post(`${link}/stop_capture`);
+    await carriedBy('kernel');
+    await client.put(link, { suspend: true }, 201);
+    await ask(left, 'ping -c 1 -W 1 10.5.0.2; echo en""d', /100% packet loss.*end/s);
+    await client.put(link, { suspend: false }, 201);
+    await carriedBy('kernel');
 
     assert.equal((await act(project, two, 'suspend')).status, 'suspended');
     // Its processes stand still; its network answers pings for them, as that is the kernel's.
@@ -138,6 +147,7 @@ describe('containers', { skip }, () => {
     assert.equal((await client.get<NodeBody>(nodePath(project, one))).status, 'started');
     const again = await shell(one);
     await pings(again);
+    await carriedBy('kernel');
     for (const console of [left, right, again]) console.close();
 
     const id = one.properties.container_id;
@@ -150,6 +160,20 @@ describe('containers', { skip }, () => {
     assert.equal(await stateOf(one), undefined);
     await client.post(`${project.path}/close`, {}, 204);
     assert.equal(await stateOf(two), undefined);
+  });
+
+  test('a node that is kept off the kernel path, and what GNS3 is shown of that', async () => {
+    const project = await createProject(client);
+    const [one, two] = [await started(project, { kernel_path: false }), await started(project, {})];
+    assert.deepEqual([one.properties.kernel_path, 'kernel_path' in two.properties], [false, false]);
+    const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one), end(two)] });
+    const { carrier } = await client.get<{ carrier: string }>(`${project.path}/links/${link_id}/stats`);
+    assert.equal(carrier, 'fabric');
+    const [left, right] = [await shell(one), await shell(two)];
+    await ask(right, 'ip addr add 10.6.0.2/24 dev eth0; echo do""ne', /done/);
+    await ask(left, 'ip addr add 10.6.0.1/24 dev eth0; ping -c 2 -W 5 10.6.0.2; echo en""d', / 0% packet loss.*end/s);
+    for (const console of [left, right]) console.close();
+    await client.delete(project.path);
   });
 
   test('volumes are kept in the node’s folder, with what the image had there; other changes last until properties change', async () => {

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { atPrompt, type } from '../support/ipxe.ts';
+import { atPrompt, showsLink, type } from '../support/ipxe.ts';
 import type { TelnetClient } from '../support/telnet.ts';
-import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
 interface ProjectBody {
@@ -24,14 +23,7 @@ let console: TelnetClient;
 
 const act = (node: NodeBody, verb: string) => client.post(`${project.path}/nodes/${node.node_id}/${verb}`, {}, 200);
 const setProject = (fields: object) => client.put<ProjectBody>(project.path, fields);
-const shows = (state: 'up' | 'down') =>
-  waitFor(
-    async () => {
-      await type(console, 'ifstat net0');
-      return console.expect(new RegExp(`Link:${state}`), 1500).catch(() => undefined);
-    },
-    { what: `the guest to see its link ${state}`, limitMs: 60_000 },
-  );
+const shows = (state: 'up' | 'down') => showsLink(console, state);
 
 before(async () => {
   project = await createProject(client);

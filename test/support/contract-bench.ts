@@ -33,6 +33,7 @@ export function contractHost(folder: string, firstPort: number, change: (setting
     images: new ImageStore(() => settings),
     udpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'udp', host: '127.0.0.1' }),
     tcpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'tcp', host: '127.0.0.1' }),
+    fabric: { capabilities: async () => ({ taps: false, kernelObstacle: null }) },
     switches: { addresses: async () => [], forgetAddresses: async () => {}, switchStats: async () => [] },
     log: () => {},
   };

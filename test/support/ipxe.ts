@@ -23,3 +23,14 @@ export async function atPrompt(vm: NodeBody): Promise<TelnetClient> {
   );
   return console;
 }
+
+/** Settles when the guest sees the link of its first adapter, which is open, in this state. */
+export async function showsLink(console: TelnetClient, state: 'up' | 'down'): Promise<void> {
+  await waitFor(
+    async () => {
+      await type(console, 'ifstat net0');
+      return console.expect(new RegExp(`Link:${state}`), 1500).catch(() => undefined);
+    },
+    { what: `the guest to see its link ${state}`, limitMs: 60_000 },
+  );
+}

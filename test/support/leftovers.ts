@@ -41,7 +41,13 @@ export async function listLeftovers(dataDir: string): Promise<string[]> {
   );
   const entries = await readdir(runtimeDirectory, { recursive: true, withFileTypes: true }).catch(() => []);
   const sockets = entries.filter((entry) => entry.isSocket()).map((entry) => `socket ${join(entry.parentPath, entry.name)}`);
-  return [...processes, ...sockets];
+  return [...processes, ...sockets, ...interfacesOf(runtimeDirectory).map((name) => `interface ${name}`)];
+}
+
+/** Network interfaces that are marked as the server's. */
+function interfacesOf(runtimeDirectory: string): string[] {
+  const folder = '/sys/class/net';
+  return readdirSync(folder).filter((name) => read(`${folder}/${name}/ifalias`).trim() === runtimeDirectory);
 }
 
 /** Fails the test that left something. */

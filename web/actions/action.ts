@@ -26,6 +26,8 @@ export interface Action {
   readonly places?: readonly ActionPlace[];
   /** Its keys also work while the user types in a field; in a console only keys with `Mod` do. */
   readonly everywhere?: boolean;
+  /** A console receives its keys instead. */
+  readonly notInConsole?: boolean;
   /** The command destroys something. */
   readonly danger?: boolean;
   /** False: the command is hidden, because this server does not support it. */

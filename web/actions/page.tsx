@@ -3,12 +3,25 @@
 import type { Theme } from '../state/theme.ts';
 import { texts } from '../texts.ts';
 import type { Action } from './action.ts';
+import { CommandMenu } from './find/command-menu.tsx';
 import { KeysPage } from './keys-page.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 /** `all`: every command, including these, for the list of keys. */
 export const pageActions = (all: () => readonly Action[]): readonly Action[] => [
+  {
+    id: 'find',
+    label: texts.actions.find,
+    group: 'page',
+    icon: 'search',
+    keys: ['Mod+K'],
+    everywhere: true,
+    // Shells use this key, too.
+    notInConsole: true,
+    enabled: ({ app }) => !app.dialogs.isAny,
+    run: ({ app }) => app.dialogs.show((close) => <CommandMenu actions={all().filter(({ id }) => id !== 'find')} close={close} />),
+  },
   {
     id: 'keys',
     label: texts.actions.keys,

@@ -25,8 +25,12 @@ const measures: readonly Measure[] = [
   { label: texts.graph.delay, of: ({ delayMs }) => delayMs, show: texts.graph.milliseconds },
 ];
 
-export function LinkGraph({ link }: { readonly link: Link }) {
-  const { stats, history } = useLinkStats(link.link_id);
+interface LinkGraphProps {
+  readonly link: Link;
+  readonly live: LiveFigures;
+}
+
+export function LinkGraph({ link, live: { stats, history } }: LinkGraphProps) {
   const names = endNames(useProject(), link);
   if (stats && !stats.running) return <p class="state">{stats.reason}</p>;
   return (
@@ -40,12 +44,19 @@ export function LinkGraph({ link }: { readonly link: Link }) {
         <Graph key={measure.label} measure={measure} history={history} />
       ))}
       {stats && <Losses stats={stats} />}
+      {stats?.carrier && <p class="hint">{texts.graph.carrier[stats.carrier]}</p>}
     </section>
   );
 }
 
+/** The last figures of a link, and those of the last two minutes. */
+export interface LiveFigures {
+  readonly stats: LinkStats | undefined;
+  readonly history: readonly LinkSample[];
+}
+
 /** Polls this link only, once a second. */
-function useLinkStats(linkId: string) {
+export function useLinkStats(linkId: string): LiveFigures {
   const { api } = useApp();
   const { path } = useProject();
   const last = useSignal<{ readonly stats: LinkStats; readonly atMs: number } | undefined>(undefined);

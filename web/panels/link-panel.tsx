@@ -3,7 +3,8 @@ import type { Link, LinkInput } from '../../src/schema/link.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { Impairments } from '../impair/impairments.tsx';
-import { LinkGraph } from '../impair/link-graph.tsx';
+import { LinkGraph, useLinkStats } from '../impair/link-graph.tsx';
+import { Schedule } from '../impair/schedule.tsx';
 import { linkStates, portName } from '../scene/link-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -12,6 +13,7 @@ import { SwitchField } from '../ui/field.tsx';
 export function LinkPanel({ link }: { readonly link: Link }) {
   const { api, toasts } = useApp();
   const project = useProject();
+  const live = useLinkStats(link.link_id);
   const change = (update: LinkInput) => toasts.attempt(() => api.put(`${project.path}/links/${link.link_id}`, update));
   return (
     <>
@@ -50,8 +52,9 @@ export function LinkPanel({ link }: { readonly link: Link }) {
           <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
         ))}
       </div>
-      <LinkGraph link={link} />
+      <LinkGraph link={link} live={live} />
       <Impairments link={link} />
+      <Schedule link={link} now={live.stats?.schedule} />
     </>
   );
 }

@@ -1,9 +1,23 @@
 /** The bar at the head of every view. */
 import type { ComponentChildren } from 'preact';
+import { runAction } from '../actions/action.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
+import { shownChord } from '../actions/keys.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { Icon } from '../ui/icon.tsx';
+
+function FindButton() {
+  const app = useApp();
+  return (
+    <button type="button" class="button find-button" onClick={() => runAction(getAction('find'), app)}>
+      <Icon name="search" />
+      <span>{texts.find.title}</span>
+      <kbd>{shownChord('Mod+K')}</kbd>
+    </button>
+  );
+}
 
 export function TopBar({ children }: { readonly children?: ComponentChildren }) {
   const { router } = useApp();
@@ -32,6 +46,7 @@ export function TopBar({ children }: { readonly children?: ComponentChildren }) 
         </nav>
       )}
       <span class="grow" />
+      <FindButton />
       <ActionButton action={getAction('theme')} />
       <ActionButton action={getAction('keys')} />
     </header>

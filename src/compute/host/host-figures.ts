@@ -45,6 +45,12 @@ export class HostFigures {
     return percent;
   }
 
+  /** Ticks since the boot, of all processors; 0: unknown. */
+  async processorTime(): Promise<{ total: number; stolen: number }> {
+    const { total, stolen } = await cpuTicks();
+    return { total, stolen };
+  }
+
   async memoryPercent(): Promise<number> {
     const { total, available } = await memory();
     return percentOf(total - available, total);
@@ -86,12 +92,12 @@ function percentOf(part: number, whole: number): number {
 }
 
 /** First line of /proc/stat: user nice system idle iowait irq softirq steal, in ticks; guest time is part of user time. */
-async function cpuTicks(): Promise<{ busy: number; total: number }> {
+async function cpuTicks(): Promise<{ busy: number; total: number; stolen: number }> {
   const text = await readFile('/proc/stat', 'utf8').catch(() => '');
   const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] =
     /^cpu\s+(.*)$/m.exec(text)?.[1]?.split(/\s+/).map(Number) ?? [];
   const busy = user + nice + system + irq + soft + steal;
-  return { busy, total: busy + idle + wait };
+  return { busy, total: busy + idle + wait, stolen: steal };
 }
 
 async function memory(): Promise<{ total: number; available: number; swapTotal: number; swapFree: number }> {

@@ -2,12 +2,20 @@
  * The fabric's client, from before it is there: a first start need not wait until the fabric's process answers, requests do. What
  * could not be started is tried again with the next request.
  */
-import type { FabricSwitches, Host } from '../../emulators/host/host.ts';
+import type { FabricPaths, FabricSwitches, Host } from '../../emulators/host/host.ts';
 import { FabricClient, type FabricPlace } from '../../fabric/client.ts';
-import type { AddressEntry, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec, SwitchStats } from '../../fabric/protocol.ts';
+import type {
+  AddressEntry,
+  FabricCapabilities,
+  FabricLinkStats,
+  FabricLoad,
+  LinkFailure,
+  LinkSpec,
+  SwitchStats,
+} from '../../fabric/protocol.ts';
 import type { FabricLinks } from './wiring.ts';
 
-export class LazyFabricClient implements FabricLinks, FabricSwitches {
+export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitches {
   readonly #place: FabricPlace;
   readonly #log: Host['log'];
   #client: Promise<FabricClient> | undefined;
@@ -47,6 +55,10 @@ export class LazyFabricClient implements FabricLinks, FabricSwitches {
 
   async load(): Promise<FabricLoad> {
     return (await this.connect()).load();
+  }
+
+  async capabilities(): Promise<FabricCapabilities> {
+    return (await this.connect()).capabilities();
   }
 
   async switchStats(ids: string[]): Promise<SwitchStats[]> {

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fault } from '../../api/faults.ts';
-import { checkFilters } from '../../api/filters.ts';
+import { checkFilters, scheduleOf } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
 import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
 import { type Filters, textsFirst } from '../../schema/filter.ts';
@@ -20,25 +20,22 @@ export interface NioChecks {
 export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
   const [effects, address] = await Promise.all([checkEffects(udp, compiler), resolve(udp.rhost)]);
-  const { lport, rhost, rport, stream } = udp;
-  return Object.freeze({ lport, rhost, rport, address, ...effects, ...(stream && streams && { stream }) });
+  const { lport, rhost, rport } = udp;
+  return Object.freeze({ lport, rhost, rport, address, ...effects, ...ownFields(udp, streams) });
 }
 
 /** What a change of a NIO may change: filters and suspend, each only when given, and the stream. Its addresses stay. */
 export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
-  const { filters = current.filters, suspend = current.suspend, stream } = udp;
+  const { filters = current.filters, suspend = current.suspend } = udp;
   const effects = await checkEffects({ ...udp, filters, suspend }, compiler);
   const { lport, rhost, rport, address, captures } = current;
-  return Object.freeze({
-    lport,
-    rhost,
-    rport,
-    address,
-    ...(captures && { captures }),
-    ...effects,
-    ...(stream && streams && { stream }),
-  });
+  return Object.freeze({ lport, rhost, rport, address, ...(captures && { captures }), ...effects, ...ownFields(udp, streams) });
+}
+
+/** What is sent by our controllers only, and always. */
+function ownFields({ stream, peer_stopped }: NioUdp, streams: boolean): Pick<NioRecord, 'peer_stopped' | 'stream'> {
+  return { ...(stream && streams && { stream }), ...(peer_stopped !== undefined && { peer_stopped }) };
 }
 
 /** The form in which a NIO is answered. */
@@ -52,11 +49,15 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
   return nio as NioUdp;
 }
 
-async function checkEffects(nio: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'filters' | 'suspend'> & BpfTables> {
+async function checkEffects(
+  nio: NioUdp,
+  compiler: BpfCompiler,
+): Promise<Pick<NioRecord, 'filters' | 'schedule' | 'suspend'> & BpfTables> {
   const filters = textsFirst(checkFilters(nio.filters ?? {}));
+  const schedule = nio.schedule && scheduleOf(nio.schedule);
   const used = bpfKeys.filter((key) => filters[key]);
   const programs = await Promise.all(used.map(async (key) => [key, await compile(filters[key], compiler)] as const));
-  return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false };
+  return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false, ...(schedule && { schedule }) };
 }
 
 /** One program for each line. */

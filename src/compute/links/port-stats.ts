@@ -1,6 +1,7 @@
 /** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
 import type { DirectionStats, FabricLinkStats, FrameRate } from '../../fabric/protocol.ts';
 import { gns3CaptureId } from '../../schema/capture.ts';
+import { numbersFirst, reversed } from '../../schema/filter.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/link-stats.ts';
 import { capturesOf } from '../store.ts';
 import { type Binding, type FabricWiring, isPair } from './wiring.ts';
@@ -30,6 +31,7 @@ export async function portStats(
       from_node,
       to_node,
       captures: figuresOfCaptures(binding, link),
+      ...figuresOfSchedule(link, side),
     };
   });
 }
@@ -44,7 +46,7 @@ function linkFigures(link: FabricLinkStats) {
   return { link, since: new Date(link.since).toISOString(), ab: figuresOf(link.ab), ba: figuresOf(link.ba) };
 }
 
-function figuresOf({ rates, delay, ...counts }: DirectionStats): DirectionFigures {
+function figuresOf({ rates, delay, late, ...counts }: DirectionStats): DirectionFigures {
   return {
     received_frames: counts.received,
     received_bytes: counts.receivedBytes,
@@ -56,7 +58,15 @@ function figuresOf({ rates, delay, ...counts }: DirectionStats): DirectionFigure
     queued_frames: counts.queued,
     queued_bytes: counts.queuedBytes,
     delay: delay ? { median_ms: round(delay.median_ms, 1000), p99_ms: round(delay.p99_ms, 1000) } : null,
+    late: late ?? null,
   };
+}
+
+function figuresOfSchedule({ schedule }: FabricLinkStats, side: 'a' | 'b'): Pick<PortStats, 'schedule'> {
+  if (!schedule) return {};
+  const { startedAt, elapsedMs, filters, suspend } = schedule;
+  const seen = numbersFirst(side === 'a' ? filters : reversed(filters));
+  return { schedule: { started_at: startedAt, elapsed: Math.round(elapsedMs), filters: seen, suspend } };
 }
 
 function rateOf({ framesPerSecond, bitsPerSecond }: FrameRate): DirectionFigures['last_second'] {

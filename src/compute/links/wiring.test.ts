@@ -43,6 +43,33 @@ async function setUp() {
 }
 
 describe('wiring', () => {
+  it('gives a port of a stopped node to another NIO, and back when that is gone or stopped', async () => {
+    const { fabric, wiring, up } = await setUp();
+    await wiring.bind(end('a'), nio(100, 9));
+    await wiring.bind(end('b'), nio(100, 9));
+    await up('b');
+    assert.deepEqual(fabric.links.get('udp-100')?.a, stream('b0'));
+    // The port is in use: the link is named, and nothing changes.
+    assert.deepEqual(
+      (await up('a')).map(({ id }) => id),
+      ['udp-100'],
+    );
+    await wiring.bind(end('a'), nio(100, 9, { suspend: true }));
+    await wiring.bind(end('b'), nio(100, 9, { filters: { packet_loss: [1] } }));
+    assert.deepEqual([fabric.links.get('udp-100')?.a, fabric.links.size], [stream('b0'), 1]);
+    await wiring.unbind(end('b'));
+    assert.deepEqual([fabric.links.get('udp-100')?.a, fabric.links.get('udp-100')?.suspend], [stream('a0'), true]);
+    await wiring.bind(end('c'), nio(100, 9));
+    await wiring.down('a');
+    await up('c');
+    assert.deepEqual(fabric.links.get('udp-100')?.a, stream('c0'));
+    await wiring.down('c');
+    await up('a');
+    assert.deepEqual(fabric.links.get('udp-100')?.a, stream('a0'));
+    for (const node of ['a', 'c']) await wiring.unbind(end(node));
+    assert.deepEqual([fabric.links.size, wiring.findByPort(100)], [0, undefined]);
+  });
+
   it('joins two nodes of this compute directly, while both run', async () => {
     const { fabric, wiring, up } = await setUp();
     await wiring.bind(end('a'), nio(101, 100));

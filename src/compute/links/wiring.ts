@@ -10,7 +10,7 @@
  *
  * A link of the fabric exists exactly while the emulators it needs run; when only one of a pair runs and is captured, what it sends
  * into the void is seen on a link to its datagram socket. What should be is a pure function of the NIOs and of who
- * runs; a change recomputes the links of the NIOs it touches and of their partners, found by lport, so it costs the same with ten
+ * runs; a change recomputes the links of the NIOs it touches and of their partners, found by lport (`port-holders.ts`), so it costs the same with ten
  * NIOs and with ten thousand. Requests to the fabric are sent in the order of the changes: the map of links is changed and the
  * requests are written in one go, without waiting in between.
  */
@@ -26,7 +26,9 @@ import {
 } from '../../fabric/protocol.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { reversed } from '../../schema/filter.ts';
+import { reversedSchedule } from '../../schema/schedule-rules.ts';
 import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
+import { PortHolders } from './port-holders.ts';
 
 /** The part of the fabric's client that is needed here. */
 export interface FabricLinks {
@@ -53,7 +55,7 @@ export class FabricWiring {
   readonly #fabric: FabricLinks;
   readonly #isLocal: (address: string) => boolean;
   readonly #byNode = new Map<string, Map<string, Binding>>();
-  readonly #byLport = new Map<number, Binding>();
+  readonly #ports = new PortHolders((nodeId) => this.#running.has(nodeId));
   readonly #capturing = new Set<Binding>();
   readonly #running = new Map<string, PortOf>();
   /** The links that were sent to the fabric. */
@@ -77,7 +79,11 @@ export class FabricWiring {
 
   /** The NIO that has this local port. */
   findByPort(lport: number): Binding | undefined {
-    return this.#byLport.get(lport);
+    return this.#ports.get(lport);
+  }
+
+  isRunning(nodeId: string): boolean {
+    return this.#running.has(nodeId);
   }
 
   ofNode(nodeId: string): Binding[] {
@@ -110,9 +116,17 @@ export class FabricWiring {
   /** The node runs: its links come up. Those that do not are answered; the fabric keeps trying. */
   async up(nodeId: string, portOf: PortOf): Promise<LinkFailure[]> {
     const isNew = !this.#running.has(nodeId);
-    const failures = await this.#change(this.ofNode(nodeId), () => this.#running.set(nodeId, portOf));
+    const bindings = this.ofNode(nodeId);
+    const failures: LinkFailure[] = [];
+    const applied = await this.#change(bindings, () => {
+      this.#running.set(nodeId, portOf);
+      for (const binding of bindings) {
+        const { lport } = binding.nio;
+        if (!this.#ports.claim(binding)) failures.push({ id: singleId(lport), error: `a node that runs has UDP port ${lport}` });
+      }
+    });
     if (isNew) this.#announcePeers(nodeId);
-    return failures;
+    return [...failures, ...applied];
   }
 
   async down(nodeId: string): Promise<void> {
@@ -127,10 +141,10 @@ export class FabricWiring {
     }
   }
 
-  /** Whether the node at the other end runs. Of nodes on other computes it is not known: they are taken to run. */
+  /** Whether the node at the other end runs, as far as that is known. */
   hasRunningPeer(binding: Binding): boolean {
     const partner = this.#partnerOf(binding);
-    return !partner || this.#running.has(partner.nodeId);
+    return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
   }
 
   get hasLinks(): boolean {
@@ -140,8 +154,8 @@ export class FabricWiring {
   /** The fabric's link that serves a NIO now, and which of its ends that is, for its counters. */
   placeOf(end: PortAddress): { linkId: string; side: 'a' | 'b' } | undefined {
     const binding = this.find(end);
-    const spec = binding && this.#specOf(binding);
-    if (!spec) return undefined;
+    const spec = binding && this.#ports.holds(binding) ? this.#specOf(binding) : undefined;
+    if (!spec || !binding) return undefined;
     const { lport, rport } = binding.nio;
     return { linkId: spec.id, side: spec.id === singleId(lport) || lport < rport ? 'a' : 'b' };
   }
@@ -151,12 +165,14 @@ export class FabricWiring {
       this.#capturing.delete(before);
       this.#byNode.get(before.nodeId)?.delete(keyOf(before));
       if (this.#byNode.get(before.nodeId)?.size === 0) this.#byNode.delete(before.nodeId);
-      if (this.#byLport.get(before.nio.lport) === before) this.#byLport.delete(before.nio.lport);
     }
+    const isSamePort = before && before.nio.lport === after?.nio.lport;
+    if (before && isSamePort) this.#ports.replace(before, after);
+    else if (before) this.#ports.release(before);
     if (after) {
       const ends = this.#byNode.get(after.nodeId) ?? new Map<string, Binding>();
       this.#byNode.set(after.nodeId, ends.set(keyOf(after), after));
-      this.#byLport.set(after.nio.lport, after);
+      if (!isSamePort) this.#ports.claim(after);
       if (capturesOf(after.nio).length > 0) this.#capturing.add(after);
     }
   }
@@ -166,15 +182,20 @@ export class FabricWiring {
     for (const binding of touched) {
       if (!binding) continue;
       bindings.add(binding);
-      const other = this.#byLport.get(binding.nio.rport);
+      const other = this.#ports.get(binding.nio.rport);
       if (other) bindings.add(other);
     }
     const stale = new Set<string>();
     for (const binding of bindings) for (const id of idsOf(binding.nio)) if (this.#links.has(id)) stale.add(id);
     mutate();
+    // Another NIO may have got the port.
+    for (const { nio } of [...bindings]) {
+      const holder = this.#ports.get(nio.lport);
+      if (holder) bindings.add(holder);
+    }
     const changed = new Map<string, LinkSpec>();
     for (const binding of bindings) {
-      const spec = this.#byLport.get(binding.nio.lport) === binding ? this.#specOf(binding) : undefined;
+      const spec = this.#ports.holds(binding) ? this.#specOf(binding) : undefined;
       if (!spec) continue;
       stale.delete(spec.id);
       if (!isDeepStrictEqual(this.#links.get(spec.id), spec)) changed.set(spec.id, spec);
@@ -201,7 +222,7 @@ export class FabricWiring {
   }
 
   #partnerOf(binding: Binding): Binding | undefined {
-    const partner = this.#byLport.get(binding.nio.rport);
+    const partner = this.#ports.get(binding.nio.rport);
     if (!partner || partner === binding || partner.nio.rport !== binding.nio.lport) return undefined;
     return this.#isLocal(binding.nio.address) && this.#isLocal(partner.nio.address) ? partner : undefined;
   }
@@ -235,11 +256,12 @@ function idsOf(nio: NioRecord): string[] {
 
 /** Only the named peer is listened to, as GNS3's protocol has it. */
 function single(binding: Binding, here: PortSpec): LinkSpec {
-  const { lport, rport, address, filters, suspend, stream } = binding.nio;
+  const { lport, rport, address, filters, schedule, suspend, stream } = binding.nio;
   // What comes from the loopback need not be listened for elsewhere.
   const bind = /^127\./.test(address) ? { bind: '127.0.0.1' } : {};
   const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...bind, ...(stream && { stream }) };
-  return { id: singleId(lport), a: here, b: there, filters, suspend, ...programsOf(binding.nio), ...capturesBetween(binding) };
+  const effects = { filters, suspend, ...(schedule && { schedule }), ...programsOf(binding.nio) };
+  return { id: singleId(lport), a: here, b: there, ...effects, ...capturesBetween(binding) };
 }
 
 /**
@@ -247,12 +269,14 @@ function single(binding: Binding, here: PortSpec): LinkSpec {
  * own node.
  */
 function pair([one, a]: [Binding, PortSpec], [other, b]: [Binding, PortSpec]): LinkSpec {
+  const schedule = one.nio.schedule ?? (other.nio.schedule && reversedSchedule(other.nio.schedule));
   return {
     id: pairId(one.nio.lport, other.nio.lport),
     a,
     b,
     filters: { ...reversed(other.nio.filters), ...one.nio.filters },
     suspend: one.nio.suspend || other.nio.suspend,
+    ...(schedule && { schedule }),
     ...reversed(programsOf(other.nio)),
     ...programsOf(one.nio),
     ...capturesBetween(one, other),

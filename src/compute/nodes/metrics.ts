@@ -2,7 +2,7 @@
 import type { FabricLoad } from '../../fabric/protocol.ts';
 import { counter, gauge, type Metric } from '../../lib/metric.ts';
 import { processUsage } from '../../process/proc.ts';
-import { pidsOf } from './emulator-pids.ts';
+import { pidsOf } from './emulator-facts.ts';
 import type { ComputeNode } from './node.ts';
 
 export async function computeMetrics(nodes: readonly ComputeNode[], load: () => Promise<FabricLoad>): Promise<Metric[]> {

@@ -29,10 +29,12 @@ export class NodeCaptures {
   }
 
   /**
-   * @param capture_id of the capture; without one it is the one that GNS3's API knows.
+   * @param capture_id of the capture; without one it is the one that GNS3's API knows. `mayRename`: a file that another capture writes is left alone.
    * @throws capture_active, capture_id_taken, capture_file_invalid, capture_file_taken, storage_failed
    */
-  async start(at: PortNumbers, wanted: CaptureStart & { capture_id?: string }): Promise<CaptureEntry> {
+  async start(at: PortNumbers, given: CaptureStart & { capture_id?: string; mayRename?: boolean }): Promise<CaptureEntry> {
+    const { mayRename, ...asked } = given;
+    const wanted = { ...asked, ...(mayRename && { capture_file_name: await this.#freeName(asked.capture_file_name) }) };
     const { capture_id: id = gns3CaptureId } = wanted;
     const before = this.#nios.get(at);
     if (findCapture(before, id)) {
@@ -50,6 +52,15 @@ export class NodeCaptures {
       await this.#nios.replace(before, { ...before.nio, captures: isFirst ? [capture, ...captures] : [...captures, capture] });
       return this.#entryOf(before, capture);
     });
+  }
+
+  /** The name, with a number where another capture writes its file: `test-2.pcap`. */
+  async #freeName(name: string): Promise<string> {
+    const taken = new Set(this.#context.wiring.capturing().flatMap(({ nio }) => capturesOf(nio).map(({ path }) => path)));
+    const [, stem = name, ending = ''] = /^(.+?)(\.[^.]*)?$/.exec(name) ?? [];
+    let free = name;
+    for (let number = 2; taken.has(await this.#pathOf(free)); number++) free = `${stem}-${number}${ending}`;
+    return free;
   }
 
   /** Resolves when the file is complete. No error when there is no such capture. */

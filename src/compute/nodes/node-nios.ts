@@ -59,7 +59,7 @@ export class NodeNios {
       if (!before) await this.#closePort(end).catch(() => undefined);
       throw error;
     }
-    if (before && before.nio.lport !== nio.lport) this.#context.ports.udp.release(before.nio.lport);
+    if (before && before.nio.lport !== nio.lport) this.#release(before.nio.lport);
     await this.#showCarrier(end);
     return nio;
   }
@@ -103,10 +103,9 @@ export class NodeNios {
 
   /** Forgets all NIOs; that they are gone from the disk is the caller's part. */
   async clear(): Promise<void> {
-    const { wiring, ports } = this.#context;
-    for (const binding of wiring.ofNode(this.#node.id)) {
+    for (const binding of this.#context.wiring.ofNode(this.#node.id)) {
       await this.#unlink(binding);
-      ports.udp.release(binding.nio.lport);
+      this.#release(binding.nio.lport);
     }
   }
 
@@ -133,13 +132,13 @@ export class NodeNios {
   }
 
   async #remove(binding: Binding): Promise<void> {
-    const { store, ports } = this.#context;
+    const { store } = this.#context;
     await this.#unlink(binding);
     await store.deleteNio(binding.nodeId, binding).catch(async (error) => {
       await this.#restore(binding, binding);
       throw error;
     });
-    ports.udp.release(binding.nio.lport);
+    this.#release(binding.nio.lport);
     await this.#closePort(binding);
     await this.#showCarrier(binding);
   }
@@ -171,9 +170,19 @@ export class NodeNios {
     if (before?.nio.lport === lport) return () => undefined;
     const { udpPorts } = this.#node.project;
     if (udpPorts.delete(lport)) return () => udpPorts.add(lport);
-    const { udp } = this.#context.ports;
-    if (this.#context.wiring.findByPort(lport) || !udp.reserve(lport)) throw fault('udp_port_taken', { lport });
+    const { wiring, ports } = this.#context;
+    const { udp } = ports;
+    const holder = wiring.findByPort(lport);
+    // As in GNS3: nothing of a node that does not run is lost.
+    if (holder && !wiring.isRunning(holder.nodeId)) return () => undefined;
+    if (holder || !udp.reserve(lport)) throw fault('udp_port_taken', { lport });
     return () => udp.release(lport);
+  }
+
+  /** Unless another NIO has the port. */
+  #release(lport: number): void {
+    const { wiring, ports } = this.#context;
+    if (!wiring.findByPort(lport)) ports.udp.release(lport);
   }
 
   async #restore(end: PortAddress, before: Binding | undefined): Promise<void> {

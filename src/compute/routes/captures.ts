@@ -1,4 +1,5 @@
 /** Captures on the ports of nodes, of every kind that can be made here. */
+import { isOwnAgent } from '../../api/own-agent.ts';
 import { route } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { CaptureEntry, CaptureStart, CaptureStarted, CaptureStartWithId } from '../../schema/capture.ts';
@@ -36,9 +37,11 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
         reply: CaptureStarted,
         body: CaptureStart,
       },
-      async ({ path, body }) => {
+      async ({ path, body, userAgent }) => {
         const node = nodeOf(path);
-        const { pcap_file_path } = await node.exclusively(() => node.captures.start(at(path), body));
+        // GNS3 answers where the file is; our controller keeps the name that it asked for.
+        const mayRename = !isOwnAgent(userAgent);
+        const { pcap_file_path } = await node.exclusively(() => node.captures.start(at(path), { ...body, mayRename }));
         return { pcap_file_path };
       },
     ),

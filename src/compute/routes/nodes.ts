@@ -100,6 +100,12 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   ];
 }
 
+/** GNS3's clients send nothing, or fields of their own. */
+const NodeStop = Type.Object(
+  { now: Type.Optional(Type.Boolean({ description: 'Ours: switch it off at once, whatever its properties say' })) },
+  { title: 'NodeStop' },
+);
+
 const Duplicate = Type.Object({ destination_node_id: Uuid }, strict);
 
 function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
@@ -115,7 +121,9 @@ function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
       return can.startAnswersNode ? started.present() : undefined;
     },
   );
-  const stop = route(`POST ${node}/stop`, { summary: `Stop a ${title} node`, status: 204 }, ({ path }) => nodeOf(path).stop());
+  const stop = route(`POST ${node}/stop`, { summary: `Stop a ${title} node`, body: NodeStop, status: 204 }, ({ path, body }) =>
+    nodeOf(path).stop(body),
+  );
   const suspend = route(
     `POST ${node}/suspend`,
     { summary: can.suspend ? `Suspend a ${title} node` : 'Does nothing: this kind cannot be suspended', status: 204 },

@@ -5,14 +5,16 @@ import type { Finding } from '../../schema/finding.ts';
 import type { ComputeNotice, Context } from '../context.ts';
 import type { HostFigures } from '../host/host-figures.ts';
 import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
+import type { ProjectFreezes } from '../projects/freeze.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
 
 export interface ComputeRouteContext {
   readonly context: Context;
   readonly projects: ComputeProjects;
+  readonly freezes: ProjectFreezes;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
-  readonly fabric: Pick<LazyFabricClient, 'stats'>;
+  readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;
   readonly figures: HostFigures;
   readonly version: string;
   readonly findings: () => Promise<readonly Finding[]>;

@@ -5,7 +5,7 @@ import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
 import { named } from '../../schema/common.ts';
 import { Capabilities, linkFeatures } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
-import { HostStatistics, NetworkInterface, TakenPorts } from '../../schema/host.ts';
+import { ComputeFidelity, HostStatistics, NetworkInterface, TakenPorts } from '../../schema/host.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { Type } from '../../schema/type.ts';
 import { debugText } from '../host/debug-text.ts';
@@ -13,7 +13,7 @@ import type { ComputeRouteContext } from './route-context.ts';
 
 const ServerVersion = Type.Object({ version: Type.String(), local: Type.Boolean() }, named('ServerVersion'));
 
-export function serverRoutes({ context, figures, findings, version }: ComputeRouteContext) {
+export function serverRoutes({ context, fabric, figures, findings, version }: ComputeRouteContext) {
   const { settings, ports, drivers } = context;
   const { Server } = settings;
   return [
@@ -35,6 +35,14 @@ export function serverRoutes({ context, figures, findings, version }: ComputeRou
       'GET /v2/compute/doctor',
       { summary: 'What of this host can be used, and what is missing; kept for a minute', reply: Type.Array(Finding), own: true },
       () => findings(),
+    ),
+    route(
+      'GET /v2/compute/fidelity',
+      { summary: 'How late the fabric of this host is, and what the hypervisor withholds', reply: ComputeFidelity, own: true },
+      async () => {
+        const [{ pid = null, late = null }, { total, stolen }] = await Promise.all([fabric.load(), figures.processorTime()]);
+        return { fabric_pid: pid, loop_late: late, cpu_ticks: total, stolen_ticks: stolen };
+      },
     ),
     route('GET /v2/compute/statistics', { summary: 'How busy this host is', reply: HostStatistics }, () => figures.all()),
     route('GET /v2/compute/network/ports', { summary: 'Port ranges, and the ports that are taken', reply: TakenPorts }, () => ({

@@ -1,23 +1,39 @@
-/** Appliances: descriptions, made by others, of how a template is made. They are files in a folder and are handed out as they are. */
+/** Appliances: descriptions of how a template is made, our own and users'. They are files in folders and are handed out as they are. */
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
+import { isDeeper } from '../../lib/json-depth.ts';
 import type { Log } from '../../lib/log.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { defaultSymbols } from './symbol-set.ts';
 
 /** Of one appliance; those of GNS3 have a tenth of it. */
 const largestBytes = 512 * 1024;
+const deepest = 32;
+/** A folder may hold anything: so many files of it are read. */
+const mostFiles = 2000;
 
 export type Appliance = Readonly<Record<string, unknown>>;
 
+export interface ApplianceFolders {
+  /** Those of the program; undefined: they are not listed. */
+  readonly builtIn: string | undefined;
+  /** Of users. A file here takes the place of a built-in one of its name. */
+  readonly own: string;
+}
+
+interface ApplianceFile {
+  readonly path: string;
+  readonly builtin: boolean;
+}
+
 export class Appliances {
-  readonly #folder: string;
+  readonly #folders: ApplianceFolders;
   readonly #log: Log;
 
-  constructor(folder: string, log: Log) {
-    this.#folder = folder;
+  constructor(folders: ApplianceFolders, log: Log) {
+    this.#folders = folders;
     this.#log = log;
   }
 
@@ -25,26 +41,48 @@ export class Appliances {
   async list(theme: string): Promise<Appliance[]> {
     const symbols = Object.hasOwn(defaultSymbols, theme) ? defaultSymbols[theme] : undefined;
     if (!symbols) throw fault('theme_not_found', { theme, known: Object.keys(defaultSymbols).join(', ') });
-    const names = await readdir(this.#folder).catch(() => []);
-    const files = names.filter((name) => /^[^.].*\.(gns3a|gns3appliance)$/.test(name)).sort();
     const appliances: Appliance[] = [];
-    for (const name of files) {
-      const content = await this.#read(name);
-      if (content && content.status !== 'broken') appliances.push(shown(content, symbols));
+    for (const { path, builtin } of await this.#files()) {
+      const content = await this.#read(path);
+      if (content && content.status !== 'broken') appliances.push(shown(content, symbols, builtin));
     }
     return appliances;
   }
 
   /** There is nothing that this server would fetch. @throws `appliances_not_fetched` */
   update(): never {
-    throw fault('appliances_not_fetched', { folder: this.#folder });
+    throw fault('appliances_not_fetched', { folder: this.#folders.own });
   }
 
-  async #read(name: string): Promise<Appliance | undefined> {
-    const file = join(this.#folder, name);
+  async #files(): Promise<ApplianceFile[]> {
+    const { builtIn, own } = this.#folders;
+    const found = new Map<string, ApplianceFile>();
+    for (const folder of builtIn === undefined ? [own] : [builtIn, own]) {
+      for (const path of await this.#filesIn(folder)) found.set(basename(path), { path, builtin: folder === builtIn });
+    }
+    return [...found.values()].sort((one, other) => (basename(one.path) < basename(other.path) ? -1 : 1));
+  }
+
+  async #filesIn(folder: string): Promise<string[]> {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    const files = entries.filter(({ name }) => /^[^.].*\.(gns3a|gns3appliance)$/.test(name));
+    if (files.length > mostFiles)
+      this.#log.warn(
+        { folder },
+        `${files.length - mostFiles} appliances of ${folder} were left out: it has more than ${mostFiles}`,
+      );
+    return files.slice(0, mostFiles).map(({ parentPath, name }) => join(parentPath, name));
+  }
+
+  async #read(file: string): Promise<Appliance | undefined> {
     try {
-      const content: unknown = JSON.parse(String(await readRegularFile(file, largestBytes)));
+      const bytes = await readRegularFile(file, largestBytes);
+      if (isDeeper(bytes, deepest)) throw new Error(`it is nested deeper than ${deepest} levels`);
+      const content: unknown = JSON.parse(String(bytes));
       if (typeof content !== 'object' || content === null || Array.isArray(content)) throw new Error('it is no JSON object');
+      const { name } = content as Appliance;
+      // Clients sort by it.
+      if (typeof name !== 'string' || name === '') throw new Error('it has no name');
       return content as Appliance;
     } catch (error) {
       this.#log.warn({ err: error, file }, `the appliance ${file} was left out: ${(error as Error).message}`);
@@ -53,10 +91,10 @@ export class Appliances {
   }
 }
 
-function shown(content: Appliance, symbols: Readonly<Record<string, string>>): Appliance {
+function shown(content: Appliance, symbols: Readonly<Record<string, string>>, builtin: boolean): Appliance {
   const { appliance_id: _id, symbol, ...rest } = content;
   const isOwn = typeof symbol === 'string' && symbol !== '' && !symbol.startsWith(':/symbols/');
-  return { ...rest, builtin: false, symbol: isOwn ? symbol : symbols[categoryOf(content)] };
+  return { ...rest, builtin, symbol: isOwn ? symbol : symbols[categoryOf(content)] };
 }
 
 /** Type of the kind that runs guests, and the category of its symbol. */

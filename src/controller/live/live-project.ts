@@ -36,6 +36,7 @@ import { LinkRecovery } from './links/link-recovery.ts';
 import { LinkSet } from './links/link-set.ts';
 import { LinkStatsReader } from './links/link-stats.ts';
 import { LinkWiring } from './links/link-wiring.ts';
+import { PeerStates } from './links/peer-states.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
@@ -74,6 +75,7 @@ export class LiveProject {
   readonly #onEntry: LiveProjectOptions['onEntry'];
   /** Changes of the project's own fields, one at a time. */
   readonly #updates = new Mutex();
+  readonly #peerStates: PeerStates;
   readonly #serverLog: Log;
   readonly #notices: ProjectNotices;
   /** Computes that the file names; those not registered here are kept in it. */
@@ -105,7 +107,7 @@ export class LiveProject {
       announceTo: (compute) => announcements.announceTo(compute),
     };
     const links = new LinkSet();
-    const linkParts = { links, wiring: new LinkWiring(this.projectId) };
+    const linkParts = { links, wiring: new LinkWiring(this.projectId, () => this.#entry.replicate_link_state) };
     const linkRecovery = new LinkRecovery(context, linkParts);
     const nodes = new ProjectNodes(context, {
       endsOn: (nodeId) => links.endsOn(nodeId),
@@ -119,6 +121,7 @@ export class LiveProject {
     this.linkRecovery = linkRecovery;
     this.nodes = nodes;
     this.linkOperations = new LinkOperations(context, linkParts, nodes);
+    this.#peerStates = new PeerStates(linkParts, nodes, () => this.#entry.replicate_link_state);
     this.linkStats = new LinkStatsReader(context, links);
     this.captures = new ProjectCaptures({ host: context, links, nodes, store: options.captures.of(this.projectId) });
     this.drawings = new ProjectDrawings(context);
@@ -232,6 +235,7 @@ export class LiveProject {
         if (isDeepStrictEqual(body, computeSettings(was, compute))) return;
         await compute.transport.send('PUT /v2/compute/projects/{project_id}', { path: { project_id: this.projectId }, body });
       });
+      if (entry.replicate_link_state !== was.replicate_link_state) this.#peerStates.sendAll();
     });
   }
 

@@ -1,13 +1,17 @@
 /** The records of a project's log: one type for each action, so that what an action comes with is known wherever it is looked at. */
 import type { Drawing } from '../../schema/drawing.ts';
 import type { Link } from '../../schema/link.ts';
-import type { DrawingEntry, LinkEntry, NodeEntry, ProjectEntry } from '../model/topology.ts';
+import type { DrawingEntry, LinkEntry, LinkExtras, NodeEntry, ProjectEntry } from '../model/topology.ts';
 
 /** UDP ports of a link's two ends, in the order of the ends. */
 export type UdpPorts = readonly [number, number];
 
 /** A drawing as it is stored: its `svg` may be the name of a file. Without it, the picture is as before. */
 type StoredDrawing = Readonly<Omit<Drawing, 'svg'> & { svg?: string }>;
+
+/** With what it has beyond the object: on `link.updated` that which was changed. Listeners are not sent it, as it can be long. */
+export type StoredLink = Readonly<Link & LinkExtras>;
+export type StoredLinkEntry = Readonly<Omit<LinkEntry, keyof LinkExtras> & LinkExtras>;
 
 /**
  * What each action comes with. `event` is what listeners are sent; of nodes only what is stored of them, as their ports follow from it
@@ -18,8 +22,8 @@ export interface Payloads {
   'node.created': { readonly event: NodeEntry; readonly was: null };
   'node.updated': { readonly event: NodeEntry; readonly was: NodeEntry };
   'node.deleted': { readonly event: NodeEntry; readonly was: NodeEntry };
-  'link.created': { readonly event: Readonly<Link>; readonly was: null };
-  'link.updated': { readonly event: Readonly<Link>; readonly was: LinkEntry };
+  'link.created': { readonly event: StoredLink; readonly was: null };
+  'link.updated': { readonly event: StoredLink; readonly was: StoredLinkEntry };
   'link.deleted': { readonly event: Readonly<Link>; readonly was: LinkEntry };
   'drawing.created': { readonly event: StoredDrawing; readonly was: null };
   'drawing.updated': { readonly event: StoredDrawing; readonly was: DrawingEntry };

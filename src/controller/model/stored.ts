@@ -1,9 +1,10 @@
 /** Schemas of what is stored of a project, its nodes, links and drawings: in its file, and in the records of its log. */
-import { strict, Uuid } from '../../schema/common.ts';
+import { nullable, strict, Uuid } from '../../schema/common.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
 import { LinkEnd, LinkInput } from '../../schema/link.ts';
 import { NodeCreate } from '../../schema/node.ts';
 import { ProjectCreate } from '../../schema/project.ts';
+import { LinkSchedule } from '../../schema/schedule.ts';
 import { Type } from '../../schema/type.ts';
 
 const { path: _path, ...projectFields } = ProjectCreate.properties;
@@ -13,7 +14,12 @@ export const storedProjectFields = { ...projectFields, name: Type.String({ minLe
 export const StoredProject = Type.Object(storedProjectFields, strict);
 export const StoredNode = Type.Object({ ...NodeCreate.properties, node_id: Uuid }, strict);
 export const StoredLink = Type.Object(
-  { ...LinkInput.properties, link_id: Uuid, nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }) },
+  {
+    ...LinkInput.properties,
+    link_id: Uuid,
+    nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }),
+    schedule: Type.Optional(nullable(LinkSchedule)),
+  },
   strict,
 );
 /** `svg` is absent in a change that leaves the picture as it is. */

@@ -4,6 +4,7 @@ import { type Filters, numbersFirst } from '../../schema/filter.ts';
 import type { LinkEnd, LinkInput } from '../../schema/link.ts';
 import type { Label, Node, NodeCreate } from '../../schema/node.ts';
 import type { Project } from '../../schema/project.ts';
+import type { LinkSchedule } from '../../schema/schedule.ts';
 import type { Static } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
 import { defaultSymbol } from './symbol.ts';
@@ -15,7 +16,12 @@ export const topologyRevision = 9;
 export type NodeEntry = Readonly<
   Omit<Node, 'command_line' | 'console_host' | 'label' | 'node_directory' | 'ports' | 'project_id' | 'status'> & { label: Label }
 >;
+/** What a link may have beyond the GNS3 API. Null: it has it no longer. */
+export interface LinkExtras {
+  readonly schedule?: LinkSchedule | null;
+}
 export interface LinkEntry {
+  readonly schedule?: LinkSchedule;
   readonly filters: Filters;
   readonly link_id: string;
   readonly link_style: Readonly<Record<string, unknown>>;
@@ -41,7 +47,10 @@ export interface ComputeEntry {
 }
 /** The project's own fields in the file. */
 export type ProjectEntry = Readonly<
-  Omit<Project, 'filename' | 'name' | 'path' | 'replicate_link_state' | 'status'> & { name: string; replicate_link_state: boolean }
+  Omit<Project, 'filename' | 'forked_from' | 'name' | 'path' | 'replicate_link_state' | 'status'> & {
+    name: string;
+    replicate_link_state: boolean;
+  }
 >;
 
 export interface Topology {
@@ -81,7 +90,7 @@ export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
 }
 
 /** Undefined for a link without id or ends: those were never complete. */
-export function toLinkEntry(link: Static<typeof LinkInput>): LinkEntry | undefined {
+export function toLinkEntry(link: Static<typeof LinkInput> & LinkExtras): LinkEntry | undefined {
   if (link.link_id === undefined || link.nodes?.length !== 2) return undefined;
   return canonical<LinkEntry>({
     filters: numbersFirst((link.filters ?? {}) as Filters),
@@ -89,6 +98,7 @@ export function toLinkEntry(link: Static<typeof LinkInput>): LinkEntry | undefin
     link_style: link.link_style ?? {},
     nodes: link.nodes,
     suspend: link.suspend ?? false,
+    ...(link.schedule && { schedule: link.schedule }),
   });
 }
 

@@ -7,7 +7,10 @@ export function applianceRoutes({ appliances }: Controller): Route[] {
   return [
     route(
       'GET /v2/appliances',
-      { summary: 'List the appliances of the appliances folder, with symbols of a theme', reply: Type.Array(Appliance) },
+      {
+        summary: 'List the built-in appliances and those of the appliances folder, with symbols of a theme',
+        reply: Type.Array(Appliance),
+      },
       ({ query }) => (query.update === 'yes' ? appliances.update() : appliances.list(query.symbol_theme ?? 'Classic')),
     ),
   ];

@@ -5,7 +5,7 @@ import type { RawAnswer } from '../../api/transport.ts';
 import { Name, named, strict } from '../../schema/common.ts';
 import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
-import { Image, TakenPorts } from '../../schema/host.ts';
+import { ComputeFidelity, Image, TakenPorts } from '../../schema/host.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { checkReply, parseReply } from '../computes/remote-answers.ts';
 import type { Controller } from '../controller.ts';
@@ -43,6 +43,11 @@ export function computeRoutes(controller: Controller): Route[] {
       'GET /v2/computes/{compute_id}/doctor',
       { summary: 'What a compute can use and what it lacks, as found by its doctor', reply: Type.Array(Finding), own: true },
       ({ path }) => computes.get(path.compute_id).transport.call('GET /v2/compute/doctor'),
+    ),
+    route(
+      'GET /v2/computes/{compute_id}/fidelity',
+      { summary: 'How late the fabric of a compute is, and what its hypervisor withholds', reply: ComputeFidelity, own: true },
+      ({ path }) => computes.get(path.compute_id).transport.call('GET /v2/compute/fidelity'),
     ),
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',

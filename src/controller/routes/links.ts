@@ -1,8 +1,10 @@
+import { scheduleOf } from '../../api/filters.ts';
 import { type Route, route } from '../../api/route.ts';
 import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
 import { FilterFacts } from '../../schema/filter-table.ts';
 import { Link, LinkInput } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
+import { LinkSchedule, LinkScheduleInput } from '../../schema/schedule.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { closedLinks } from '../live/links/closed-links.ts';
@@ -89,7 +91,43 @@ export function linkRoutes({ projects }: Controller): Route[] {
         return live.captures.stream(path.link_id);
       },
     ),
+    ...scheduleRoutes(project),
     ...captureRoutes(project),
+  ];
+}
+
+function scheduleRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
+  return [
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/schedule',
+      { summary: 'The schedule of a link: its steps and traces', reply: LinkSchedule, own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.linkOperations.scheduleOf(path.link_id);
+      },
+    ),
+    route(
+      'PUT /v2/projects/{project_id}/links/{link_id}/schedule',
+      {
+        summary: 'Run a timeline of impairments on a link, in place of the one it has',
+        body: LinkScheduleInput,
+        reply: LinkSchedule,
+        own: true,
+      },
+      ({ path, body }) =>
+        project(path).change(async (live) => {
+          await live.linkOperations.update(path.link_id, { schedule: scheduleOf(body) });
+          return live.linkOperations.scheduleOf(path.link_id);
+        }),
+    ),
+    route(
+      'DELETE /v2/projects/{project_id}/links/{link_id}/schedule',
+      { summary: 'Remove the schedule of a link: its own filters act again', status: 204, own: true },
+      ({ path }) =>
+        project(path).change(async (live) => {
+          await live.linkOperations.update(path.link_id, { schedule: null });
+        }),
+    ),
   ];
 }
 

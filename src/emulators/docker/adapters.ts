@@ -1,6 +1,9 @@
 /**
- * The adapters of a running container: each is a TAP interface that was moved into the container's network, with a socat that holds it.
- * It is made for every adapter, connected or not, because what runs in the container looks for it at its start.
+ * The adapters of a running container (`veth.ts`). One is made for every adapter, connected or not, because what runs in the container
+ * looks for it at its start. Their TAP interfaces are held by the fabric, or each by a socat where the fabric cannot.
+ *
+ * Where the kernel cannot redirect frames, an adapter is a TAP interface that was moved into the container, with a socat that holds it:
+ * it then goes when its socat ends.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -21,49 +24,97 @@ import {
   tapDevice,
   whenSocatReady,
 } from '../port-processes/socat.ts';
+import { makeVeth, removeInterfaces, type VethNames, vethNames } from '../port-processes/veth.ts';
 import { asDocker, macOf } from './properties.ts';
 
-export interface AdapterFacts extends SocatFacts {
+interface ContainerEnd {
   readonly adapter: number;
   readonly mac: string | undefined;
   /** The container's first process, whose network it is. */
   readonly containerPid: number;
 }
+/** Held by the fabric. */
+interface HeldFacts extends ContainerEnd, VethNames {
+  readonly holder: 'fabric';
+  /** The kernel may carry its link. */
+  readonly kernelPath: boolean;
+}
+/** Held by a socat; without the names the TAP interface is the one in the container. */
+interface SocatHeldFacts extends ContainerEnd, SocatFacts, Partial<VethNames> {
+  readonly holder?: undefined;
+}
+export type AdapterFacts = HeldFacts | SocatHeldFacts;
 
 const ipLimitMs = 5000;
-const tapMtu = 1500;
+const movedTapMtu = 1500;
+const longestMtu = 65_521;
 
 /** `containerPid`: asked when an adapter is opened. */
 export function containerAdapters(host: Host, node: NodeView, containerPid: () => number): PortProcesses<AdapterFacts> {
   const place = { cwd: node.directory, runDirectory: host.settings.runtimeDirectory, warn: node.warn };
   const service: PortService<AdapterFacts> = {
-    async open(adapter) {
-      const own = ownTapName(node.nodeId, adapter);
-      const socat = await openSocat(host, {
-        device: tapDevice(own),
-        interface: own,
-        mtu: tapMtu,
-        capability: 'CAP_NET_ADMIN',
-        logFile: join(node.runtimeDirectory, `eth${adapter}.log`),
-      });
-      return { ...socat, adapter, mac: macOf(asDocker(node.properties), adapter), containerPid: containerPid() };
+    open: (adapter, before) => openAdapter(host, node, { adapter, containerPid: containerPid() }, before),
+    retake: (facts) => facts.holder === undefined && retakeSocat(host, facts),
+    async close(facts) {
+      if (facts.holder === undefined) closeSocat(host, facts);
+      if (facts.tap !== undefined && facts.hostEnd !== undefined) await removeInterfaces([facts.tap, facts.hostEnd]);
     },
-    retake: (facts) => retakeSocat(host, facts),
-    close: (facts) => closeSocat(host, facts),
-    command: async (facts) => socatCommand(facts),
+    command: async (facts) => (facts.holder === undefined ? socatCommand(facts) : undefined),
     async ready(facts, child) {
+      if (facts.holder !== undefined) return undefined;
       const outcome = await whenSocatReady(facts, child);
-      if (!outcome) await moveInto(facts);
+      if (!outcome && facts.hostEnd === undefined) await moveInto(facts);
       return outcome;
     },
-    failure: (facts, outcome) => socatFailure(facts, outcome),
-    spec: (facts) => socatPort(facts),
+    failure: (facts, outcome) => (facts.holder === undefined ? socatFailure(facts, outcome) : new Error(outcome.tail)),
+    spec: (facts) => {
+      if (facts.holder === undefined) return socatPort(facts);
+      const { tap: name, hostEnd, kernelPath } = facts;
+      return { type: 'tap', name, ...(kernelPath && { hostEnd }) };
+    },
   };
   return new PortProcesses(service, place);
 }
 
+/** `before`: what it was until its socat ended while no server ran; the container keeps its interface. */
+async function openAdapter(
+  host: Host,
+  node: NodeView,
+  { adapter, containerPid }: { adapter: number; containerPid: number },
+  before: AdapterFacts | undefined,
+): Promise<AdapterFacts> {
+  const properties = asDocker(node.properties);
+  const end = { adapter, mac: macOf(properties, adapter), containerPid };
+  const socat = (device: string, mtu: number) =>
+    openSocat(host, {
+      device: tapDevice(device),
+      interface: device,
+      mtu,
+      capability: 'CAP_NET_ADMIN',
+      logFile: join(node.runtimeDirectory, `eth${adapter}.log`),
+    });
+  const names = vethNames(node.nodeId, adapter);
+  const { taps, kernelObstacle } = await host.fabric.capabilities();
+  // Without the fabric's own trial it is tried here.
+  const obstacle = taps ? kernelObstacle : null;
+  const remains = before?.hostEnd === names.hostEnd;
+  const owner = host.settings.runtimeDirectory;
+  const problem = obstacle ?? (remains ? undefined : await makeVeth({ ...end, ...names, owner, inside: `eth${adapter}` }));
+  if (problem !== undefined) {
+    host.log('warning', `adapters of containers are slow, as the kernel cannot redirect their frames: ${problem}`);
+    return { ...(await socat(ownTapName(node.nodeId, adapter), movedTapMtu)), ...end };
+  }
+  if (taps) return { holder: 'fabric', ...names, ...end, kernelPath: properties.kernel_path !== false };
+  try {
+    return { ...(await socat(names.tap, longestMtu)), ...names, ...end };
+  } catch (error) {
+    await removeInterfaces([names.tap, names.hostEnd]);
+    throw error;
+  }
+}
+
 /** @throws tool_missing, interface_unavailable */
-async function moveInto({ interface: tap, adapter, mac, containerPid }: AdapterFacts): Promise<void> {
+async function moveInto({ interface: tap, adapter, mac, containerPid }: SocatHeldFacts): Promise<void> {
   const name = `eth${adapter}`;
   const [ip, nsenter] = await Promise.all([requireProgram('ip', 'iproute2'), requireProgram('nsenter', 'util-linux')]);
   await succeed(tap, ip, ['link', 'set', 'dev', tap, ...(mac === undefined ? [] : ['address', mac])]);
@@ -72,12 +123,12 @@ async function moveInto({ interface: tap, adapter, mac, containerPid }: AdapterF
 }
 
 /** Shows the container that the cable is in or out. @throws tool_missing, interface_unavailable */
-export async function setCarrier(
-  { adapter, containerPid }: Pick<AdapterFacts, 'adapter' | 'containerPid'>,
-  up: boolean,
-): Promise<void> {
+export async function setCarrier({ adapter, containerPid, hostEnd }: AdapterFacts, up: boolean): Promise<void> {
+  const ip = await requireProgram('ip', 'iproute2');
+  // One end of a veth pair has a carrier while the other is up.
+  if (hostEnd !== undefined) return succeed(hostEnd, ip, ['link', 'set', 'dev', hostEnd, up ? 'up' : 'down']);
   const name = `eth${adapter}`;
-  const [ip, nsenter] = await Promise.all([requireProgram('ip', 'iproute2'), requireProgram('nsenter', 'util-linux')]);
+  const nsenter = await requireProgram('nsenter', 'util-linux');
   const set = [ip, 'link', 'set', 'dev', name, 'carrier', up ? 'on' : 'off'];
   await succeed(name, nsenter, [`--net=/proc/${containerPid}/ns/net`, ...set]);
 }

@@ -117,8 +117,9 @@ export class DockerEmulator implements Emulator {
     return this.#parts.adapters.spec(adapter);
   }
 
-  setCarrier(adapter: number, up: boolean): Promise<void> {
-    return setCarrier({ adapter, containerPid: this.#parts.pid }, up);
+  async setCarrier(adapter: number, up: boolean): Promise<void> {
+    const facts = this.#parts.adapters.find(adapter);
+    if (facts) await setCarrier(facts, up);
   }
 
   console(): ConsoleSource | ScreenSource | undefined {

@@ -22,6 +22,13 @@ const fields = {
   environment: Type.Optional(nullable(LongText({ description: 'One KEY=VALUE a line' }))),
   extra_hosts: Type.Optional(nullable(LongText({ description: 'One host:address a line' }))),
   extra_volumes: Type.Optional(Type.Array(Name({ description: 'A folder of the container that is kept' }), { maxItems: 100 })),
+  kernel_path: Type.Optional(
+    Type.Boolean({
+      description:
+        'False: its links always go through the fabric, also where the kernel could carry them; for images with a data plane of their own, ' +
+        'which must not see frames before their segments are cut. At the next start. Shown when it is false',
+    }),
+  ),
   mac_address: Type.Optional(nullable(Type.Union([Mac, Type.Literal('')]))),
   start_command: Type.Optional(nullable(Text({ description: 'In place of what the image says' }))),
   usage: Type.Optional(LongText()),

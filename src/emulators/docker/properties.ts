@@ -18,6 +18,8 @@ export interface DockerProperties {
   readonly console_http_port: number;
   readonly console_http_path: string;
   readonly usage: string;
+  /** False: its links always go through the fabric. Absent otherwise, as GNS3 knows no such property. */
+  readonly kernel_path?: boolean;
 }
 
 export function asDocker(properties: Properties): DockerProperties {
@@ -59,7 +61,9 @@ function checked(properties: DockerProperties, nodeId: string): DockerProperties
       throw refused(`the volume "${volume}" must be an absolute path without ".." and ":"`);
     }
   }
-  return { ...properties, mac_address: properties.mac_address === '' ? ownMac(nodeId) : properties.mac_address };
+  const { kernel_path, ...known } = properties;
+  const mac_address = known.mac_address === '' ? ownMac(nodeId) : known.mac_address;
+  return { ...known, mac_address, ...(kernel_path === false && { kernel_path }) };
 }
 
 /** Without keys that say nothing, and blank texts as none. */

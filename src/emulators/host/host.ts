@@ -1,5 +1,5 @@
 /** What drivers are given of the compute they work for. */
-import type { AddressEntry, SwitchStats } from '../../fabric/protocol.ts';
+import type { AddressEntry, FabricCapabilities, SwitchStats } from '../../fabric/protocol.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { ImageStore } from './images.ts';
@@ -11,6 +11,12 @@ export interface FabricSwitches {
   switchStats(ids: string[]): Promise<SwitchStats[]>;
 }
 
+/** What can be asked of the fabric about the ways of frames on this host. */
+export interface FabricPaths {
+  /** @throws fabric_unavailable */
+  capabilities(): Promise<FabricCapabilities>;
+}
+
 export interface Host {
   /** Read at use, so that a change of the configuration takes effect at the next start. */
   readonly settings: Settings;
@@ -20,6 +26,7 @@ export interface Host {
   /** TCP ports of consoles, and of emulators that offer their console over TCP. */
   readonly tcpPorts: PortPool;
   readonly switches: FabricSwitches;
+  readonly fabric: FabricPaths;
   /** For the server's log; never shown to clients. */
   log(level: 'debug' | 'info' | 'warning' | 'error', message: string): void;
 }

@@ -1,6 +1,7 @@
 /** The network interfaces of this machine, as clients see them. Linux lists them in `/sys/class/net`, those without address too. */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
+import { hostEndPrefix, ownTapPrefix, testPrefix } from '../../fabric/redirection.ts';
 
 export interface HostInterface {
   readonly id: string;
@@ -43,9 +44,6 @@ async function describe(
   };
 }
 
-/** TAP interfaces that Patchbay makes and takes away again. */
-export const ownTapPrefix = 'pbtap';
-
 /** Interfaces of virtualisation and tunnels, which users rarely want: loopback, bridges of other programs, containers' ends. */
 const specialPrefixes = [
   'lo',
@@ -62,7 +60,7 @@ const specialPrefixes = [
   'vmware',
   'virtualbox',
   'gns3',
-  ownTapPrefix,
+  ...[hostEndPrefix, ownTapPrefix, testPrefix],
 ];
 
 export function isSpecial(name: string): boolean {

@@ -11,11 +11,11 @@ import { Retry } from '../../lib/retry.ts';
 import { adoptChild, type Child, type Outcome, spawnChild } from '../../process/child.ts';
 
 export interface PortService<Facts> {
-  /** Takes what the port needs. @throws with nothing taken */
-  open(port: number): Promise<Facts>;
+  /** Takes what the port needs. `before`: what it was until its process ended while no server ran. @throws with nothing taken */
+  open(port: number, before?: Facts): Promise<Facts>;
   /** Reserves it again after a restart of the server. */
   retake(facts: Facts): void;
-  close(facts: Facts): void;
+  close(facts: Facts): void | Promise<void>;
   /** Undefined: this port needs no process. */
   command(facts: Facts): Promise<PortCommand | undefined>;
   /** Settles when the process serves; answers how it ended when it does not. */
@@ -62,6 +62,8 @@ export class PortProcesses<Facts> {
   readonly #service: PortService<Facts>;
   readonly #host: PortHost;
   readonly #ports = new Map<number, Served<Facts>>();
+  /** Of ports that could not be adopted, as their process had ended. */
+  readonly #lost = new Map<number, Facts>();
   #changed: () => void = () => {};
 
   constructor(service: PortService<Facts>, host: PortHost) {
@@ -72,12 +74,13 @@ export class PortProcesses<Facts> {
   /** @throws what the service says about a process that does not serve; nothing is left of it then */
   async attach(port: number): Promise<void> {
     if (this.#ports.has(port)) return;
-    const facts = await this.#service.open(port);
+    const facts = await this.#service.open(port, this.#lost.get(port));
+    this.#lost.delete(port);
     const served: Served<Facts> = { facts, child: undefined, logFile: '', ending: new AbortController() };
     try {
       await this.#launch(served);
     } catch (error) {
-      this.#service.close(facts);
+      await this.#service.close(facts);
       throw error;
     }
     this.#ports.set(port, served);
@@ -90,7 +93,7 @@ export class PortProcesses<Facts> {
     this.#ports.delete(port);
     served.ending.abort();
     await served.child?.stop({ graceMs: stopGraceMs });
-    this.#service.close(served.facts);
+    await this.#service.close(served.facts);
   }
 
   async detachAll(): Promise<void> {
@@ -101,7 +104,10 @@ export class PortProcesses<Facts> {
   async adopt(kept: Readonly<Record<string, KeptPort<Facts>>>): Promise<void> {
     for (const [port, { pid, startTime, logFile, facts }] of Object.entries(kept)) {
       const child = pid > 0 ? await adoptChild({ pid, startTime, logFile, runDirectory: this.#host.runDirectory }) : undefined;
-      if (pid > 0 && !child) continue;
+      if (pid > 0 && !child) {
+        this.#lost.set(Number(port), facts);
+        continue;
+      }
       this.#service.retake(facts);
       const served: Served<Facts> = { facts, child, logFile, ending: new AbortController() };
       this.#ports.set(Number(port), served);
@@ -112,6 +118,10 @@ export class PortProcesses<Facts> {
   spec(port: number): PortSpec | undefined {
     const served = this.#ports.get(port);
     return served && this.#service.spec(served.facts);
+  }
+
+  find(port: number): Facts | undefined {
+    return this.#ports.get(port)?.facts;
   }
 
   kept(): Record<string, KeptPort<Facts>> {

@@ -4,13 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { endianness } from 'node:os';
+import { availableParallelism, endianness } from 'node:os';
 import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
+import { ownTapPrefix } from '../../fabric/redirection.ts';
 import type { Child, Outcome } from '../../process/child.ts';
+import { runTool } from '../../process/tool.ts';
 import { requireProgram } from '../host/find-program.ts';
 import type { Host } from '../host/host.ts';
-import { ownTapPrefix } from './interfaces.ts';
 import { type PortCommand, whenReady } from './port-processes.ts';
 
 /** The same at each start of the process. */
@@ -65,9 +66,21 @@ export function socatCommand({ program, device, local, fabric, logFile }: SocatF
 }
 
 /** socat opens the device first: once its datagram port is open, both are. */
-export function whenSocatReady({ local }: SocatFacts, child: Child): Promise<Outcome | undefined> {
+export async function whenSocatReady({ local }: SocatFacts, child: Child): Promise<Outcome | undefined> {
   const entry = `0100007F:${local.toString(16).toUpperCase().padStart(4, '0')}`;
-  return whenReady(child, async () => (await readFile('/proc/net/udp', 'latin1')).includes(entry));
+  const outcome = await whenReady(child, async () => (await readFile('/proc/net/udp', 'latin1')).includes(entry));
+  if (!outcome) await beRealTime(child.pid);
+  return outcome;
+}
+
+const chrtLimitMs = 1000;
+
+/**
+ * As the fabric itself (`raisePriority`): each frame wakes socat, and waiting for the processor behind emulators costs far more than the
+ * work. Without the privilege it stays as it is.
+ */
+async function beRealTime(pid: number): Promise<void> {
+  if (availableParallelism() > 1) await runTool('chrt', ['--rr', '--pid', '1', String(pid)], { timeoutMs: chrtLimitMs });
 }
 
 export function socatFailure({ interface: name, capability }: SocatFacts, { tail }: Outcome): Error {
@@ -90,9 +103,17 @@ export function tapDevice(name: string): string {
   return `TUN,tun-type=tap,tun-name=${name},iff-no-pi,iff-up`;
 }
 
-/** A name of a TAP interface of ours: 13 of at most 15 characters. */
+/** A name of a TAP interface of ours: 15 characters. */
 export function ownTapName(nodeId: string, port: number): string {
-  return `${ownTapPrefix}${createHash('sha256').update(`${nodeId}/${port}`).digest('hex').slice(0, 8)}`;
+  return `${ownTapPrefix}${ownName(nodeId, port)}`;
+}
+
+const ownNameCharacters = 12;
+
+/** For interfaces of one port: the same for the same port, and hardly ever for another one. */
+export function ownName(nodeId: string, port: number): string {
+  const digest = createHash('sha256').update(`${nodeId}/${port}`).digest();
+  return digest.readBigUInt64BE().toString(36).padStart(ownNameCharacters, '0').slice(0, ownNameCharacters);
 }
 
 /** @see packet(7), linux/if_packet.h: `struct packet_mreq { int ifindex; unsigned short type, alen; unsigned char address[8]; }` */

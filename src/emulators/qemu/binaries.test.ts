@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { contractHost } from '../../../test/support/contract-bench.ts';
 import { isFault } from '../../api/faults.ts';
@@ -46,6 +46,34 @@ test('each emulator once, its version asked once until the file changes', async 
   assert.equal((await binaries.list())[0]?.version, '6.1.10');
   assert.equal(await asked(path), 2);
   assert.deepEqual(await binaries.listImg(), [{ path: join(folder, 'bin', 'qemu-img'), version: '6.1.0' }]);
+});
+
+test('a list that is kept follows the folders and the files', async () => {
+  const [own, other] = [join(folder, 'kept'), join(folder, 'target')];
+  await mkdir(own);
+  const kept = new Binaries(() => own);
+  const names = async () => (await kept.list()).map(({ path, version }) => `${basename(path)} ${version}`);
+  const path = join(own, 'qemu-system-arm');
+  const write = async (to: string, version: string) => {
+    await writeFile(to, `#!/bin/sh\necho "QEMU emulator version ${version}"\n`);
+    await chmod(to, 0o755);
+  };
+  assert.deepEqual(await names(), []);
+  await write(path, '1.0.0');
+  for (const _ of [1, 2]) assert.deepEqual(await names(), ['qemu-system-arm 1.0.0']);
+  await chmod(path, 0o644);
+  assert.deepEqual(await names(), []);
+  await chmod(path, 0o755);
+  assert.deepEqual(await names(), ['qemu-system-arm 1.0.0']);
+  await rename(path, other);
+  assert.deepEqual(await names(), []);
+  await symlink(other, path);
+  assert.deepEqual(await names(), ['qemu-system-arm 1.0.0']);
+  await write(other, '2.0.10');
+  assert.deepEqual(await names(), ['qemu-system-arm 2.0.10']);
+  assert.deepEqual(await kept.list(['x86_64']), []);
+  await rm(path);
+  assert.deepEqual(await names(), []);
 });
 
 test('an emulator is found by name in PATH, or by its path', async () => {

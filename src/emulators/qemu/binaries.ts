@@ -5,6 +5,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { runTool } from '../../process/tool.ts';
 import { isEmulatorName } from './platforms.ts';
 import { parseVersion, type Version, versionWord } from './version.ts';
@@ -20,6 +21,15 @@ interface KnownVersion {
   readonly version: Promise<string | undefined>;
 }
 
+interface KnownList {
+  /** Of PATH. */
+  readonly directories: readonly string[];
+  /** These, and the files in them that have the names of emulators. */
+  readonly places: readonly string[];
+  readonly facts: readonly (readonly number[] | null)[];
+  readonly binaries: Binary[];
+}
+
 /** An emulator that takes longer to print its version is not usable. */
 const versionLimitMs = 5000;
 /** Programs asked for their version at the same time. */
@@ -28,6 +38,8 @@ const parallel = 4;
 export class Binaries {
   readonly #path: () => string;
   readonly #versions = new Map<string, KnownVersion>();
+  readonly #lists = new Map<string, KnownList>();
+  readonly #looking = new Map<string, Promise<Binary[]>>();
 
   constructor(path: () => string = () => process.env.PATH ?? '') {
     this.#path = path;
@@ -35,11 +47,13 @@ export class Binaries {
 
   /** Emulators whose name ends with one of `archs`; without it all of them. */
   list(archs?: readonly string[]): Promise<Binary[]> {
-    return this.#list((name) => isEmulatorName(name) && (archs === undefined || archs.some((arch) => name.endsWith(arch))));
+    const all = this.#list('emulators', isEmulatorName);
+    if (archs === undefined) return all;
+    return all.then((list) => list.filter(({ path }) => archs.some((arch) => basename(path).endsWith(arch))));
   }
 
   listImg(): Promise<Binary[]> {
-    return this.#list((name) => name === 'qemu-img');
+    return this.#list('qemu-img', (name) => name === 'qemu-img');
   }
 
   /** A program's absolute path, as a shell would find it. */
@@ -100,27 +114,64 @@ export class Binaries {
     return false;
   }
 
-  async #list(wanted: (name: string) => boolean): Promise<Binary[]> {
+  /** Files are looked for again when a folder of PATH or one of them has changed. */
+  #list(key: string, wanted: (name: string) => boolean): Promise<Binary[]> {
+    // Requests at the same time look once.
+    const looking = this.#looking.get(key) ?? this.#look(key, wanted).finally(() => this.#looking.delete(key));
+    this.#looking.set(key, looking);
+    return looking;
+  }
+
+  async #look(key: string, wanted: (name: string) => boolean): Promise<Binary[]> {
+    const directories = this.directories();
+    const known = this.#lists.get(key);
+    const isSame = known && isDeepStrictEqual(known.directories, directories);
+    if (isSame && isDeepStrictEqual(await factsOf(known.places), known.facts)) return known.binaries;
+    const inDirectories = await Promise.all(
+      directories.map(async (directory) => {
+        const facts = await factsOf([directory]);
+        const names = (await readdir(directory).catch(() => [])).filter(wanted).sort();
+        return { facts, paths: names.map((name) => join(directory, name)) };
+      }),
+    );
+    const paths = inDirectories.flatMap((found) => found.paths);
+    const facts = [...inDirectories.flatMap((found) => found.facts), ...(await factsOf(paths))];
+    const binaries = await this.#usable(paths);
+    // A program that did not say its version may do so the next time.
+    if (binaries.isComplete)
+      this.#lists.set(key, { directories, places: [...directories, ...paths], facts, binaries: binaries.list });
+    return binaries.list;
+  }
+
+  async #usable(paths: readonly string[]): Promise<{ list: Binary[]; isComplete: boolean }> {
     const found = new Map<string, string>();
-    for (const directory of this.directories()) {
-      const names = await readdir(directory).catch(() => []);
-      for (const name of names.filter(wanted).sort()) {
-        const path = join(directory, name);
-        const real = await realpath(path).catch(() => undefined);
-        if (real !== undefined && !found.has(real) && (await isExecutable(path))) found.set(real, path);
-      }
+    for (const path of paths) {
+      const real = await realpath(path).catch(() => undefined);
+      if (real !== undefined && !found.has(real) && (await isExecutable(path))) found.set(real, path);
     }
-    const paths = [...found.values()];
-    const binaries: Binary[] = [];
+    const waiting = [...found.values()];
+    const list: Binary[] = [];
     const next = async (): Promise<void> => {
-      for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+      for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
         const version = await this.versionText(path);
-        if (version !== undefined) binaries.push({ path, version });
+        if (version !== undefined) list.push({ path, version });
       }
     };
     await Promise.all(Array.from({ length: parallel }, next));
-    return binaries.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return { list: list.sort((a, b) => (a.path < b.path ? -1 : 1)), isComplete: list.length === found.size };
   }
+}
+
+/** What changes when a file or folder does; null where there is none. Links are followed. */
+function factsOf(paths: readonly string[]): Promise<(readonly number[] | null)[]> {
+  return Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        ({ dev, ino, size, mode, mtimeMs, ctimeMs }) => [dev, ino, size, mode, mtimeMs, ctimeMs],
+        () => null,
+      ),
+    ),
+  );
 }
 
 async function isExecutable(path: string): Promise<boolean> {

@@ -120,6 +120,8 @@ export class Control {
         return fabric.stats(asked.ids);
       case 'load':
         return fabric.load();
+      case 'capabilities':
+        return fabric.capabilities();
       case 'switch_stats':
         return fabric.switches.stats(asked.ids);
       case 'addresses':

@@ -3,9 +3,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { CaptureFileLocks } from '../captures/link-captures.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
-import { FabricLink, type Programs, translatePrograms } from '../links/link.ts';
+import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
+import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts';
+import { FabricLink, type LinkTools } from '../links/link.ts';
+import { Pacing } from '../links/pacing.ts';
+import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
-import type { FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
+import type { Native } from '../ports/native.ts';
+import { InterfaceMemory } from '../ports/port-interface.ts';
+import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { Switches } from '../switches/switches.ts';
 import { checkShape } from './check-shape.ts';
@@ -13,6 +19,13 @@ import { Load } from './load.ts';
 
 /** So many links are checked, changed, or reported, before frames get their turn. */
 const linksPerTurn = 32;
+
+export interface FabricOptions {
+  /** Undefined where TAP interfaces cannot be held. */
+  readonly native: Native | undefined;
+  /** The server's runtime folder: the mark of its interfaces. */
+  readonly runDirectory: string;
+}
 
 interface LinkChange {
   readonly spec: LinkSpec;
@@ -22,15 +35,27 @@ interface LinkChange {
 export class Fabric {
   readonly switches = new Switches();
   readonly #links = new Map<string, FabricLink>();
-  readonly #tools = {
-    schedule: new DelaySchedule(),
-    blocks: new BlockPool(),
-    captureFiles: new CaptureFileLocks(),
-    switches: this.switches,
-    times: new SampleTimes(performance.now()),
-  };
+  readonly #kernelPaths: KernelPaths;
+  readonly #native: Native | undefined;
+  readonly #tools: LinkTools;
   readonly #load = new Load();
   readonly #sampling = setInterval(() => this.#sample(), sampleEveryMs).unref();
+
+  constructor({ native, runDirectory }: FabricOptions) {
+    this.#native = native;
+    this.#kernelPaths = new KernelPaths(native, runDirectory);
+    const schedule = new DelaySchedule();
+    this.#tools = {
+      schedule,
+      pacing: new Pacing(() => schedule.nextMs),
+      blocks: new BlockPool(),
+      captureFiles: new CaptureFileLocks(),
+      switches: this.switches,
+      times: new SampleTimes(performance.now()),
+      taps: native && new InterfaceMemory(native),
+      kernelPaths: this.#kernelPaths,
+    };
+  }
 
   async apply(specs: readonly unknown[]): Promise<LinkFailure[]> {
     const failures: LinkFailure[] = [];
@@ -51,26 +76,30 @@ export class Fabric {
 
   /** Settles when what was captured of them is on disk. */
   async remove(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      this.#links.get(id)?.close();
+    const closing = ids.map((id) => {
+      const closed = this.#links.get(id)?.close();
       this.#links.delete(id);
-    }
-    await this.#tools.captureFiles.settled();
+      return closed;
+    });
+    await Promise.all([...closing, this.#tools.captureFiles.settled()]);
   }
 
   async sync(specs: readonly unknown[]): Promise<LinkFailure[]> {
     const wanted = new Set(specs.map(idOf));
     await this.remove([...this.#links.keys()].filter((id) => !wanted.has(id)));
-    return this.apply(specs);
+    const failures = await this.apply(specs);
+    await this.#kernelPaths.forget();
+    return failures;
   }
 
   async stats(ids?: readonly string[]): Promise<FabricLinkStats[]> {
     const wanted = ids ?? [...this.#links.keys()];
+    const counts = await this.#hostCounts(wanted);
     const stats: FabricLinkStats[] = [];
     for (const [index, id] of wanted.entries()) {
       if (index % linksPerTurn === linksPerTurn - 1) await turn();
       const link = this.#links.get(id);
-      if (link) stats.push(link.stats());
+      if (link) stats.push(link.stats(counts));
     }
     return stats;
   }
@@ -79,10 +108,25 @@ export class Fabric {
     return this.#load.read(this.#links.size);
   }
 
+  async capabilities(): Promise<FabricCapabilities> {
+    return { taps: this.#native !== undefined, kernelObstacle: (await this.#kernelPaths.obstacle()) ?? null };
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#sampling);
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
+    await this.#kernelPaths.close();
+  }
+
+  /** Those that these links need. */
+  async #hostCounts(ids: readonly string[]): Promise<HostCounts> {
+    const links = ids.flatMap((id) => this.#links.get(id) ?? []);
+    const [kernel, dropped] = await Promise.all([
+      links.some((link) => link.hasKernelCounts) ? this.#kernelPaths.counters.read() : noCounts.kernel,
+      links.some((link) => link.hasTaps) ? readDropped() : noCounts.dropped,
+    ]);
+    return { kernel, dropped };
   }
 
   #sample(): void {

@@ -1,44 +1,66 @@
 /**
- * How busy the fabric's process is. The delay of its event loop, which is how long a frame may have waited to be seen, is only
+ * How busy the fabric's process is. How late its event loop is, which is how long a frame may have waited to be noticed, is only
  * measured while a client polls it: measuring wakes an idle process fifty times a second.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { FabricLoad } from '../protocol.ts';
+import { LateCounts } from '../delays/late-counts.ts';
+import type { FabricLoad, LateCount } from '../protocol.ts';
 
-/** Milliseconds. The histogram's values are times between two looks, so this is what it shows when nothing is late. */
-const resolutionMs = 20;
+/** Milliseconds between two measurements. */
+const everyMs = 20;
 /** After this long without a poll it is no longer measured. */
 const forgetMs = 90_000;
 
 export class Load {
-  #histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  readonly #late = new LateCounts();
+  #before: readonly LateCount[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #forget: NodeJS.Timeout | undefined;
+  #dueMs = 0;
 
-  /** Delays are those since it was last asked; all 0 the first time. */
+  /** `loopDelay` is since it was last asked, all 0 the first time; `late` is since the start, as far as it was measured. */
   read(links: number): FabricLoad {
     const { user, system } = process.cpuUsage();
-    const loopDelay = this.#delays();
-    return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss(), links, loopDelay };
+    this.#measure();
+    const late = this.#late.list() ?? [];
+    const loopDelay = delaysOf(late, this.#before);
+    this.#before = late;
+    const cpuSeconds = (user + system) / 1e6;
+    return { cpuSeconds, residentBytes: process.memoryUsage.rss(), links, loopDelay, pid: process.pid, late };
   }
 
-  #delays(): FabricLoad['loopDelay'] {
-    const histogram = this.#histogram ?? monitorEventLoopDelay({ resolution: resolutionMs });
-    this.#histogram = histogram;
-    const late = (nanoseconds: number) => (histogram.count === 0 ? 0 : Math.max(0, nanoseconds / 1e6 - resolutionMs));
-    const delays = {
-      medianMs: late(histogram.percentile(50)),
-      p99Ms: late(histogram.percentile(99)),
-      maxMs: late(histogram.max),
-    };
-    histogram.reset();
-    histogram.enable();
+  #measure(): void {
+    if (!this.#timer) {
+      this.#dueMs = performance.now() + everyMs;
+      this.#timer = setInterval(() => this.#tick(), everyMs).unref();
+    } else this.#tick();
     clearTimeout(this.#forget);
     this.#forget = setTimeout(() => this.#stop(), forgetMs).unref();
-    return delays;
+  }
+
+  /** Also when it is read: what is late now is not kept for the next reader. */
+  #tick(): void {
+    const now = performance.now();
+    if (now < this.#dueMs) return;
+    this.#late.record(now - this.#dueMs, 1);
+    this.#dueMs = now + everyMs;
   }
 
   #stop(): void {
-    this.#histogram?.disable();
-    this.#histogram = undefined;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
+}
+
+function delaysOf(late: readonly LateCount[], before: readonly LateCount[]): FabricLoad['loopDelay'] {
+  const counted = new Map(before.map(({ ms, count }) => [ms, count]));
+  const fresh = late.map(({ ms, count }) => ({ ms, count: count - (counted.get(ms) ?? 0) })).filter(({ count }) => count > 0);
+  const total = fresh.reduce((sum, { count }) => sum + count, 0);
+  const quantile = (part: number) => {
+    let seen = 0;
+    return fresh.find(({ count }) => {
+      seen += count;
+      return seen >= total * part;
+    })?.ms;
+  };
+  return { medianMs: quantile(0.5) ?? 0, p99Ms: quantile(0.99) ?? 0, maxMs: fresh.at(-1)?.ms ?? 0 };
 }

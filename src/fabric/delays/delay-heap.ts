@@ -63,6 +63,7 @@ export class DelayHeap implements HeldFrames {
       this.end += next.frame.copy(block, this.end);
       this.taken += 1;
       this.#waited.record(nowMs, nowMs - next.arrivedMs, 1);
+      this.#waited.late.record(nowMs - next.dueMs, 1);
       this.#held.shift();
     }
     this.bytes -= this.end;

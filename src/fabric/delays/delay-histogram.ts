@@ -4,6 +4,7 @@
  * Two windows of counts take turns. Figures are those of both, so they cover between one and two windows of time.
  */
 import type { DelayFigures } from '../protocol.ts';
+import { LateCounts } from './late-counts.ts';
 
 const windowMs = 3000;
 const bucketsPerOctave = 32;
@@ -13,6 +14,8 @@ const octaves = 24;
 const bucketCount = octaves * bucketsPerOctave;
 
 export class DelayHistogram {
+  /** How much later than due frames left. */
+  readonly late = new LateCounts();
   #counts: Uint32Array | undefined;
   #before: Uint32Array | undefined;
   #since = 0;

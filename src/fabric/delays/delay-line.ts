@@ -109,6 +109,7 @@ export class DelayLine implements HeldFrames {
       this.#readAt += run.bytes;
       this.taken += run.frames;
       this.#waited.record(nowMs, nowMs - run.arrivedMs, run.frames);
+      this.#waited.late.record(nowMs - run.dueMs, run.frames);
       runs.shift();
     } while (runs.length > 0 && !runs.first().opensBlock && runs.first().dueMs <= nowMs);
     this.end = this.#readAt;

@@ -10,11 +10,11 @@ const standardQueueBytes = 16_384;
 
 /** Values: kbit/s, and the queue's limit in bytes, 0 for the standard one. */
 export const bandwidth: FilterMaker = (values) => {
-  const bytesPerMs = Number(values[0]) / 8;
-  const limitBytes = Number(values[1] ?? 0) || Math.max(standardQueueBytes, bytesPerMs * standardQueueMs);
   let freeMs = 0;
   return {
     hold(atMs, bytes) {
+      const bytesPerMs = Number(values[0]) / 8;
+      const limitBytes = Number(values[1] ?? 0) || Math.max(standardQueueBytes, bytesPerMs * standardQueueMs);
       // Whole bytes: a moment is not exact, and a queue that holds 400 frames is to hold 400.
       const queuedBytes = Math.round((freeMs - atMs) * bytesPerMs);
       // An idle link takes every frame, however small the limit.

@@ -6,15 +6,13 @@ import type { FilterMaker } from './filter.ts';
 
 /** Values, all in percent: good to bad, bad to good, loss while good, loss while bad. */
 export const burstLoss: FilterMaker = (values, { random }) => {
-  const begins = Number(values[0]);
-  const ends = Number(values[1] ?? 100 - begins);
-  const lossWhileGood = Number(values[2] ?? 0);
-  const lossWhileBad = Number(values[3] ?? 100);
   let isBad = false;
   return {
     pass() {
+      const begins = Number(values[0]);
+      const ends = Number(values[1] ?? 100 - begins);
       if (random.chance(isBad ? ends : begins)) isBad = !isBad;
-      return !random.chance(isBad ? lossWhileBad : lossWhileGood);
+      return !random.chance(Number(isBad ? (values[3] ?? 100) : (values[2] ?? 0)));
     },
   };
 };

@@ -42,6 +42,8 @@ const actingTypes = filterTypes.filter((type): type is ActingType => type in mak
 export interface ActiveFilter extends NamedFilter {
   readonly type: ActingType;
   readonly madeOf: string;
+  /** Those that the filter reads. */
+  readonly values: (number | string)[];
 }
 
 export type Chains = Readonly<Record<LinkDirection, readonly ActiveFilter[]>>;
@@ -54,9 +56,14 @@ export interface ChainSpec {
   readonly programs: Readonly<Record<LinkDirection, readonly BpfProgram[]>>;
   /** Identity of the programs. */
   readonly programsText: string;
+  /** A schedule gives the values: a filter keeps its state when they change. */
+  readonly isScheduled: boolean;
 }
 
-/** The filters of a link in the order in which they act, taking over from `previous` those that did not change. */
+/**
+ * The filters of a link in the order in which they act, taking over from `previous` those that did not change. With a schedule,
+ * `previous` are all that the link had since the schedule was set: one that is off for a while continues.
+ */
 export function buildChains(spec: ChainSpec, previous: Chains): Chains {
   const ab = buildChain(spec, 'ab', previous.ab);
   const ba = buildChain(spec, 'ba', previous.ba);
@@ -73,11 +80,16 @@ function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonl
     const values = filters[type];
     if (!values || values.length === 0) return [];
     const also = type === 'delay' ? jitter : type === 'bpf' ? spec.programsText : '';
-    const madeOf = JSON.stringify([values, spec.seed, also]);
+    const madeOf = JSON.stringify([spec.isScheduled ? 'scheduled' : values, spec.seed, also]);
     const same = previous.find((active) => active.type === type && active.madeOf === madeOf);
-    if (same) return [same];
+    if (same) {
+      same.values.splice(0, same.values.length, ...values);
+      return [same];
+    }
     const random = new Random(spec.seed, `${type}_${direction}`);
-    return [{ type, madeOf, filter: makers[type](values, { random, programs: spec.programs[direction], jitter }) }];
+    const given = [...values];
+    const filter = makers[type](given, { random, programs: spec.programs[direction], jitter });
+    return [{ type, madeOf, values: given, filter }];
   });
 }
 

@@ -7,11 +7,10 @@ import type { FilterMaker } from './filter.ts';
 const pattern = [0x64, 0x13, 0x88, 0x40, 0x1f, 0xa0, 0xaa, 0x55];
 
 export const corrupt: FilterMaker = (values, { random }) => {
-  const percent = Number(values[0]);
   let position = 0;
   return {
     pass(buffer, start, end) {
-      if (!random.chance(percent)) return true;
+      if (!random.chance(Number(values[0]))) return true;
       const length = end - start;
       const count = length >> 2;
       const first = start + (length >> 1) - (count >> 1) + 1;

@@ -5,13 +5,16 @@ import type { Random } from './random.ts';
 
 /** Values: latency in ms, jitter in ms. */
 export const delay: FilterMaker = (values, { random, jitter }) => {
-  const latencyMs = Number(values[0]);
-  const jitterMs = Number(values[1] ?? 0);
-  if (jitterMs === 0) return { hold: (atMs) => atMs + latencyMs };
   const deviation = deviations[(jitter[0] ?? 'uniform') as Distribution];
   return {
-    hold: (atMs) => atMs + Math.max(0, latencyMs + jitterMs * deviation(random)),
-    overtakes: jitter[1] === 1,
+    hold: (atMs) => {
+      const latencyMs = Number(values[0]);
+      const jitterMs = Number(values[1] ?? 0);
+      return atMs + (jitterMs === 0 ? latencyMs : Math.max(0, latencyMs + jitterMs * deviation(random)));
+    },
+    get overtakes() {
+      return Number(values[1] ?? 0) > 0 && jitter[1] === 1;
+    },
   };
 };
 

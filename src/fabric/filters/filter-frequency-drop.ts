@@ -2,14 +2,13 @@
 import type { FilterMaker } from './filter.ts';
 
 export const frequencyDrop: FilterMaker = (values) => {
-  const every = Number(values[0]);
-  if (every === -1) return { pass: () => false };
   let count = 0;
   return {
     pass() {
-      if (every <= 0) return true;
+      const every = Number(values[0]);
+      if (every <= 0) return every !== -1;
       count += 1;
-      if (count !== every) return true;
+      if (count < every) return true;
       count = 0;
       return false;
     },

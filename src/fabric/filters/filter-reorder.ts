@@ -2,8 +2,6 @@
 import type { FilterMaker } from './filter.ts';
 
 /** Values: percent, and how many frames overtake, 0 as 1. */
-export const reorder: FilterMaker = (values, { random }) => {
-  const percent = Number(values[0]);
-  const gap = Number(values[1] ?? 0) || 1;
-  return { displace: () => (random.chance(percent) ? gap : 0) };
-};
+export const reorder: FilterMaker = (values, { random }) => ({
+  displace: () => (random.chance(Number(values[0])) ? Number(values[1] ?? 0) || 1 : 0),
+});

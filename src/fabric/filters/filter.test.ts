@@ -18,7 +18,7 @@ const program = translateBpf([
 
 function chainsOf(filters: Filters, previous: Chains = noChains): Chains {
   const programs = { ab: [program], ba: [program] };
-  return buildChains({ filters, seed, programs, programsText: '' }, previous);
+  return buildChains({ filters, seed, programs, programsText: '', isScheduled: false }, previous);
 }
 const typesOf = (chain: readonly ActiveFilter[]) => chain.map(({ type }) => type);
 

@@ -28,7 +28,7 @@ export interface FilterTools {
   readonly jitter: FilterValues;
 }
 
-/** Makes a filter of its stored values (`schema/filter.ts`). */
+/** Makes a filter of its stored values (`schema/filter.ts`), which a schedule changes while the filter acts. */
 export type FilterMaker = (values: FilterValues, tools: FilterTools) => Filter;
 
 /** What it loses is counted under `type`. */

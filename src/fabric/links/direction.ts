@@ -22,6 +22,9 @@ import { type DirectionFilters, noFilters, type Stages, stagesOf } from './stage
 /** What a link does to its frames at present; the same object for both directions. */
 export interface Rules extends Taps {
   suspend: boolean;
+  /** Until when they hold: from then on `advance` makes them what they are, and sets the filters. Milliseconds of `performance.now()`. */
+  untilMs: number;
+  readonly advance: (nowMs: number) => void;
 }
 
 export interface DirectionTools {
@@ -69,12 +72,18 @@ export class Direction implements ScheduledQueue {
     return this.#stages.queues;
   }
 
+  /** No frame is in it. */
+  get isIdle(): boolean {
+    return this.#queue.frames === 0 && !this.#busy;
+  }
+
   /** As `PortOwner.received`. */
   receive(buffer: Buffer, start: number, end: number, frames: number): boolean {
     const rules = this.#rules;
     this.#received += frames;
     this.#receivedBytes += end - start - frames * headerBytes;
     for (const tap of rules.before) tap.take(buffer, start, end);
+    this.#advance();
     if (rules.suspend) {
       this.#drop('suspend', frames);
       return true;
@@ -98,6 +107,7 @@ export class Direction implements ScheduledQueue {
   release(): void {
     const queue = this.#queue;
     if (this.#closed) return;
+    this.#advance();
     // By the clock each time: what became due while others were written goes with them.
     while (!this.#busy && queue.take(performance.now(), this.#stages)) {
       const { block, start, end, taken } = queue.run;
@@ -114,7 +124,9 @@ export class Direction implements ScheduledQueue {
   }
 
   stats(): DirectionStats {
-    const delay = this.#queue.waited.figures(performance.now());
+    const { waited } = this.#queue;
+    const delay = waited.figures(performance.now());
+    const late = waited.late.list();
     return {
       received: this.#received,
       receivedBytes: this.#receivedBytes,
@@ -124,6 +136,7 @@ export class Direction implements ScheduledQueue {
       queued: this.#queue.frames,
       queuedBytes: this.#queue.bytes,
       ...(delay && { delay }),
+      ...(late && { late }),
       rates: this.#rates.read(this.#tools.times),
     };
   }
@@ -131,6 +144,13 @@ export class Direction implements ScheduledQueue {
   close(): void {
     this.#closed = true;
     this.#queue = this.#newQueue();
+  }
+
+  #advance(): void {
+    const { untilMs } = this.#rules;
+    if (untilMs === Number.POSITIVE_INFINITY) return;
+    const nowMs = performance.now();
+    if (nowMs >= untilMs) this.#rules.advance(nowMs);
   }
 
   #newQueue(): DelayQueue {

@@ -1,5 +1,6 @@
 /** The table of port types. */
 import type { FabricPort, PortOwner } from '../ports/port.ts';
+import { type InterfaceMemory, openPacket, openTap } from '../ports/port-interface.ts';
 import { openPeer } from '../ports/port-peer.ts';
 import { openStream } from '../ports/port-stream.ts';
 import { openUdp } from '../ports/port-udp.ts';
@@ -7,16 +8,24 @@ import type { PortSpec } from '../protocol.ts';
 import { openSwitchPort } from '../switches/port-switch.ts';
 import type { Switches } from '../switches/switches.ts';
 
+/** What ports need of the process. */
+export interface PortTools {
+  readonly switches: Switches;
+  /** Undefined where TAP interfaces cannot be held. */
+  readonly taps: InterfaceMemory | undefined;
+}
 type Openers = {
-  [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, switches: Switches) => FabricPort;
+  [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, tools: PortTools) => FabricPort;
 };
 const openers: Openers = {
   stream: openStream,
   udp: (spec, owner) => (spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner) : openUdp(spec, owner)),
-  switch: openSwitchPort,
+  tap: ({ name }, owner, { taps }) => openTap(name, owner, taps),
+  packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),
+  switch: (spec, owner, { switches }) => openSwitchPort(spec, owner, switches),
 };
 
-export function openPort(spec: PortSpec, owner: PortOwner, switches: Switches): FabricPort {
-  const open = openers[spec.type] as (spec: PortSpec, owner: PortOwner, switches: Switches) => FabricPort;
-  return open(spec, owner, switches);
+export function openPort(spec: PortSpec, owner: PortOwner, tools: PortTools): FabricPort {
+  const open = openers[spec.type] as (spec: PortSpec, owner: PortOwner, tools: PortTools) => FabricPort;
+  return open(spec, owner, tools);
 }

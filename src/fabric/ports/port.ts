@@ -19,6 +19,15 @@ export interface PortOwner {
   drained(): void;
 }
 
+/** Frames that a TAP interface lost. */
+export interface TapLosses {
+  readonly name: string;
+  /** It did not take them. */
+  refused: number;
+  /** Of those that the kernel had counted as lost in the interface's queue, `total`: the ones since the port was made. */
+  lost(total: number): number;
+}
+
 export interface FabricPort {
   /** Whether frames can be sent now. */
   readonly connected: boolean;
@@ -26,6 +35,8 @@ export interface FabricPort {
   readonly problem: string | undefined;
   /** How frames get to the other compute now, where the port leads to one of ours. */
   readonly carrier?: PeerCarrier;
+  /** Of a port on a TAP interface. */
+  readonly tap?: TapLosses;
   /** Settles after the first attempt; never rejects. */
   readonly opened: Promise<void>;
   /** Tries again at once if it waits to try again. */

@@ -2,12 +2,14 @@
  * The lab file as it is written. Fields of projects, nodes, links and drawings are those of the API, taken from its own schemas; the rest
  * are short forms for them. `/lab.schema.json` and the tables of `docs/lab-file.md` follow from this declaration.
  */
+
 import { LongText, Name, named, nullable, oneOf, strict, Text } from '../../schema/common.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
 import { LinkInput } from '../../schema/link.ts';
 import { Label, NodeCreate, nodeTypes } from '../../schema/node.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
 import { type Static, type TSchema, Type } from '../../schema/type.ts';
+import { LabChecks, LabTest } from '../checks/definition/step-schema.ts';
 
 const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
 /** A field of the API that may be left out, with words of its own. */
@@ -181,9 +183,8 @@ export const LabFile = Type.Object(
     ),
     links: optional(Type.Array(LabLinkSpec, { maxItems: 20_000, description: 'Links: `[R1:eth0, R2]`, or a map with filters' })),
     drawings: optional(Type.Array(DrawingSpec, { maxItems: 5000, description: 'Texts and shapes' })),
-    checks: optional(
-      Type.Array(Type.Record(Type.String(), Type.Unknown()), { maxItems: 5000, description: 'What must hold when the lab runs' }),
-    ),
+    checks: optional(LabChecks),
+    test: optional(LabTest),
   },
   named('Lab'),
 );

@@ -1,7 +1,10 @@
 /** A lab as its file means it: short forms, ranges, variables and includes are resolved. */
+
 import type { Filters } from '../../schema/filter.ts';
 import type { Label, NodeType } from '../../schema/node.ts';
 import type { ProjectUpdate } from '../../schema/project.ts';
+import type { FidelitySettings, TestNode } from '../checks/definition/step-schema.ts';
+import type { CheckStep } from '../checks/definition/steps.ts';
 import type { Place } from './lab-error.ts';
 
 export interface LabNode {
@@ -57,12 +60,21 @@ export interface LabDrawing {
   readonly locked: boolean;
 }
 
+/** How the checks are run. */
+export interface LabTestSettings {
+  /** Of filters without one. */
+  readonly seed: number | undefined;
+  /** By the names of nodes. */
+  readonly nodes: ReadonlyMap<string, TestNode>;
+  readonly fidelity: FidelitySettings;
+}
+
 export interface Lab {
   readonly name: string;
   readonly project: ProjectUpdate;
   readonly nodes: readonly LabNode[];
   readonly links: readonly LabLink[];
   readonly drawings: readonly LabDrawing[];
-  /** Read by the checks of labs. */
-  readonly checks: readonly Readonly<Record<string, unknown>>[];
+  readonly checks: readonly CheckStep[];
+  readonly test: LabTestSettings;
 }

@@ -5,6 +5,7 @@ import { readDrawing } from './drawing-svg.ts';
 import { expandLinks } from './expand-links.ts';
 import { expandNodes } from './expand-nodes.ts';
 import type { Lab } from './lab.ts';
+import { readLabChecks, readLabTest } from './lab-checks.ts';
 import { LabError, type Place } from './lab-error.ts';
 import { besideFile, type LabFiles } from './lab-files.ts';
 import { LabFile } from './lab-schema.ts';
@@ -64,7 +65,12 @@ async function resolve(
     drawings: parts.flatMap(({ tree: { drawings = [] } }) =>
       drawings.map((drawing, index) => readDrawing(drawing, places.of(drawings, index))),
     ),
-    checks: parts.flatMap(({ tree }) => tree.checks ?? []),
+    checks: parts.flatMap(({ tree }) => readLabChecks(tree, names, places)),
+    test: readLabTest(
+      parts.map(({ tree }) => tree),
+      names,
+      places,
+    ),
   };
 }
 

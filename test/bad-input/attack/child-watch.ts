@@ -12,6 +12,8 @@ const expectedShells =
 export class ChildWatch {
   readonly #pid: () => number;
   readonly #foreign = new Set<string>();
+  /** The file that a process ran when its words were looked at. */
+  readonly #known = new Map<string, string>();
   #count = 0;
   readonly #timer: NodeJS.Timeout;
 
@@ -40,13 +42,14 @@ export class ChildWatch {
   #look(pid: number): void {
     for (const child of read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean)) {
       const file = target(`/proc/${child}/exe`);
-      const program = `${file} ${read(`/proc/${child}/cmdline`).replaceAll('\0', ' ').slice(0, 300)}`;
       this.#count += 1;
-      // A process that begins or ends has no program or no command line; one that becomes another program, the file of one and the words of the other.
-      const isWhole = target(`/proc/${child}/exe`) === file;
-      if (isWhole && /^\/\S+ \S/.test(program) && !expected.test(program) && !expectedShells.test(program))
-        this.#foreign.add(program);
       this.#look(Number(child));
+      if (this.#known.get(child) === file) continue;
+      const program = `${file} ${read(`/proc/${child}/cmdline`).replaceAll('\0', ' ').slice(0, 300)}`;
+      // A process that begins or ends has no program or no command line; one that becomes another program, the file of one and the words of the other.
+      if (!/^\/\S+ \S/.test(program) || target(`/proc/${child}/exe`) !== file) continue;
+      if (expected.test(program)) this.#known.set(child, file);
+      else if (!expectedShells.test(program)) this.#foreign.add(program);
     }
   }
 }

@@ -177,7 +177,7 @@ async function ticketOf(target: AttackTarget, { ticket, path }: HttpAttack): Pro
   if (ticket === 'none') return undefined;
   if (ticket === 'garbage') return base64('no ticket');
   const wanted = {
-    any: { path: '/v2/notifications/ws' },
+    any: { path },
     used: { path: '/v2/notifications/ws' },
     'for this path': { path },
     'for another path': { path: `${path}/other` },

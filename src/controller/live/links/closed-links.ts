@@ -8,7 +8,7 @@ import { type LinkObject, listed, noCapture } from './link.ts';
 
 export function closedLinks(state: ProjectState): Promise<LinkObject[]> {
   const linkType = linkTypes(state);
-  return mapInTurns(state.links.values(), (entry) =>
+  return mapInTurns(state.links.values(), ({ schedule: _schedule, ...entry }) =>
     listed({
       ...entry,
       ...noCapture,

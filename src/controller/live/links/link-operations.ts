@@ -4,15 +4,17 @@ import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
 import type { Filters } from '../../../schema/filter.ts';
 import type { LinkInput } from '../../../schema/link.ts';
+import type { LinkSchedule } from '../../../schema/schedule.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
-import type { LinkEntry } from '../../model/topology.ts';
+import type { LinkEntry, LinkExtras } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectNodes } from '../nodes/project-nodes.ts';
 import { deleteLink, type LinkParts } from './delete-links.ts';
 import {
+  filteringEnd,
   type LinkObject,
   linkObject,
   type OpenLink,
@@ -27,7 +29,7 @@ import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
 /** What a client asked for, with filters that `checkFilters` let pass. */
-export type CheckedLink = LinkInput & { readonly filters: Filters };
+export type CheckedLink = LinkInput & LinkExtras & { readonly filters: Filters };
 
 export class LinkOperations {
   readonly #context: ProjectContext;
@@ -45,7 +47,7 @@ export class LinkOperations {
   }
 
   /** An id in the body is not looked at. @throws `link_id_taken` and the refusals of ports */
-  async create(body: LinkInput, linkId?: string): Promise<LinkObject> {
+  async create(body: LinkInput & LinkExtras, linkId?: string): Promise<LinkObject> {
     const ends = twoEnds(body.nodes);
     const checked = { ...body, filters: checkFilters(body.filters ?? {}) };
     const [one, other] = [this.#nodes.get(ends[0].node_id), this.#nodes.get(ends[1].node_id)];
@@ -62,8 +64,9 @@ export class LinkOperations {
     const ends = twoEnds(body.nodes);
     if (this.#links.find(link_id)) throw fault('link_id_taken', { link_id });
     const [port] = portsToJoin(ends, nodes);
-    const { filters, link_style = {}, suspend = false } = body;
-    const entry = canonical<LinkEntry>({ filters, link_id, link_style, nodes: ends.map(withLabel), suspend });
+    const { filters, link_style = {}, suspend = false, schedule } = body;
+    const fields = { filters, link_id, link_style, nodes: ends.map(withLabel), suspend };
+    const entry = canonical<LinkEntry>({ ...fields, ...(schedule && { schedule }) });
     requireFilter(entry, nodes);
     this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
     const udpPorts = await this.#wiring.connect(entry, nodes).catch((error: unknown) => {
@@ -83,31 +86,40 @@ export class LinkOperations {
       this.#links.ports.free(entry);
       await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
     };
-    const change: ProjectChange = { action: 'link.created', event: link.object, was: null, udpPorts, undoable: true };
+    const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }) };
+    const change: ProjectChange = { action: 'link.created', event, was: null, udpPorts, undoable: true };
     return { commit: { change, apply }, revert, result: () => link.object };
   }
 
-  /** Filters, style, suspension, and labels of the ends; other keys are not looked at. */
-  async update(linkId: string, body: LinkInput): Promise<LinkObject> {
+  /** Filters, style, suspension, labels of the ends, and what is ours; other keys are not looked at. @throws `schedule_unsupported` */
+  async update(linkId: string, body: LinkInput & LinkExtras): Promise<LinkObject> {
     const filters = body.filters && checkFilters(body.filters);
     return this.#links.exclusively(linkId, async (link) => {
       const before = link.entry;
+      if (body.schedule) requireSchedules(link);
+      const { schedule: _schedule, ...rest } = before;
       const after = canonical<LinkEntry>({
-        ...before,
+        ...(body.schedule === undefined ? before : rest),
+        ...(body.schedule && { schedule: body.schedule }),
         ...(filters && { filters }),
         ...(body.link_style && { link_style: body.link_style }),
         ...(body.suspend !== undefined && { suspend: body.suspend }),
         ...(body.nodes && { nodes: relabelled(before.nodes, body.nodes) }),
       });
       if (isDeepStrictEqual(before, after)) return link.object;
-      const isOtherTraffic = before.suspend !== after.suspend || !isDeepStrictEqual(before.filters, after.filters);
+      const isOtherSchedule = !isDeepStrictEqual(before.schedule, after.schedule);
+      const isOtherTraffic =
+        isOtherSchedule || before.suspend !== after.suspend || !isDeepStrictEqual(before.filters, after.filters);
       const { nodes, udpPorts } = link;
       if (isOtherTraffic) requireFilter(after, nodes);
       if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
       const { link_type: linkType, project_id: projectId } = link.object;
       const object = linkObject({ ...link, entry: after, linkType, projectId });
       try {
-        await this.#context.commit({ action: 'link.updated', event: object, was: before, undoable: true }, () => {
+        // Only a change of the schedule is recorded with it: it can be long.
+        const event = isOtherSchedule ? { ...object, schedule: after.schedule ?? null } : object;
+        const was = isOtherSchedule ? { ...rest, schedule: before.schedule ?? null } : rest;
+        await this.#context.commit({ action: 'link.updated', event, was, undoable: true }, () => {
           this.#links.put({ ...link, entry: after, object });
           return object;
         });
@@ -123,6 +135,13 @@ export class LinkOperations {
     return this.#links.exclusively(linkId, (link) => deleteLink(this.#context, this.#parts, link));
   }
 
+  /** @throws `schedule_missing` */
+  scheduleOf(linkId: string): LinkSchedule {
+    const { schedule } = this.#links.open(linkId).entry;
+    if (!schedule) throw fault('schedule_missing', { link_id: linkId });
+    return schedule;
+  }
+
   /** Takes up a link of the project file; false when its ends are not there, or a port has a link already. */
   add(entry: LinkEntry): boolean {
     const [one, other] = entry.nodes.map((end) => this.#nodes.find(end.node_id));
@@ -134,4 +153,12 @@ export class LinkOperations {
     this.#links.put({ ...parts, object: linkObject({ ...parts, linkType: type, projectId: this.#context.projectId }) });
     return true;
   }
+}
+
+/** @throws `schedule_unsupported` */
+function requireSchedules({ entry, nodes }: OpenLink): void {
+  const end = filteringEnd(nodes);
+  const node = nodes[end ?? 0];
+  if (end === undefined || !node.requireCompute().hasLinkFeature('schedules'))
+    throw fault('schedule_unsupported', { link_id: entry.link_id, name: node.entry.name });
 }

@@ -78,7 +78,8 @@ export class LinkRecovery {
 
   async #keepPorts(linkId: string): Promise<void> {
     const { entry, object, udpPorts } = this.#links.open(linkId);
-    if (udpPorts) await this.#context.commit({ action: 'link.updated', event: object, was: entry, udpPorts }, () => undefined);
+    const { schedule: _schedule, ...was } = entry;
+    if (udpPorts) await this.#context.commit({ action: 'link.updated', event: object, was, udpPorts }, () => undefined);
   }
 }
 

@@ -1,8 +1,10 @@
 /** The counters of an open project's links: each compute is asked once, and the counters of a link's two ends are combined. */
 
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
+import { reversed } from '../../../schema/filter.ts';
 import type { DirectionCounters, DirectionFigures, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { LinkEntry } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { endOf, type OpenLink } from './link.ts';
@@ -89,8 +91,20 @@ export class LinkStatsReader {
         direction(nodes[1], nodes[0], isOne && one ? one.to_node : joined(other?.from_node, one?.to_node)),
       ],
       captures: [one, other].flatMap((port) => port?.captures ?? []),
+      ...scheduleOf(entry, one, other),
     };
   }
+}
+
+/** As the first node sees it. */
+function scheduleOf({ schedule, filters, suspend }: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'schedule'> {
+  const [one, other] = ports;
+  if (!schedule) return {};
+  if (one?.schedule) return { schedule: one.schedule };
+  if (other?.schedule) return { schedule: { ...other.schedule, filters: reversed(other.schedule.filters) } };
+  // No compute runs it now.
+  const { started_at } = schedule;
+  return { schedule: { started_at, elapsed: Date.now() - started_at, filters, suspend } };
 }
 
 function keyOf(nodeId: string, adapter: number, port: number): string {
@@ -121,6 +135,7 @@ const none: DirectionFigures = Object.freeze({
   queued_frames: 0,
   queued_bytes: 0,
   delay: null,
+  late: null,
 });
 
 /** One way through a link whose ends are on two computes: what the one took from the sender, and what the other handed over. */
@@ -137,5 +152,6 @@ export function joined(sending: DirectionFigures | undefined, receiving: Directi
     queued_bytes: sending.queued_bytes + receiving.queued_bytes,
     // Only one end of a link has its filters.
     delay: sending.delay ?? receiving.delay,
+    late: sending.late ?? receiving.late ?? null,
   };
 }

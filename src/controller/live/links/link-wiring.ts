@@ -15,7 +15,11 @@ export class LinkWiring {
   readonly #ports: UdpPortsOfProject;
   readonly #streams = new LinkStreams();
 
-  constructor(projectId: string) {
+  readonly #replicates: () => boolean;
+
+  /** `replicates`: whether guests are to see that the node at the other end of a link does not run. */
+  constructor(projectId: string, replicates: () => boolean) {
+    this.#replicates = replicates;
     this.#ports = new UdpPortsOfProject(projectId);
   }
 
@@ -80,7 +84,8 @@ export class LinkWiring {
 
   async #reach({ link_id }: LinkEntry, nodes: Two<OpenNode>): Promise<Omit<LinkRoute, 'ports'>> {
     const computes = computesOf(nodes);
-    return { addresses: await linkAddresses(...computes), streams: this.#streams.of(link_id, computes) };
+    const replicates = this.#replicates();
+    return { addresses: await linkAddresses(...computes), streams: this.#streams.of(link_id, computes), replicates };
   }
 }
 

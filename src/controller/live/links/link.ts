@@ -4,6 +4,7 @@ import { type Filters, offeredFilters, reversed, textsFirst } from '../../../sch
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
+import { reversedSchedule } from '../../../schema/schedule-rules.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import { assemble, canonical } from '../../model/canonical.ts';
 import { findKind } from '../../model/node.ts';
@@ -92,15 +93,18 @@ export interface LinkRoute {
   readonly ports: UdpPorts;
   readonly addresses: Two<string>;
   readonly streams: Two<NioStream> | undefined;
+  /** The project replicates the state of links. */
+  readonly replicates: boolean;
 }
 
 /**
  * What each end's compute is sent. Only one end has the filters. A stock GNS3 compute does not know `suspend` for every
  * kind: there, losing every frame does the same.
  */
-export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams }: LinkRoute): Two<NioUdp> {
+export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams, replicates }: LinkRoute): Two<NioUdp> {
   const filtering = filteringEnd(nodes);
   const nio = (end: 0 | 1): NioUdp => ({
+    ...(end === filtering && scheduleFor(entry, nodes[end], end)),
     type: 'nio_udp',
     lport: ports[end],
     rhost: addresses[end === 0 ? 1 : 0],
@@ -108,8 +112,26 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresse
     filters: end === filtering ? effectiveFilters(entry, nodes[end], end) : {},
     suspend: entry.suspend,
     ...(streams && { stream: streams[end] }),
+    ...(replicates && peerState(nodes, end)),
   });
   return [nio(0), nio(1)];
+}
+
+/** Of the node at the other end, if it is on another compute than this one. */
+function peerState(nodes: Two<OpenNode>, end: 0 | 1): Pick<NioUdp, 'peer_stopped'> {
+  const [here, there] = [nodes[end], nodes[end === 0 ? 1 : 0]];
+  if (here.compute === there.compute || !here.compute?.hasLinkFeature('link_state')) return {};
+  return { peer_stopped: isStopped(there) };
+}
+
+export function isStopped({ live }: OpenNode): boolean {
+  return live.status === 'stopped';
+}
+
+/** Nothing for a compute that runs none. */
+function scheduleFor({ schedule }: LinkEntry, { compute }: OpenNode, end: 0 | 1): Pick<NioUdp, 'schedule'> {
+  if (!schedule || !compute?.hasLinkFeature('schedules')) return {};
+  return { schedule: (end === 0 ? schedule : reversedSchedule(schedule)) as NonNullable<NioUdp['schedule']> };
 }
 
 /** Towards a compute `ab` is what leaves the node, whichever end of the link it is. */
@@ -157,8 +179,9 @@ interface LinkObjectParts extends Omit<OpenLink, 'object'> {
 }
 
 export function linkObject({ entry, capture, linkType, projectId }: LinkObjectParts): LinkObject {
+  const { schedule: _schedule, ...fields } = entry;
   return assemble<LinkObject>({
-    ...entry,
+    ...fields,
     ...(capture ?? noCapture),
     link_type: linkType,
     nodes: entry.nodes as LinkEnd[],

@@ -4,7 +4,7 @@ import type { DrawingInput } from '../../../schema/drawing.ts';
 import type { LinkEnd, LinkInput } from '../../../schema/link.ts';
 import type { TSchema } from '../../../schema/type.ts';
 import type { NodeObject } from '../../model/node.ts';
-import type { ComputeEntry, DrawingEntry, LinkEntry, NodeEntry, ProjectEntry } from '../../model/topology.ts';
+import type { ComputeEntry, DrawingEntry, LinkEntry, LinkExtras, NodeEntry, ProjectEntry } from '../../model/topology.ts';
 import type { Action, Changed, UdpPorts } from '../records.ts';
 
 /** What a project file and its log hold together. */
@@ -37,8 +37,8 @@ export interface RevertTarget {
   };
   readonly linkOperations: {
     delete(linkId: string): Promise<void>;
-    create(body: LinkInput, linkId: string): Promise<unknown>;
-    update(linkId: string, body: LinkInput): Promise<unknown>;
+    create(body: LinkInput & LinkExtras, linkId: string): Promise<unknown>;
+    update(linkId: string, body: LinkInput & LinkExtras): Promise<unknown>;
   };
   readonly drawings: {
     findEntry(drawingId: string): DrawingEntry | undefined;

@@ -1,20 +1,24 @@
 /** Records of links. */
-import type { Link, LinkInput } from '../../../schema/link.ts';
+import type { LinkInput } from '../../../schema/link.ts';
 import { Type } from '../../../schema/type.ts';
 import { StoredLink } from '../../model/stored.ts';
-import { type LinkEntry, toLinkEntry } from '../../model/topology.ts';
-import type { UdpPorts } from '../records.ts';
+import { type LinkEntry, type LinkExtras, toLinkEntry } from '../../model/topology.ts';
+import type { StoredLink as LinkEvent, StoredLinkEntry, UdpPorts } from '../records.ts';
 import { type ActionRules, differing, isAsLeft, type StoredState } from './action-rules.ts';
 
 type LinkAction = 'link.created' | 'link.updated' | 'link.deleted';
 
-function put({ links, udpPorts }: StoredState, { event, udp_ports }: { event: Link; udp_ports?: UdpPorts }): void {
-  links.set(event.link_id, toLinkEntry(event) as LinkEntry);
+function put({ links, udpPorts }: StoredState, { event, udp_ports }: { event: LinkEvent; udp_ports?: UdpPorts }): void {
+  const { schedule } = links.get(event.link_id) ?? {};
+  links.set(event.link_id, toLinkEntry({ ...(schedule && { schedule }), ...event }) as LinkEntry);
   if (udp_ports) udpPorts.set(event.link_id, udp_ports);
 }
 
 /** What is stored of a link, as a client would ask for it. */
-const inputOf = (entry: Partial<LinkEntry>): LinkInput => entry as LinkInput;
+const inputOf = (entry: Partial<StoredLinkEntry>): LinkInput & LinkExtras => entry as LinkInput & LinkExtras;
+/** As listeners are sent it. */
+const objectOf = ({ schedule: _schedule, ...object }: LinkEvent): object => object;
+const noExtras: LinkExtras = { schedule: null };
 const missing = 'the link does not exist any more';
 
 export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
@@ -24,7 +28,7 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
     conflict: ({ project }, { event }) => (project.links.find(event.link_id) ? undefined : missing),
     // The node may have taken it along.
     invert: async ({ links, linkOperations }, { event }) => links.find(event.link_id) && linkOperations.delete(event.link_id),
-    notice: (_source, { event }) => event,
+    notice: (_source, { event }) => objectOf(event),
   },
   'link.updated': {
     schema: { event: StoredLink, was: StoredLink },
@@ -32,11 +36,13 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
     conflict: ({ project, isSeen }, { event, was }) => {
       const link = project.links.find(event.link_id);
       if (!link) return missing;
-      return isSeen(event.link_id) || isAsLeft(link.entry, event, differing(was, event)) ? undefined : 'the link was changed since';
+      return isSeen(event.link_id) || isAsLeft({ ...noExtras, ...link.entry }, event, differing(was, event))
+        ? undefined
+        : 'the link was changed since';
     },
     invert: ({ linkOperations }, { event, was }) => linkOperations.update(event.link_id, inputOf(differing(was, event))),
     // With ports: its frames go elsewhere, which listeners are not sent.
-    notice: (_source, { event, udp_ports }) => (udp_ports ? undefined : event),
+    notice: (_source, { event, udp_ports }) => (udp_ports ? undefined : objectOf(event)),
   },
   'link.deleted': {
     schema: { event: StoredLink, was: StoredLink },

@@ -1,0 +1,115 @@
+/** `patchbay test`: runs the checks of a lab file. */
+import { dirname } from 'node:path';
+import { PlatformError } from '../../lab/checks/console/platforms.ts';
+import { NoCommandError } from '../../lab/checks/probes/node-probe.ts';
+import { stepLine, summaryText } from '../../lab/checks/report/summary.ts';
+import type { TestVerdict } from '../../lab/checks/report/test-report.ts';
+import { SiteError } from '../../lab/checks/run/lab-site.ts';
+import { testLab } from '../../lab/checks/test-lab.ts';
+import type { Lab } from '../../lab/file/lab.ts';
+import { LabError } from '../../lab/file/lab-error.ts';
+import { type CliCall, type CliCommand, CliUsageError, serverOptions, textOption, varOption } from '../command.ts';
+import { defaultFile, labOf } from '../lab/lab-source.ts';
+import { startOwnServer } from '../lab/own-server.ts';
+import { RequestError, ServerClient } from '../server-client.ts';
+import { checkApi } from './check-api.ts';
+import { jsonReport, writeReport } from './write-report.ts';
+
+/** A mistake in the file or in what was typed is 2. */
+const exitCodes: Readonly<Record<TestVerdict, number>> = { passed: 0, failed: 1, void: 3 };
+const mistakeCode = 2;
+const interruptedCode = 130;
+
+export const testCommand: CliCommand = {
+  name: 'test',
+  args: '[FILE]',
+  takesFiles: true,
+  isLocal: true,
+  mistakeCode,
+  summary: 'Run the checks of a lab; exit code 0: all hold, 1: one fails, 2: a mistake in the file, 3: the test proves nothing',
+  options: {
+    junit: { value: 'FILE', description: 'Write the report as JUnit XML', isFile: true },
+    html: { value: 'FILE', description: 'Write the report as one HTML page', isFile: true },
+    artifacts: { value: 'FOLDER', description: 'Write all reports, consoles and captures into a folder', isFile: true },
+    seed: { value: 'N', description: 'Seed of all filters without one (default: that of the file, else chosen and printed)' },
+    keep: { description: 'Keep the project; not with a server of its own' },
+    isolated: { description: 'Start a server for the test, even if one runs (default: only if none answers)' },
+    ...varOption,
+    ...serverOptions,
+  },
+  examples: [
+    { line: 'patchbay test', does: 'The checks of ./lab.yaml' },
+    { line: 'patchbay test ring.yaml --junit junit.xml --html report.html', does: 'In a pipeline' },
+    { line: 'patchbay test ring.yaml --seed 7', does: 'Again with the same losses' },
+  ],
+  run: async (call) => {
+    try {
+      const lab = await labOf(call);
+      if (lab.checks.length === 0) throw new CliUsageError('the lab file has no checks. Add `checks` to it: see docs/verdicts.md');
+      return await onServer(call, (client) => runTest(call, client, lab));
+    } catch (error) {
+      if (call.signal.aborted) {
+        process.stderr.write('patchbay test: interrupted; the lab was torn down\n');
+        return interruptedCode;
+      }
+      const isMistake = [LabError, SiteError, PlatformError, NoCommandError, CliUsageError].some((type) => error instanceof type);
+      const isRefused = error instanceof RequestError && error.status >= 400 && error.status < 500;
+      process.stderr.write(`patchbay test: ${(error as Error).message}\n`);
+      return isMistake || isRefused ? mistakeCode : exitCodes.void;
+    }
+  },
+};
+
+async function runTest(call: CliCall, client: ServerClient, lab: Lab): Promise<number> {
+  const { out, options, signal } = call;
+  const report = await testLab(checkApi(client), lab, {
+    seed: seedOption(call),
+    keep: options.keep === true,
+    base: dirname(call.args[0] ?? defaultFile),
+    signal,
+    cleanup: client.withoutSignal(),
+    onNote: (text) => out.note(text),
+    onStep: (step) => out.note(stepLine(step)),
+  });
+  await writeReport(report, {
+    junit: textOption(call, 'junit'),
+    html: textOption(call, 'html'),
+    artifacts: textOption(call, 'artifacts'),
+  });
+  if (out.isJson) out.json(jsonReport(report));
+  else out.print(summaryText(report).trimEnd());
+  return exitCodes[report.verdict];
+}
+
+/** The server that was named, the one that runs at the default address, or one of its own. */
+async function onServer(call: CliCall, use: (client: ServerClient) => Promise<number>): Promise<number> {
+  const isNamed = textOption(call, 'url') !== undefined || Boolean(process.env.PATCHBAY_URL);
+  if (!call.options.isolated && (isNamed || (await answers(call.api)))) return use(call.api);
+  if (call.options.keep) throw new CliUsageError('--keep needs a server that stays: name one with --url');
+  call.out.note('Starting a server for this test');
+  const server = await startOwnServer();
+  try {
+    call.signal.throwIfAborted();
+    return await use(new ServerClient({ url: server.url }, call.signal));
+  } finally {
+    await server.end();
+  }
+}
+
+async function answers(api: ServerClient): Promise<boolean> {
+  try {
+    await api.json('GET', '/v2/version');
+    return true;
+  } catch (error) {
+    // It may want a password: then it runs.
+    return error instanceof RequestError && error.status !== 0;
+  }
+}
+
+function seedOption(call: CliCall): number | undefined {
+  const text = textOption(call, 'seed');
+  if (text === undefined) return undefined;
+  const seed = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (seed < 1 || seed > 2_147_483_647) throw new CliUsageError(`--seed takes a number from 1 to 2147483647, not "${text}"`);
+  return seed;
+}

@@ -1,0 +1,94 @@
+/**
+ * What the kernel counted of redirected frames. The counters belong to shared actions, which stay when a link leaves the kernel's
+ * path. One command reads those of all links, and its answer serves all requests of the next moment.
+ */
+import type { FrameRate, Rates } from '../protocol.ts';
+import type { Tc } from './tc.ts';
+
+export interface KernelCount {
+  readonly frames: number;
+  /** With the 14 bytes of the frames' headers, which the kernel leaves out. */
+  readonly bytes: number;
+  /** Could not be given to the other interface. */
+  readonly lost: number;
+}
+export type KernelCounts = ReadonlyMap<number, KernelCount>;
+
+export const noCount: KernelCount = Object.freeze({ frames: 0, bytes: 0, lost: 0 });
+
+/** What `tc -statistics -json actions list` prints of an action. */
+interface PrintedAction {
+  readonly index?: number;
+  readonly stats?: { readonly bytes?: number; readonly packets?: number; readonly overlimits?: number };
+}
+
+const keptMs = 200;
+const etherHeaderBytes = 14;
+
+export class KernelCounters {
+  readonly #tc: Tc;
+  #counts: Promise<KernelCounts> = Promise.resolve(new Map());
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(tc: Tc) {
+    this.#tc = tc;
+  }
+
+  /** Of all actions of the host, at most `keptMs` old. What cannot be read counts nothing. */
+  read(): Promise<KernelCounts> {
+    const nowMs = performance.now();
+    if (nowMs - this.#readAt < keptMs) return this.#counts;
+    this.#readAt = nowMs;
+    this.#counts = this.#tc.show('actions list action mirred').then(({ output }) => parseCounts(output));
+    return this.#counts;
+  }
+}
+
+export function parseCounts(output: string): KernelCounts {
+  const counts = new Map<number, KernelCount>();
+  for (const { actions = [] } of parseList(output)) {
+    for (const { index, stats: { bytes = 0, packets = 0, overlimits = 0 } = {} } of actions) {
+      if (index !== undefined) counts.set(index, { frames: packets, bytes: bytes + packets * etherHeaderBytes, lost: overlimits });
+    }
+  }
+  return counts;
+}
+
+function parseList(output: string): { actions?: PrintedAction[] }[] {
+  try {
+    const parsed: unknown = JSON.parse(output);
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Samples of a counter, one for each time that a client asked. */
+export class KernelRates {
+  #samples: { readonly atMs: number; readonly frames: number; readonly bytes: number }[] = [];
+
+  /** Notes what was counted, and answers the rates over the last second and the last minute, as far as was asked. */
+  note(nowMs: number, { frames, bytes }: KernelCount): Rates {
+    const last = this.#samples.at(-1);
+    // After a pause there is nothing to compare with: what was counted meanwhile did not pass in the last second.
+    if (last && nowMs - last.atMs > pauseMs) this.#samples = [];
+    this.#samples.push({ atMs: nowMs, frames, bytes });
+    while (nowMs - (this.#samples[0]?.atMs ?? nowMs) > minuteMs) this.#samples.shift();
+    return { second: this.#since(nowMs - secondMs), minute: this.#since(nowMs - minuteMs) };
+  }
+
+  /** From the last sample that is at least as old, or the first one there is. */
+  #since(atMs: number): FrameRate {
+    const from = this.#samples.findLast((sample) => sample.atMs <= atMs) ?? this.#samples[0];
+    const to = this.#samples.at(-1);
+    if (!from || !to || to.atMs - from.atMs < shortestMs) return { framesPerSecond: 0, bitsPerSecond: 0 };
+    const seconds = (to.atMs - from.atMs) / 1000;
+    return { framesPerSecond: (to.frames - from.frames) / seconds, bitsPerSecond: (8 * (to.bytes - from.bytes)) / seconds };
+  }
+}
+
+const secondMs = 950;
+const minuteMs = 60_000;
+/** Two samples closer than this say nothing. */
+const shortestMs = 100;
+const pauseMs = 5000;

@@ -1,0 +1,234 @@
+/**
+ * Links that the kernel carries: frames go from one container's veth to the other's without entering this process, by a rule of `tc`
+ * on each host end (`redirection.ts`). Only links that do nothing to their frames are carried so; which those are is decided by the link.
+ *
+ * Theory of operation: a host end always has a rule that leads to its TAP interface, which the compute made with it. The rule of the
+ * kernel's path is ahead of it, so adding and removing it switches the link without a gap. The rules outlive this process; the next fabric
+ * finds them, removes those of links that are no longer asked for (`forget`), and keeps the others.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Native } from '../ports/native.ts';
+import type { DirectionStats } from '../protocol.ts';
+import { actionOf, hostEndPrefix, removeAction, removeFast, shareAction, useAction } from '../redirection.ts';
+import { type KernelCount, KernelCounters, type KernelCounts, KernelRates, noCount } from './kernel-counters.ts';
+import { testRedirection } from './self-test.ts';
+import { Tc } from './tc.ts';
+
+/** The host ends of a link's two veth pairs. */
+export type HostEnds = readonly [a: string, b: string];
+
+export class KernelPaths {
+  readonly tc = new Tc();
+  readonly counters = new KernelCounters(this.tc);
+  readonly #native: Native | undefined;
+  /** Of the host ends of this server; those of others are left alone. */
+  readonly #owner: string;
+  /** Host ends whose rules are to be there. */
+  readonly #wanted = new Set<string>();
+  /** Actions that no link has any more. */
+  readonly #unused = new Set<number>();
+  #discarding: NodeJS.Timeout | undefined;
+  #test: Promise<string | undefined> | undefined;
+
+  constructor(native: Native | undefined, owner: string) {
+    this.#native = native;
+    this.#owner = owner;
+  }
+
+  /** Why there can be no such link here; undefined when there can. Tried once. */
+  obstacle(): Promise<string | undefined> {
+    this.#test ??= this.#native
+      ? testRedirection(this.#native, this.tc)
+      : Promise.resolve('koffi cannot be loaded: it was not installed, has no binary for this system, or is switched off');
+    return this.#test;
+  }
+
+  /** Notes that the rules of these host ends are to be there, or no longer. */
+  note(ends: HostEnds, isWanted: boolean): void {
+    for (const end of ends) {
+      if (isWanted) this.#wanted.add(end);
+      else this.#wanted.delete(end);
+    }
+  }
+
+  /** Removes the rules of host ends that no link has: those of links that were removed while no fabric ran. */
+  async forget(): Promise<void> {
+    const names = await readdir('/sys/class/net').catch(() => []);
+    const commands: string[] = [];
+    for (const name of names.filter((each) => each.startsWith(hostEndPrefix))) {
+      const [owner, index] = await Promise.all([readAlias(name), indexOf(name)]);
+      if (owner !== this.#owner || index === undefined || this.#wanted.has(name)) continue;
+      commands.push(removeFast(name), removeAction(actionOf(index)));
+    }
+    if (commands.length > 0) await this.tc.run(commands);
+  }
+
+  /** These actions are in use from now on. */
+  keep(actions: readonly number[]): void {
+    for (const action of actions) this.#unused.delete(action);
+  }
+
+  /** Removes actions a little later: the kernel lets go of a rule's action some time after the rule. */
+  discard(actions: readonly number[]): void {
+    for (const action of actions) this.#unused.add(action);
+    this.#discarding ??= setTimeout(() => void this.#discard(), discardMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#discarding);
+    for (let attempt = 0; attempt < lastAttempts && (await this.#discard()) !== ''; attempt += 1) await sleep(lastPauseMs);
+    this.tc.close();
+  }
+
+  /** Answers what failed. */
+  async #discard(): Promise<string> {
+    this.#discarding = undefined;
+    const actions = [...this.#unused];
+    if (actions.length === 0) return '';
+    const { reason } = await this.tc.run(actions.map(removeAction));
+    if (reason === '') this.keep(actions);
+    return reason;
+  }
+}
+
+const discardMs = 500;
+/** At the end of the process. */
+const lastAttempts = 5;
+const lastPauseMs = 20;
+
+/** The alias of an interface: whose it is. */
+async function readAlias(name: string): Promise<string> {
+  return (await readFile(`/sys/class/net/${name}/ifalias`, 'utf8').catch(() => '')).trim();
+}
+
+/** One link's path through the kernel, which it takes and leaves as often as its rules change. */
+export class KernelPath {
+  readonly #paths: KernelPaths;
+  #ends: HostEnds | undefined;
+  #actions: readonly [ab: number, ba: number] | undefined;
+  /** What the actions had counted before this link was made in this process. */
+  #base: KernelCounts = new Map();
+  readonly #rates = { ab: new KernelRates(), ba: new KernelRates() };
+  /** Changes are made one after the other. */
+  #tail: Promise<void> = Promise.resolve();
+
+  constructor(paths: KernelPaths) {
+    this.#paths = paths;
+  }
+
+  /** The kernel carries the link's frames. */
+  get isTaken(): boolean {
+    return this.#ends !== undefined;
+  }
+
+  /** Its actions have counters. */
+  get hasCounts(): boolean {
+    return this.#actions !== undefined;
+  }
+
+  isOn(ends: HostEnds): boolean {
+    return this.#ends?.join() === ends.join();
+  }
+
+  /** Never rejects: a link that cannot be carried by the kernel stays with the fabric. `isWanted`: asked again when its turn has come. */
+  take(ends: HostEnds, isWanted: () => boolean): Promise<void> {
+    this.#paths.note(ends, true);
+    return this.#then(async () => {
+      if (this.isOn(ends) || !isWanted() || (await this.#paths.obstacle()) !== undefined) return;
+      const indexes = await Promise.all(ends.map(indexOf));
+      const [a, b] = indexes;
+      if (a === undefined || b === undefined || !isWanted()) return;
+      const actions = [actionOf(a), actionOf(b)] as const;
+      if (this.#actions?.join() !== actions.join()) await this.#begin(actions);
+      // A fabric that ran before may have left them; frames take the other rule meanwhile.
+      await this.#paths.tc.run(ends.map(removeFast));
+      const { reason } = await this.#paths.tc.run([
+        shareAction(actions[0], ends[1]),
+        shareAction(actions[1], ends[0]),
+        useAction(ends[0], actions[0]),
+        useAction(ends[1], actions[1]),
+      ]);
+      this.#ends = ends;
+      if (reason === '') return;
+      console.error(`kernel path ${ends.join(' ')}: ${reason}`);
+      await this.#remove();
+    });
+  }
+
+  /** Settles when the kernel has no rule of it any more, so that every frame comes to the fabric. */
+  leave(): Promise<void> {
+    return this.#then(() => this.#remove());
+  }
+
+  /** It is not coming back: its counters go, too. */
+  end(): Promise<void> {
+    return this.#then(async () => {
+      await this.#remove();
+      const actions = this.#actions;
+      this.#actions = undefined;
+      if (actions) this.#paths.discard(actions);
+    });
+  }
+
+  /** Adds to a direction's counters what the kernel carried of it. */
+  add(direction: 'ab' | 'ba', counts: KernelCounts, stats: DirectionStats): DirectionStats {
+    if (!this.#actions) return stats;
+    const count = this.#countOf(this.#actions[direction === 'ab' ? 0 : 1], counts);
+    const { second, minute } = this.#rates[direction].note(performance.now(), count);
+    const sum = (one: typeof second, other: typeof second) => ({
+      framesPerSecond: one.framesPerSecond + other.framesPerSecond,
+      bitsPerSecond: one.bitsPerSecond + other.bitsPerSecond,
+    });
+    return {
+      ...stats,
+      received: stats.received + count.frames,
+      receivedBytes: stats.receivedBytes + count.bytes,
+      sent: stats.sent + count.frames - count.lost,
+      sentBytes: stats.sentBytes + count.bytes,
+      dropped: count.lost > 0 ? { ...stats.dropped, no_peer: (stats.dropped.no_peer ?? 0) + count.lost } : stats.dropped,
+      rates: { second: sum(stats.rates.second, second), minute: sum(stats.rates.minute, minute) },
+    };
+  }
+
+  #countOf(action: number, counts: KernelCounts): KernelCount {
+    const { frames, bytes, lost } = counts.get(action) ?? noCount;
+    const before = this.#base.get(action) ?? noCount;
+    const atLeast0 = (value: number) => Math.max(0, value);
+    return { frames: atLeast0(frames - before.frames), bytes: atLeast0(bytes - before.bytes), lost: atLeast0(lost - before.lost) };
+  }
+
+  /** Actions of a fabric that ran before have counted already. */
+  async #begin(actions: readonly [number, number]): Promise<void> {
+    if (this.#actions) this.#paths.discard(this.#actions);
+    this.#paths.keep(actions);
+    this.#base = await this.#paths.counters.read();
+    this.#actions = actions;
+  }
+
+  async #remove(): Promise<void> {
+    const ends = this.#ends;
+    if (!ends) return;
+    this.#ends = undefined;
+    this.#paths.note(ends, false);
+    // An end that is gone took its rules along, so only a tc that was lost is a failure: frames would pass the fabric by.
+    for (let attempt = 0; attempt < removalAttempts; attempt += 1) {
+      const { isLost } = await this.#paths.tc.run(ends.map(removeFast));
+      if (!isLost) return;
+    }
+    console.error(`kernel path ${ends.join(' ')}: its rules could not be removed, as tc does not answer`);
+  }
+
+  #then(change: () => Promise<void>): Promise<void> {
+    this.#tail = this.#tail.then(change).catch((error) => console.error('kernel path:', error));
+    return this.#tail;
+  }
+}
+
+const removalAttempts = 3;
+
+async function indexOf(name: string): Promise<number | undefined> {
+  const text = await readFile(`/sys/class/net/${name}/ifindex`, 'latin1').catch(() => '');
+  const index = Number(text);
+  return Number.isInteger(index) && index > 0 ? index : undefined;
+}

@@ -1,0 +1,145 @@
+/**
+ * One `tc` of iproute2 that is kept running and reads commands from a pipe (`-batch -`): a command costs some tens of microseconds,
+ * where a process of its own costs milliseconds. It is started at the first command, and again after it has ended; it ends with the
+ * fabric, as its standard input does.
+ *
+ * Theory of operation: tc answers nothing to a command that succeeds, and a failed one with its reason and its number on standard
+ * error. After each group of commands comes one that always fails, and its number says that the group is done. What a group shows is
+ * on standard output by then, but may be read a little later.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { LineSplitter } from '../../lib/line-splitter.ts';
+
+interface CommandGroup {
+  readonly commands: readonly string[];
+  /** It is to show one line of JSON. */
+  readonly shows: boolean;
+  readonly settle: (result: TcResult) => void;
+  /** Number of its closing command. */
+  last: number;
+  readonly reasons: string[];
+  output: string | undefined;
+  isDone: boolean;
+}
+
+export interface TcResult {
+  /** Why commands failed; empty when none did. */
+  readonly reason: string;
+  /** tc ended meanwhile: some of the commands may not have been run. */
+  readonly isLost: boolean;
+  /** What `show` shows. */
+  readonly output: string;
+}
+
+const closing = 'done';
+const replyLimitMs = 5000;
+
+type Process = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export class Tc {
+  #process: Process | undefined;
+  #lines = 0;
+  #groups: CommandGroup[] = [];
+  #limit: NodeJS.Timeout | undefined;
+
+  /** Runs the commands one after the other, all of them. Never rejects. */
+  run(commands: readonly string[]): Promise<TcResult> {
+    return this.#send(commands, false);
+  }
+
+  /** Runs a command that prints one line of JSON. */
+  show(command: string): Promise<TcResult> {
+    return this.#send([command], true);
+  }
+
+  close(): void {
+    this.#process?.stdin.end();
+    this.#lose('it was closed');
+  }
+
+  #send(commands: readonly string[], shows: boolean): Promise<TcResult> {
+    return new Promise((settle) => {
+      const child = this.#process ?? this.#start();
+      this.#lines += commands.length + 1;
+      this.#groups.push({ commands, shows, settle, last: this.#lines, reasons: [], output: undefined, isDone: false });
+      this.#limit ??= setTimeout(() => this.#lose('it did not answer'), replyLimitMs).unref();
+      child.stdin.write([...commands, closing, ''].join('\n'));
+    });
+  }
+
+  #start(): Process {
+    const child = spawn('tc', ['-statistics', '-json', '-force', '-batch', '-'], { stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#process = child;
+    this.#lines = 0;
+    const of = (listener: (line: string) => void) => (line: string) => {
+      if (child === this.#process) listener(line);
+    };
+    listen(
+      child.stdout,
+      of((line) => this.#shown(line)),
+    );
+    listen(
+      child.stderr,
+      of((line) => this.#complained(line)),
+    );
+    const lost = (reason: string) => {
+      if (child === this.#process) this.#lose(reason);
+    };
+    child.on('error', (error) => lost(error.message));
+    child.on('exit', () => lost('it has ended'));
+    child.stdin.on('error', () => undefined);
+    // Neither the process nor its pipes keep the fabric running.
+    child.unref();
+    return child;
+  }
+
+  #shown(line: string): void {
+    const group = this.#groups.find(({ shows, output }) => shows && output === undefined);
+    if (!group) return;
+    group.output = line;
+    this.#settle();
+  }
+
+  #complained(line: string): void {
+    const group = this.#groups.find(({ isDone }) => !isDone);
+    if (!group) return;
+    const failed = /^Command failed -:(\d+)/.exec(line)?.[1];
+    if (failed === undefined) group.reasons.push(line);
+    // What stands before it is about the closing command itself.
+    else if (Number(failed) === group.last) {
+      group.isDone = true;
+      while (group.reasons.length > 0 && /"done"|^$/.test(group.reasons.at(-1) as string)) group.reasons.pop();
+    }
+    this.#settle();
+  }
+
+  /** In the order in which they were sent. */
+  #settle(): void {
+    for (let [group] = this.#groups; group?.isDone; [group] = this.#groups) {
+      const isFailed = group.reasons.length > 0;
+      if (group.shows && group.output === undefined && !isFailed) return;
+      this.#groups.shift();
+      group.settle({ reason: group.reasons.join('; '), isLost: false, output: group.output ?? '' });
+      this.#limit?.refresh();
+    }
+    if (this.#groups.length > 0) return;
+    clearTimeout(this.#limit);
+    this.#limit = undefined;
+  }
+
+  #lose(cause: string): void {
+    const child = this.#process;
+    this.#process = undefined;
+    child?.kill();
+    clearTimeout(this.#limit);
+    this.#limit = undefined;
+    for (const { settle } of this.#groups.splice(0)) settle({ reason: `tc: ${cause}`, isLost: true, output: '' });
+  }
+}
+
+function listen(stream: Readable, line: (text: string) => void): void {
+  const splitter = new LineSplitter(line);
+  stream.on('data', (chunk: Buffer) => splitter.add(chunk));
+  stream.on('error', () => undefined);
+}

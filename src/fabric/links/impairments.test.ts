@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Filters } from '../../schema/filter.ts';
+import type { LinkSchedule } from '../../schema/schedule.ts';
+import type { LinkSpec } from '../protocol.ts';
+import { Impairments } from './impairments.ts';
+
+const port = { type: 'stream', path: '/nowhere' } as const;
+const programs = { ab: { bpf: [], match: [] }, ba: { bpf: [], match: [] } };
+
+/** `schedule` started now. */
+function impaired(filters: Filters, schedule?: Pick<LinkSchedule, 'steps'>) {
+  const impairments = new Impairments();
+  const timed = schedule && { ...schedule, started_at: Date.now(), traces: [] };
+  const spec: LinkSpec = { id: 'link', a: port, b: port, filters, suspend: false, ...(timed && { schedule: timed }) };
+  impairments.update(spec, programs);
+  return { impairments, spec, startMs: performance.now() };
+}
+
+/** Which of so many frames from a to b are lost. */
+function lost({ chains }: Impairments, count: number): boolean[] {
+  const frame = Buffer.alloc(60);
+  return Array.from({ length: count }, () => chains.ab.some(({ filter }) => filter.pass?.(frame, 0, 60) === false));
+}
+
+describe('impairments of a link', () => {
+  it('continue their random choices while a schedule changes their values and switches them off', () => {
+    const whole = lost(impaired({ packet_loss: [50], seed: [7] }).impairments, 200);
+    const steps = [
+      { at: 0, filters: { packet_loss: [50] } },
+      { at: 10_000, filters: { packet_loss: [] } },
+      { at: 20_000, filters: { packet_loss: [50] } },
+    ];
+    const { impairments, startMs, spec } = impaired({ seed: [7] }, { steps });
+    impairments.advance(startMs + 5_000);
+    const first = lost(impairments, 100);
+    impairments.advance(startMs + 15_000);
+    assert.deepEqual(impairments.chains.ab, []);
+    assert.ok(impairments.untilMs > startMs + 19_000 && impairments.untilMs < startMs + 21_000);
+    impairments.advance(startMs + 25_000);
+    assert.deepEqual([...first, ...lost(impairments, 100)], whole);
+    impairments.update({ ...spec, filters: { seed: [7], delay: [5] } }, programs);
+    assert.deepEqual(impairments.state(startMs + 15_000)?.filters, { seed: [7], delay: [5] });
+  });
+});

@@ -1,0 +1,89 @@
+/** What impairs the frames of a link now: its own filters, and what its schedule says in their place. */
+import { randomInt } from 'node:crypto';
+import { type Filters, normaliseFilters, textsFirst } from '../../schema/filter.ts';
+import { type ActiveFilter, buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
+import type { LinkSpec, ScheduleState } from '../protocol.ts';
+import { type Moment, Timeline } from '../schedules/timeline.ts';
+import type { Programs } from './programs.ts';
+
+interface Scheduled {
+  readonly spec: NonNullable<LinkSpec['schedule']>;
+  readonly timeline: Timeline;
+  /** When it was started, milliseconds of `performance.now()`. */
+  readonly startMs: number;
+}
+
+export class Impairments {
+  /** Of both directions, as they are now. */
+  chains: Chains = noChains;
+  suspend = false;
+  /** Until when they hold, milliseconds of `performance.now()`. */
+  untilMs = Number.POSITIVE_INFINITY;
+  /** Where no seed is given. */
+  readonly #ownSeed = randomInt(2 ** 32);
+  #spec: Pick<LinkSpec, 'filters' | 'suspend'> = { filters: {}, suspend: false };
+  #programs: Programs | undefined;
+  #programsText = '';
+  #scheduled: Scheduled | undefined;
+  #text = '';
+  /** With a schedule: all filters since it was set. */
+  #known: Chains = noChains;
+  #moment: Moment | undefined;
+
+  update(spec: LinkSpec, programs: Programs): void {
+    this.#spec = spec;
+    this.#programs = programs;
+    this.#programsText = JSON.stringify([spec.bpf, spec.bpf_ab, spec.bpf_ba]);
+    // A schedule that stays keeps its clock, whatever the time of day does meanwhile.
+    const text = JSON.stringify([spec.schedule ?? null, spec.filters]);
+    if (text !== this.#text) {
+      this.#text = text;
+      this.#scheduled = spec.schedule && schedule(spec.schedule, spec.filters, this.#scheduled);
+    }
+    this.advance(performance.now());
+  }
+
+  /** Makes them what they are at a moment. */
+  advance(nowMs: number): void {
+    const { filters, suspend } = this.#spec;
+    this.#moment = this.#scheduled?.timeline.at(nowMs - this.#scheduled.startMs);
+    const acting = this.#moment ? overlaid(filters, this.#moment.filters) : filters;
+    this.suspend = suspend || (this.#moment?.suspend ?? false);
+    this.untilMs = this.#scheduled && this.#moment ? this.#scheduled.startMs + this.#moment.until : Number.POSITIVE_INFINITY;
+    const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
+    const programs = { ab: this.#programs?.ab.bpf ?? [], ba: this.#programs?.ba.bpf ?? [] };
+    const isScheduled = this.#scheduled !== undefined;
+    const spec = { filters: acting, seed, programs, programsText: this.#programsText, isScheduled };
+    this.chains = buildChains(spec, isScheduled ? this.#known : this.chains);
+    this.#known = isScheduled
+      ? { ab: merged(this.chains.ab, this.#known.ab), ba: merged(this.chains.ba, this.#known.ba) }
+      : noChains;
+  }
+
+  /** Undefined without a schedule. */
+  state(nowMs: number): ScheduleState | undefined {
+    if (!this.#scheduled) return undefined;
+    const { spec, startMs, timeline } = this.#scheduled;
+    const { filters, suspend } = timeline.at(nowMs - startMs);
+    return { startedAt: spec.started_at, elapsedMs: nowMs - startMs, filters: overlaid(this.#spec.filters, filters), suspend };
+  }
+}
+
+function schedule(spec: Scheduled['spec'], filters: Filters, before: Scheduled | undefined): Scheduled {
+  const isSame = before !== undefined && before.spec.started_at === spec.started_at;
+  const startMs = isSame ? before.startMs : performance.now() - (Date.now() - spec.started_at);
+  return { spec, timeline: new Timeline(spec, filters), startMs };
+}
+
+/** A delay takes the place of a latency, which is the same by another name. */
+function overlaid(own: Filters, scheduled: Moment['filters']): Filters {
+  const names = Object.keys(scheduled);
+  const replaced = new Set(names.map((name) => name.replace(/^delay/, 'latency')));
+  const kept = Object.entries(own).filter(([name]) => !replaced.has(name));
+  const checked = normaliseFilters({ ...Object.fromEntries(kept), ...scheduled });
+  return checked.ok ? textsFirst(checked.filters) : own;
+}
+
+function merged(now: readonly ActiveFilter[], before: readonly ActiveFilter[]): readonly ActiveFilter[] {
+  return [...now, ...before.filter(({ type }) => !now.some((active) => active.type === type))];
+}

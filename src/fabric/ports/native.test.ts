@@ -1,0 +1,87 @@
+/** The foreign calls, on TAP interfaces of the test's own. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:os';
+import { describe, it, type TestContext } from 'node:test';
+import { runTool } from '../../process/tool.ts';
+import { loadNative, type Native } from './native.ts';
+
+const { EAGAIN, EBADF, EINVAL, ENODEV } = constants.errno;
+const native = await loadNative();
+const isRoot = process.geteuid?.() === 0;
+const skip = native === undefined ? 'koffi is not installed' : isRoot ? false : 'TAP interfaces need root';
+
+async function upTap(context: TestContext, calls: Native): Promise<{ name: string; descriptor: number }> {
+  const name = `pbs${randomBytes(4).toString('hex')}`;
+  const descriptor = calls.openTap(name, { isTemporary: true });
+  assert.ok(descriptor > 0, String(descriptor));
+  context.after(() => calls.close(descriptor));
+  assert.equal((await runTool('ip', ['link', 'set', 'dev', name, 'up'], { timeoutMs: 5000 })).reason, '');
+  return { name, descriptor };
+}
+
+describe('native', { skip }, () => {
+  const calls = native as Native;
+
+  it('opens no interface that does not exist, and none with an invalid name', async (context) => {
+    assert.equal(calls.openTap('pbsnothing'), -ENODEV);
+    for (const name of ['', 'sixteen-letters!', '\0']) assert.ok(calls.openTap(name) < 0, name);
+    const { name } = await upTap(context, calls);
+    // It is not persistent: no second descriptor attaches to it.
+    assert.ok(calls.openTap(name) < 0);
+  });
+
+  it('refuses ranges outside of a buffer, and closed descriptors', async (context) => {
+    const { descriptor } = await upTap(context, calls);
+    const buffer = Buffer.alloc(100);
+    const ranges = [
+      [-1, 60],
+      [60, 60],
+      [70, 60],
+      [0, 101],
+      [Number.NaN, 60],
+      [0, Number.POSITIVE_INFINITY],
+    ] as const;
+    for (const [start, end] of ranges) assert.equal(calls.write(descriptor, buffer, start, end), -EINVAL, `${start} to ${end}`);
+    const rooms = [
+      [-1, 10],
+      [0, 0],
+      [0, 101],
+      [99, 2],
+      [Number.NaN, 1],
+    ] as const;
+    for (const [at, room] of rooms) assert.equal(calls.read(descriptor, { buffer, at, room }), -EINVAL, `${room} at ${at}`);
+    assert.equal(calls.write(descriptor, buffer, 0, 10), -EINVAL, 'shorter than a header');
+    assert.equal(calls.read(-1, { buffer, at: 0, room: 100 }), -EBADF);
+    assert.equal(calls.write(-1, buffer, 0, 100), -EBADF);
+  });
+
+  it('reads what the host sends, into the middle of a buffer, when frames are waiting', async (context) => {
+    const { name, descriptor } = await upTap(context, calls);
+    const other = await upTap(context, calls);
+    const buffer = Buffer.alloc(4096, 0xee).subarray(1000, 3000);
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const watch = calls.watch(descriptor, () => {
+      // The host sends frames of its own, which may be longer.
+      buffer.fill(0xee);
+      const length = calls.read(descriptor, { buffer, at: 100, room: 1900 });
+      if (length > 0 && buffer.subarray(100, 100 + length).includes('hello')) resolve(length);
+    });
+    context.after(() => watch.close());
+    // The kernel passes what comes in at the one on to the other.
+    const rules = [
+      `qdisc add dev ${other.name} clsact`,
+      `filter add dev ${other.name} ingress protocol all u32 match u32 0 0 action mirred egress redirect dev ${name}`,
+    ];
+    const { reason } = await runTool('tc', ['-batch', '-'], { timeoutMs: 5000, input: `${rules.join('\n')}\n` });
+    if (reason !== '') return context.skip(`the kernel has no such rules: ${reason}`);
+    const frame = Buffer.alloc(80, 'hello');
+    assert.equal(calls.write(other.descriptor, frame, 0, 80), 0);
+    assert.equal(await promise, 80);
+    assert.ok(buffer.subarray(100, 180).equals(frame));
+    assert.deepEqual([buffer[99], buffer[180]], [0xee, 0xee], 'nothing beside the frame was written');
+    let length = 1;
+    while (length > 0) length = calls.read(descriptor, { buffer, at: 0, room: buffer.length });
+    assert.equal(length, -EAGAIN, 'and nothing waits');
+  });
+});

@@ -1,0 +1,203 @@
+/**
+ * The system calls that Node lacks, by koffi (a foreign function interface with prebuilt binaries): TAP interfaces are character
+ * devices, which Node would read with a thread for each read. This is the only file that calls foreign functions.
+ *
+ * A wrong call would damage the memory of the process, so everything that reaches one is checked here: buffers are passed with a range
+ * that lies within them, and their memory neither moves (it is outside of V8's heap) nor is freed during a call, as all calls are
+ * synchronous and on the main thread. Readiness comes from the event loop itself (`koffi.node.poll`, which is libuv's `uv_poll`).
+ */
+import { constants as files } from 'node:fs';
+import { constants } from 'node:os';
+
+/** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
+export interface ReadableWatch {
+  pause(): void;
+  resume(): void;
+  /** To be called before the descriptor is closed. */
+  close(): void;
+}
+
+export interface Native {
+  /**
+   * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. The
+   * descriptor, or an errno, negative.
+   */
+  openTap(name: string, options?: { isTemporary?: boolean }): number;
+  /** A packet socket with all frames of the interface with this index. The descriptor, or an errno, negative. */
+  openPacketSocket(interfaceIndex: number): number;
+  /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
+  read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
+  /** The bytes `buffer[start, end)` as one frame. 0, or an errno, negative. */
+  write(descriptor: number, buffer: Buffer, start: number, end: number): number;
+  close(descriptor: number): void;
+  watch(descriptor: number, onReadable: () => void): ReadableWatch;
+}
+
+/** `struct ifreq`: 16 bytes of name, then flags in the first two of 24 bytes. @see netdevice(7) */
+const requestBytes = 40;
+const nameBytes = 16;
+/** @see linux/if_tun.h, and Documentation/networking/tuntap.rst of the kernel */
+const tunSetInterface = 0x400454ca;
+const tunGetInterface = 0x800454d2;
+const tapFlag = 0x0002;
+const withoutHeader = 0x1000;
+const persistent = 0x0800;
+/** O_CLOEXEC, which Node does not name. @see open(2), asm-generic/fcntl.h */
+const closeOnExec = 0o2000000;
+
+type SystemCalls = ReturnType<typeof bindCalls>;
+type Koffi = typeof import('koffi');
+
+/** Undefined where koffi has no binary for this system or was not installed; `PATCHBAY_NATIVE=off` does without it. */
+export async function loadNative(): Promise<Native | undefined> {
+  if (process.platform !== 'linux' || process.env.PATCHBAY_NATIVE === 'off') return undefined;
+  try {
+    const koffi: Koffi = await import('koffi');
+    return nativeOf(koffi, bindCalls(koffi));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without the name of a library: libc is part of the process, whichever it is. */
+function bindCalls(koffi: Koffi) {
+  const libc = koffi.load(null);
+  const open: (path: string, flags: number) => number = libc.func('int open(const char *path, int flags)');
+  const close: (descriptor: number) => number = libc.func('int close(int fd)');
+  const ioctl: (descriptor: number, request: number, argument: Buffer) => number = libc.func(
+    'int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)',
+  );
+  const socket: (family: number, type: number, protocol: number) => number = libc.func(
+    'int socket(int family, int type, int protocol)',
+  );
+  const setsockopt: (descriptor: number, level: number, option: number, value: Buffer, bytes: number) => number = libc.func(
+    'int setsockopt(int fd, int level, int option, uint8_t *value, unsigned int bytes)',
+  );
+  const bind: (descriptor: number, address: Buffer, bytes: number) => number = libc.func(
+    'int bind(int fd, uint8_t *address, unsigned int bytes)',
+  );
+  const read: (descriptor: number, address: number, bytes: number) => number = libc.func(
+    'intptr_t read(int fd, uintptr_t address, size_t bytes)',
+  );
+  const write: (descriptor: number, address: number, bytes: number) => number = libc.func(
+    'intptr_t write(int fd, uintptr_t address, size_t bytes)',
+  );
+  return { open, close, ioctl, socket, setsockopt, bind, read, write };
+}
+
+function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
+  const failure = () => -koffi.errno();
+  const addressIn = addresses(koffi);
+  return {
+    openTap: (name, { isTemporary = false } = {}) => openTap(calls, { name, isTemporary }, failure),
+    openPacketSocket: (index) => openPacketSocket(calls, index, failure),
+    read(descriptor, { buffer, at, room }) {
+      if (!(at >= 0 && room > 0 && at + room <= buffer.length)) return -constants.errno.EINVAL;
+      const length = calls.read(descriptor, addressIn(buffer) + at, room);
+      return length < 0 ? failure() : length;
+    },
+    write(descriptor, buffer, start, end) {
+      if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
+      return calls.write(descriptor, addressIn(buffer) + start, end - start) < 0 ? failure() : 0;
+    },
+    close: (descriptor) => void calls.close(descriptor),
+    watch: (descriptor, onReadable) => watch(koffi, descriptor, onReadable),
+  };
+}
+
+interface WantedTap {
+  readonly name: string;
+  readonly isTemporary: boolean;
+}
+
+function openTap({ open, close, ioctl }: SystemCalls, { name, isTemporary }: WantedTap, failure: () => number): number {
+  const bytes = Buffer.from(name, 'latin1');
+  if (bytes.length === 0 || bytes.length >= nameBytes) return -constants.errno.EINVAL;
+  const descriptor = open('/dev/net/tun', files.O_RDWR | files.O_NONBLOCK | closeOnExec);
+  if (descriptor < 0) return failure();
+  const request = Buffer.alloc(requestBytes);
+  bytes.copy(request);
+  request.writeUInt16LE(tapFlag | withoutHeader, nameBytes);
+  let result = ioctl(descriptor, tunSetInterface, request) < 0 ? failure() : 0;
+  if (result === 0 && ioctl(descriptor, tunGetInterface, request) < 0) result = failure();
+  // One that is not there is made by the first call, and goes with the descriptor.
+  const isPersistent = (request.readUInt16LE(nameBytes) & persistent) !== 0;
+  if (result === 0 && isPersistent === isTemporary) result = isTemporary ? -constants.errno.EEXIST : -constants.errno.ENODEV;
+  if (result === 0) return descriptor;
+  close(descriptor);
+  return result;
+}
+
+/** @see packet(7), linux/if_packet.h, socket(2) */
+const packetFamily = 17;
+const rawNonBlocking = 3 | files.O_NONBLOCK | closeOnExec;
+const allProtocols = 0x0003;
+const packetLevel = 263;
+const addMembership = 1;
+const promiscuous = 1;
+const socketLevel = 1;
+const receiveBuffer = 33;
+const receiveBufferBytes = 4 * 1024 * 1024;
+/** `struct sockaddr_ll`: family, protocol (big-endian), index; `struct packet_mreq`: index, type. */
+const addressBytes = 20;
+const membershipBytes = 16;
+
+/** Promiscuity ends with the socket. It takes nothing until it is bound. */
+function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, index: number, failure: () => number): number {
+  const descriptor = socket(packetFamily, rawNonBlocking, 0);
+  if (descriptor < 0) return failure();
+  const size = Buffer.alloc(4);
+  size.writeInt32LE(receiveBufferBytes);
+  // Needs a privilege that it may do without.
+  setsockopt(descriptor, socketLevel, receiveBuffer, size, size.length);
+  const membership = Buffer.alloc(membershipBytes);
+  membership.writeInt32LE(index);
+  membership.writeUInt16LE(promiscuous, 4);
+  const address = Buffer.alloc(addressBytes);
+  address.writeUInt16LE(packetFamily);
+  address.writeUInt16BE(allProtocols, 2);
+  address.writeInt32LE(index, 4);
+  const isOpen =
+    setsockopt(descriptor, packetLevel, addMembership, membership, membershipBytes) === 0 &&
+    bind(descriptor, address, addressBytes) === 0;
+  if (isOpen) return descriptor;
+  const result = failure();
+  close(descriptor);
+  return result;
+}
+
+/** The callback runs outside of Node's own scopes, in which promises and ticks have their turn: the work is done right after it. */
+function watch(koffi: Koffi, descriptor: number, onReadable: () => void): ReadableWatch {
+  let isWaiting = false;
+  let isOpen = true;
+  const onTurn = () => {
+    isWaiting = false;
+    if (isOpen) onReadable();
+  };
+  const onPoll = () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    setImmediate(onTurn);
+  };
+  const handle = koffi.node.poll(descriptor, onPoll);
+  return {
+    pause: () => handle.stop(),
+    resume: () => handle.start(onPoll),
+    close() {
+      isOpen = false;
+      handle.close();
+    },
+  };
+}
+
+/** Where a buffer begins. Asking costs more than a call; memory of a buffer never moves. */
+function addresses(koffi: Koffi): (buffer: Buffer) => number {
+  const known = new WeakMap<ArrayBufferLike, number>();
+  return (buffer) => {
+    const found = known.get(buffer.buffer);
+    if (found !== undefined) return found + buffer.byteOffset;
+    const at = Number(koffi.address(buffer));
+    known.set(buffer.buffer, at - buffer.byteOffset);
+    return at;
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * A port on an interface of this host: on a persistent TAP interface, beside which a container's veth may end, or on a packet socket
+ * that takes all frames of another interface. Frames are read in batches into one
+ * buffer that all such ports share, and written one by one: the kernel takes each at once, or has no room for it.
+ *
+ * The interface outlives this process. Frames that come while it is not held, or faster than they are read, are lost in its queue; the
+ * kernel counts them.
+ */
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
+import { fault } from '../../api/faults.ts';
+import { Retry } from '../../lib/retry.ts';
+import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
+import type { Native, ReadableWatch } from './native.ts';
+import { type FabricPort, type PortOwner, portRetry, type TapLosses } from './port.ts';
+
+const nothing: Buffer = Buffer.alloc(0);
+
+/** Of one turn, so that other ports have theirs. */
+const batchFrames = 128;
+const batchBytes = 256 * 1024;
+const frameRoom = headerBytes + maxFrameBytes;
+
+const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE, ENODEV, ENETDOWN } = constants.errno;
+
+/** What all ports on TAP interfaces share. */
+export class InterfaceMemory {
+  readonly native: Native;
+  #spare: Buffer | undefined;
+
+  constructor(native: Native) {
+    this.native = native;
+  }
+
+  /** Memory for a batch; to be given back unless the link still uses it. */
+  take(): Buffer {
+    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes + frameRoom);
+    this.#spare = undefined;
+    return buffer;
+  }
+
+  giveBack(buffer: Buffer): void {
+    this.#spare ??= buffer;
+  }
+}
+
+/** @throws link_failed where no such port can be */
+export function openTap(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
+  if (!access) throw fault('link_failed', { reason: `this fabric cannot hold the TAP interface ${name}, as koffi is not loaded` });
+  return new InterfacePort(tapOf(name, access.native), owner, access);
+}
+
+/** @throws link_failed where no such port can be */
+export function openPacket(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
+  if (!access) throw fault('link_failed', { reason: `this fabric cannot use the interface ${name}, as koffi is not loaded` });
+  return new InterfacePort(packetsOf(name, access.native), owner, access);
+}
+
+/** What a port reads from and writes to. */
+interface InterfaceAccess {
+  readonly name: string;
+  /** A descriptor, or an errno, negative. */
+  readonly open: () => number;
+  /** The kernel counts frames that nothing has read. */
+  readonly hasQueue: boolean;
+}
+
+function tapOf(name: string, native: Native): InterfaceAccess {
+  return { name, open: () => native.openTap(name), hasQueue: true };
+}
+
+function packetsOf(name: string, native: Native): InterfaceAccess {
+  const open = () => {
+    const [index, flags] = [numberOf(`${name}/ifindex`), numberOf(`${name}/flags`)];
+    if (index === 0) return -ENODEV;
+    return (flags & upFlag) === 0 ? -ENETDOWN : native.openPacketSocket(index);
+  };
+  return { name, open, hasQueue: false };
+}
+
+/** IFF_UP. @see netdevice(7) */
+const upFlag = 1;
+
+class InterfacePort implements FabricPort {
+  readonly opened = Promise.resolve();
+  connected = false;
+  oversized = 0;
+  problem: string | undefined;
+  readonly tap: TapLosses;
+  readonly #interface: InterfaceAccess;
+  readonly #owner: PortOwner;
+  readonly #access: InterfaceMemory;
+  readonly #retry = new Retry(portRetry, () => this.#open());
+  readonly #target = { buffer: nothing, at: 0, room: maxFrameBytes };
+  #descriptor = -1;
+  #watch: ReadableWatch | undefined;
+  /** The link still writes from this memory: nothing is read. */
+  #held: Buffer | undefined;
+  #closed = false;
+
+  constructor(of: InterfaceAccess, owner: PortOwner, access: InterfaceMemory) {
+    this.#interface = of;
+    this.#owner = owner;
+    this.#access = access;
+    const { name, hasQueue } = of;
+    const before = hasQueue ? numberOf(`${name}/statistics/tx_dropped`) : Number.POSITIVE_INFINITY;
+    this.tap = { name, refused: 0, lost: (total) => Math.max(0, total - before) };
+    this.#open();
+  }
+
+  nudge(): void {
+    if (!this.connected) this.#retry.nudge();
+  }
+
+  send(buffer: Buffer, start: number, end: number): boolean {
+    const { native } = this.#access;
+    for (let at = start; at < end; ) {
+      const from = at + headerBytes;
+      at = from + frameLength(buffer, at);
+      const result = native.write(this.#descriptor, buffer, from, at);
+      if (result !== 0) this.#failed(-result);
+    }
+    return true;
+  }
+
+  resume(): void {
+    if (!this.#held) return;
+    this.#access.giveBack(this.#held);
+    this.#held = undefined;
+    this.#watch?.resume();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#retry.stop();
+    this.#drop();
+  }
+
+  #open(): void {
+    if (this.#closed) return;
+    const { native } = this.#access;
+    const descriptor = this.#interface.open();
+    if (descriptor < 0) {
+      this.problem = `the interface ${this.#interface.name} cannot be opened (${getSystemErrorName(descriptor)})`;
+      this.#retry.failed();
+      return;
+    }
+    this.problem = undefined;
+    this.#descriptor = descriptor;
+    this.#watch = native.watch(descriptor, () => this.#read());
+    if (this.#held) this.#watch.pause();
+    this.connected = true;
+    this.#retry.succeeded();
+  }
+
+  #read(): void {
+    if (this.#held || !this.connected) return;
+    const { native } = this.#access;
+    const buffer = this.#access.take();
+    const target = this.#target;
+    target.buffer = buffer;
+    let end = 0;
+    let frames = 0;
+    let length = 0;
+    while (end < batchBytes && frames < batchFrames) {
+      target.at = end + headerBytes;
+      length = native.read(this.#descriptor, target);
+      if (length <= 0) break;
+      putFrameLength(buffer, end, length);
+      end += headerBytes + length;
+      frames += 1;
+    }
+    target.buffer = nothing;
+    if (frames === 0 || this.#owner.received(buffer, 0, end, frames)) this.#access.giveBack(buffer);
+    else this.#held = buffer;
+    if (this.#held) this.#watch?.pause();
+    if (length < 0 && length !== -EAGAIN) this.#lose();
+  }
+
+  /** `EINVAL`: no frame for it, as it is too short. */
+  #failed(error: number): void {
+    if (error === EINVAL || error === EMSGSIZE) this.oversized += 1;
+    else this.tap.refused += 1;
+    if (error !== EINVAL && error !== EMSGSIZE && error !== EAGAIN && error !== ENOBUFS) this.#lose();
+  }
+
+  /** The interface is down, or gone. */
+  #lose(): void {
+    if (!this.connected) return;
+    this.#drop();
+    this.#retry.failed();
+  }
+
+  #drop(): void {
+    if (!this.connected) return;
+    this.connected = false;
+    this.#watch?.close();
+    this.#watch = undefined;
+    this.#access.native.close(this.#descriptor);
+    this.#descriptor = -1;
+  }
+}
+
+/** A figure of an interface, 0 when there is none; flags are hexadecimal. @see sysfs-class-net of the kernel's ABI documents */
+function numberOf(place: string): number {
+  try {
+    return Number(readFileSync(`/sys/class/net/${place}`, 'latin1'));
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * What a schedule says at a moment: a pure function of the time since its start. Nothing runs while no frame comes: a link asks when a
+ * frame arrives, and gets until when the answer holds.
+ */
+import type { Filters, FilterValues } from '../../schema/filter.ts';
+import type { LinkSchedule, ScheduleStep, ScheduleTrace } from '../../schema/schedule.ts';
+import { between, valuesOf } from './ramp.ts';
+
+/** Of a link at a moment. */
+export interface Moment {
+  /** Those that take the place of the link's own; an empty list or a 0: off. */
+  readonly filters: Readonly<Record<string, FilterValues>>;
+  readonly suspend: boolean;
+  /** The answer holds until this time since the start, milliseconds. */
+  readonly until: number;
+}
+
+/** A run that has not begun, or is over. */
+const nothing = { filters: {}, suspend: false } as const;
+
+interface ValueChange {
+  readonly at: number;
+  readonly ramp: number;
+  readonly from: FilterValues;
+  readonly to: FilterValues;
+}
+
+type Outage = Pick<ScheduleStep, 'at' | 'suspend' | 'flap'>;
+
+export class Timeline {
+  readonly #schedule: LinkSchedule;
+  /** By filter, in the order of their times. */
+  readonly #changes: ReadonlyMap<string, readonly ValueChange[]>;
+  readonly #outages: readonly Outage[];
+
+  /** `own`: the filters of the link, from which a ramp may begin. */
+  constructor(schedule: LinkSchedule, own: Filters) {
+    this.#schedule = schedule;
+    this.#changes = changesOf(schedule.steps, own);
+    this.#outages = schedule.steps.filter(({ suspend, flap }) => suspend !== undefined || flap !== undefined);
+  }
+
+  /** `elapsed`: milliseconds since the start, negative before it. */
+  at(elapsed: number): Moment {
+    const { duration = Number.POSITIVE_INFINITY, repeat = 1, traces } = this.#schedule;
+    if (elapsed < 0) return { ...nothing, until: 0 };
+    const run = Math.floor(elapsed / duration);
+    if (repeat > 0 && run >= repeat) return { ...nothing, until: Number.POSITIVE_INFINITY };
+    const start = run === 0 ? 0 : run * duration;
+    const time = elapsed - start;
+    const filters: Record<string, FilterValues> = {};
+    let until = duration;
+    for (const [name, changes] of this.#changes) {
+      const [values, end] = valuesAt(name, changes, time);
+      if (values) filters[name] = values;
+      until = Math.min(until, end);
+    }
+    for (const trace of traces) until = Math.min(until, addTrace(filters, trace, time));
+    const [suspend, end] = outageAt(this.#outages, time);
+    return { filters, suspend, until: start + Math.min(until, end) };
+  }
+}
+
+function changesOf(steps: readonly ScheduleStep[], own: Filters): Map<string, ValueChange[]> {
+  const changes = new Map<string, ValueChange[]>();
+  for (const { at, filters = {}, ramp = 0 } of steps) {
+    for (const [name, to] of Object.entries(filters)) {
+      const before = changes.get(name) ?? [];
+      const [from = valuesOf(own, name)] = valuesAt(name, before, at);
+      before.push({ at, ramp, from, to });
+      changes.set(name, before);
+    }
+  }
+  return changes;
+}
+
+/** The values, and until when. */
+function valuesAt(name: string, changes: readonly ValueChange[], time: number): [FilterValues | undefined, number] {
+  const next = firstAfter(changes.length, (index) => (changes[index] as ValueChange).at, time);
+  const until = changes[next]?.at ?? Number.POSITIVE_INFINITY;
+  const change = changes[next - 1];
+  if (!change) return [undefined, until];
+  const { at, ramp, from, to } = change;
+  if (time >= at + ramp) return [to, until];
+  // While it ramps the values change every millisecond.
+  return [between(name, [from, to], (time - at) / ramp), Math.min(until, Math.floor(time) + 1)];
+}
+
+/** Adds the figures of a trace; returns until when they hold. */
+function addTrace(filters: Record<string, FilterValues>, { direction, length, samples }: ScheduleTrace, time: number): number {
+  const start = Math.floor(time / length) * length;
+  const next = firstAfter(samples.length, (index) => samples[index]?.[0] ?? 0, time - start);
+  const until = start + (samples[next]?.[0] ?? length);
+  const [, rate = null, delay = null, loss = null] = samples[next - 1] ?? [];
+  const suffix = direction ? `_${direction}` : '';
+  if (rate !== null && rate > 0) filters[`bandwidth${suffix}`] = [rate];
+  if (delay !== null) filters[`delay${suffix}`] = [delay];
+  if (rate === 0) filters[`packet_loss${suffix}`] = [100];
+  else if (loss !== null) filters[`packet_loss${suffix}`] = [loss];
+  return until;
+}
+
+/** Whether the link is down, and until when. */
+function outageAt(outages: readonly Outage[], time: number): [boolean, number] {
+  const next = firstAfter(outages.length, (index) => outages[index]?.at ?? 0, time);
+  const until = outages[next]?.at ?? Number.POSITIVE_INFINITY;
+  const { at = 0, suspend = false, flap } = outages[next - 1] ?? {};
+  if (!flap) return [suspend, until];
+  const { down, up, count = Number.POSITIVE_INFINITY } = flap;
+  const cycle = Math.floor((time - at) / (down + up));
+  if (cycle >= count) return [false, until];
+  const start = at + cycle * (down + up);
+  const isDown = time < start + down;
+  return [isDown, Math.min(until, isDown ? start + down : start + down + up)];
+}
+
+/** Place of the first of `length` ascending times that is later than `time`. */
+function firstAfter(length: number, timeOf: (index: number) => number, time: number): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timeOf(middle) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,224 @@
+/**
+ * Commands at the console of a node, whatever state it is in.
+ *
+ * Theory of operation: a console replays its last output, so what it shows may be old. `enter` therefore types a command with a fresh
+ * token (`sync` of the platform) as soon as the last line looks like a prompt: when the token and then a prompt are shown, the console
+ * follows. Until then it answers logins and questions, and when nothing comes for a while it discards the line that may have been typed
+ * and presses Enter. Shells show a command's output between two tokens, with its exit code; other platforms show it between the typed
+ * line and the prompt that was learned.
+ */
+import { randomBytes } from 'node:crypto';
+import type { RunResult } from '../definition/results.ts';
+import { type ConsoleConnection, ConsoleError } from './console-connection.ts';
+import type { ConsolePlatform } from './platforms.ts';
+
+export interface ConsoleLogin {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** How long a console may be silent before Enter is pressed; it doubles up to the second value. */
+const wakeMs = [1500, 6000] as const;
+/** Where keys that discard a line also end what runs, a start-up script perhaps, which is silent for seconds. */
+const patientWakeMs = 5000;
+/** A prompt that differs from the learned one counts after so long. */
+const settledMs = 3000;
+/** Some consoles discard what is typed while a command ends: it is typed again when no echo comes for so long. */
+const echoMs = 1500;
+const hidden = '••••';
+
+export class CommandConsole {
+  readonly #connection: ConsoleConnection;
+  readonly #platform: ConsolePlatform;
+  readonly #login: ConsoleLogin;
+  readonly #answered = new Map<number, number>();
+  #isPrepared = false;
+  /** What the prompt begins with. */
+  #prompt = '';
+
+  constructor(connection: ConsoleConnection, platform: ConsolePlatform, login: Partial<ConsoleLogin> = {}) {
+    this.#connection = connection;
+    this.#platform = platform;
+    this.#login = { user: login.user ?? platform.user ?? '', password: login.password ?? platform.password ?? '' };
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** Ends a command that runs too long, as far as the console can, and closes it. */
+  abandon(): void {
+    try {
+      this.#connection.send('\x03');
+    } catch {
+      // It was closed before.
+    }
+    this.#connection.close();
+  }
+
+  /** Until a command can be typed. @throws ConsoleError */
+  async enter(signal: AbortSignal): Promise<void> {
+    await this.#sync(signal);
+    if (this.#isPrepared) return;
+    for (const line of this.#platform.prepare ?? []) await this.#line(line, signal);
+    this.#isPrepared = true;
+  }
+
+  /** @throws ConsoleError */
+  async run(command: string, signal: AbortSignal): Promise<RunResult> {
+    await this.enter(signal);
+    const { shell } = this.#platform;
+    if (shell !== undefined) return this.#inShell(shell, command, signal);
+    const outputs: string[] = [];
+    for (const line of linesOf(command)) outputs.push(await this.#line(line, signal));
+    const output = outputs.join('\n');
+    const { error } = this.#platform.patterns;
+    return { output, exitCode: error && Number(error.test(output)) };
+  }
+
+  /** Types lines in the configuration mode, or at the prompt where there is none. */
+  async configure(lines: string, signal: AbortSignal): Promise<RunResult> {
+    const { configure } = this.#platform;
+    return this.run([...(configure?.enter ?? []), ...linesOf(lines), ...(configure?.leave ?? [])].join('\n'), signal);
+  }
+
+  async #sync(signal: AbortSignal): Promise<void> {
+    const connection = this.#connection;
+    const { text } = connection;
+    let token: { readonly text: string; readonly mark: number } | undefined;
+    let silence: number = this.#platform.clear_answers ? patientWakeMs : wakeMs[0];
+    let answeredAt = -1;
+    this.#answered.clear();
+    for (;;) {
+      if (token && this.#isSynced(token)) break;
+      if (answeredAt !== connection.received && this.#answer()) answeredAt = connection.received;
+      else if (!token && this.#isPrompt(text.tail)) token = await this.#typeToken(signal);
+      if (await this.#change(silence, signal)) continue;
+      if (this.#isPrompt(text.tail)) token = await this.#typeToken(signal);
+      else {
+        token = undefined;
+        answeredAt = -1;
+        await this.#clear(signal);
+        connection.send(this.#platform.newline);
+      }
+      silence = Math.min(silence * 2, wakeMs[1]);
+    }
+    this.#prompt = stem(text.tail);
+  }
+
+  async #typeToken(signal: AbortSignal): Promise<{ text: string; mark: number }> {
+    await this.#clear(signal);
+    const token = { text: freshToken(), mark: this.#connection.text.mark };
+    const { sync, newline } = this.#platform;
+    this.#connection.send(`${sync.replaceAll('{token}', token.text)}${newline}`);
+    return token;
+  }
+
+  /** A line that was typed must not be carried out. */
+  async #clear(signal: AbortSignal): Promise<void> {
+    this.#connection.send(this.#platform.clear);
+    if (this.#platform.clear_answers) await this.#change(echoMs, signal);
+  }
+
+  #isSynced({ text, mark }: { text: string; mark: number }): boolean {
+    const shown = this.#connection.text.since(mark);
+    const at = shown.lastIndexOf(text);
+    return at >= 0 && shown.indexOf('\n', at) >= 0 && this.#isPrompt(this.#connection.text.tail);
+  }
+
+  #isPrompt(line: string): boolean {
+    return this.#platform.patterns.prompt.test(line) && !this.#platform.patterns.answers.some((pattern) => pattern.test(line));
+  }
+
+  /** True when the last line is one that has an answer, which was given. */
+  #answer(): boolean {
+    const { tail } = this.#connection.text;
+    const index = this.#platform.patterns.answers.findIndex((pattern) => pattern.test(tail));
+    const answer = this.#platform.answers?.[index];
+    if (!answer) return false;
+    const count = (this.#answered.get(index) ?? 0) + 1;
+    this.#answered.set(index, count);
+    if (answer.most !== undefined && count > answer.most) {
+      throw new ConsoleError(`the console asked ${count} times for "${tail.trim().slice(0, 80)}". Check the user and password`);
+    }
+    const text = answer.send.replaceAll('{user}', this.#login.user).replaceAll('{password}', this.#login.password);
+    const end = answer.raw ? '' : this.#platform.newline;
+    this.#connection.send(`${text}${end}`, answer.secret ? hidden : text);
+    return true;
+  }
+
+  async #inShell(shell: string, command: string, signal: AbortSignal): Promise<RunResult> {
+    const token = freshToken();
+    const quoted = quoteForShell(linesOf(command));
+    const { mark } = this.#connection.text;
+    const line = shell.replaceAll('{quoted}', () => quoted).replaceAll('{token}', token);
+    this.#connection.send(`${line}${this.#platform.newline}`, command);
+    const pattern = new RegExp(`pb-begin-${token}\\n?([\\s\\S]*?)pb-end-${token}-(\\d+)=`);
+    for (;;) {
+      const [, output, code] = pattern.exec(this.#connection.text.since(mark)) ?? [];
+      if (output !== undefined) return { output: output.trimEnd(), exitCode: Number(code) };
+      await this.#next(signal);
+    }
+  }
+
+  /** What was shown between the typed line and the next prompt. */
+  async #line(line: string, signal: AbortSignal): Promise<string> {
+    const { text } = this.#connection;
+    const mark = text.mark;
+    const type = () => this.#connection.send(`${line}${this.#platform.newline}`, line);
+    type();
+    const isEchoed = () => squeeze(text.since(mark)).includes(squeeze(line));
+    while (!isEchoed()) {
+      if (!(await this.#change(echoMs, signal)) && !isEchoed()) type();
+    }
+    for (;;) {
+      const shown = text.since(mark);
+      const isOver = shown.includes('\n') && this.#isPrompt(text.tail);
+      if (isOver && (text.tail.startsWith(this.#prompt) || !(await this.#change(settledMs, signal)))) {
+        return shown.slice(shown.indexOf('\n') + 1, shown.length - text.tail.length).trim();
+      }
+      await this.#next(signal);
+    }
+  }
+
+  /** Waits for output and answers pagers. */
+  async #next(signal: AbortSignal): Promise<void> {
+    await this.#change(wakeMs[1], signal);
+    this.#answer();
+  }
+
+  async #change(limitMs: number, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#connection.change(limitMs, signal);
+    } catch (error) {
+      if (error instanceof ConsoleError) throw error;
+      const last = this.#connection.text.tail.trim().slice(-120);
+      throw new ConsoleError(`the console did not answer in time; its last line is ${JSON.stringify(last)}`, { cause: error });
+    }
+  }
+}
+
+/** One word for `eval`; several lines are put together by printf, so that the shell never shows the prompt of a second line. */
+function quoteForShell(lines: readonly string[]): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  if (lines.length === 1) return quote(lines[0] ?? '');
+  return `"$(printf %b ${quote(lines.map((line) => line.replaceAll('\\', '\\\\')).join('\\012'))})"`;
+}
+
+function freshToken(): string {
+  return `pb${randomBytes(4).toString('hex')}`;
+}
+
+function linesOf(command: string): string[] {
+  return command.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trimEnd()]));
+}
+
+/** A long line is wrapped when it is echoed. */
+function squeeze(text: string): string {
+  return text.replaceAll(/\s+/g, '');
+}
+
+/** The part of a prompt that stays when the mode of the command line changes. */
+function stem(prompt: string): string {
+  return prompt.replace(/(\([^)]*\))?[#>$%] ?$/, '');
+}

@@ -1,0 +1,75 @@
+/** Platforms out of their files. */
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { Compile } from 'typebox/compile';
+import { parse } from 'yaml';
+import { PlatformFile } from './platform-schema.ts';
+
+const folder = resolve(import.meta.dirname, '../platforms');
+
+export interface ConsolePlatform extends PlatformFile {
+  readonly name: string;
+  readonly patterns: { readonly prompt: RegExp; readonly error: RegExp | undefined; readonly answers: readonly RegExp[] };
+}
+
+export class PlatformError extends Error {
+  override readonly name = 'PlatformError';
+}
+
+export class Platforms {
+  readonly #known: ReadonlyMap<string, ConsolePlatform>;
+
+  private constructor(known: readonly ConsolePlatform[]) {
+    this.#known = new Map(known.map((platform) => [platform.name, platform]));
+  }
+
+  static async load(): Promise<Platforms> {
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).toSorted();
+    return new Platforms(await Promise.all(files.map((name) => readPlatform(join(folder, name)))));
+  }
+
+  /** By name, or by the path of a file, relative to `base`. @throws PlatformError */
+  async get(name: string, base: string): Promise<ConsolePlatform> {
+    const known = this.#known.get(name);
+    if (known) return known;
+    if (/\.ya?ml$/.test(name)) return readPlatform(resolve(base, name));
+    throw new PlatformError(`there is no platform "${name}". Known: ${[...this.#known.keys()].join(', ')}`);
+  }
+
+  /** Of a type of nodes; undefined: it has no console that is used. */
+  ofKind(nodeType: string): ConsolePlatform | undefined {
+    return [...this.#known.values()].find(({ kinds }) => kinds?.includes(nodeType));
+  }
+}
+
+async function readPlatform(path: string): Promise<ConsolePlatform> {
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new PlatformError(`the platform ${path} cannot be read: ${error.message}`);
+  });
+  return platformOf(basename(path).replace(/\.ya?ml$/, ''), text);
+}
+
+/** @throws PlatformError */
+export function platformOf(name: string, text: string): ConsolePlatform {
+  const fail = (reason: string) => new PlatformError(`the platform ${name} cannot be used: ${reason}`);
+  let tree: unknown;
+  try {
+    tree = parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw fail((error as Error).message);
+  }
+  const validator = Compile(PlatformFile);
+  const [problem] = validator.Errors(tree);
+  if (problem) throw fail(`${problem.instancePath || 'the file'} ${problem.message}`);
+  const file = tree as PlatformFile;
+  try {
+    const patterns = {
+      prompt: new RegExp(file.prompt),
+      error: file.error === undefined ? undefined : new RegExp(file.error, 'm'),
+      answers: (file.answers ?? []).map(({ when }) => new RegExp(when)),
+    };
+    return { ...file, name, patterns };
+  } catch (error) {
+    throw fail((error as Error).message);
+  }
+}

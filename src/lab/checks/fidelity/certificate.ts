@@ -1,0 +1,104 @@
+/** The fidelity certificate: what the emulation really did, against what was set. */
+import { type FidelityLimits, loopLimits } from '../definition/fidelity-limits.ts';
+import { isWithin } from '../definition/quantities.ts';
+import { binomialTail } from './binomial.ts';
+import type { LateQuantiles } from './late-quantiles.ts';
+
+/** One way through a link. */
+export interface LinkFidelity {
+  readonly name: string;
+  readonly frames: number;
+  /** Of frames that were held: how much later than due they left, ms. */
+  readonly delayError: LateQuantiles;
+  /** The delays that were set, as filters. */
+  readonly delays: readonly string[];
+  readonly losses: readonly LossFidelity[];
+  /** Frames that the fabric dropped because its queue was full. */
+  readonly overflow: number;
+}
+
+/** While one loss was set. */
+export interface LossFidelity {
+  readonly percent: number;
+  readonly frames: number;
+  readonly lost: number;
+}
+
+export interface HostFidelity {
+  readonly computeId: string;
+  /** How late the event loop of the fabric was, ms. */
+  readonly loopLate: LateQuantiles;
+  readonly stealPercent: number;
+  /** Why it could not be measured. */
+  readonly failure: string | undefined;
+}
+
+export interface Measured {
+  readonly links: readonly LinkFidelity[];
+  readonly computes: readonly HostFidelity[];
+  readonly captures: readonly { readonly link: string; readonly missed: number }[];
+  /** What kept the measurement from being complete. */
+  readonly failures: readonly string[];
+}
+
+export interface Certificate extends Measured {
+  readonly isFaithful: boolean;
+  /** Why it is not; one sentence each. */
+  readonly reasons: readonly string[];
+}
+
+export function certify(measured: Measured, limits: FidelityLimits): Certificate {
+  const hasDelays = measured.links.some(({ delays }) => delays.length > 0);
+  const reasons = [
+    ...measured.failures,
+    ...measured.links.flatMap((link) => linkReasons(link, limits)),
+    ...measured.computes.flatMap((host) => hostReasons(host, limits, hasDelays)),
+    ...measured.captures.flatMap(({ link, missed }) =>
+      missed > limits.missedFrames
+        ? [`the capture of ${link} missed ${missed} frames, at most ${limits.missedFrames} are allowed`]
+        : [],
+    ),
+  ];
+  return { ...measured, isFaithful: reasons.length === 0, reasons };
+}
+
+function linkReasons({ name, delayError, losses, overflow }: LinkFidelity, limits: FidelityLimits): string[] {
+  const late = (['p50', 'p99', 'worst'] as const).flatMap((figure) =>
+    delayError[figure] > limits.delayError[figure]
+      ? [`${name}: frames left ${delayError[figure]} ms late (${figure}), at most ${limits.delayError[figure]} ms are allowed`]
+      : [],
+  );
+  const unlikely = losses.flatMap(({ percent, frames, lost }) => {
+    const probability = binomialTail(frames, lost, percent / 100);
+    if (probability >= limits.lossSignificance) return [];
+    return [
+      `${name}: ${lost} of ${frames} frames were lost with a loss of ${percent} %: the probability of that is ${probability.toExponential(1)}`,
+    ];
+  });
+  return [
+    ...late,
+    ...unlikely,
+    ...(overflow > 0 ? [`${name}: ${overflow} frames were dropped because the queue of the fabric was full`] : []),
+  ];
+}
+
+function hostReasons(
+  { computeId, loopLate, stealPercent, failure }: HostFidelity,
+  limits: FidelityLimits,
+  hasDelays: boolean,
+): string[] {
+  if (failure !== undefined) return [`compute ${computeId}: ${failure}`];
+  const byDefault = hasDelays ? loopLimits.delays : loopLimits.plain;
+  const late = (['p99', 'worst'] as const).flatMap((figure) => {
+    const most = limits.loopLate[figure] ?? byDefault[figure];
+    return loopLate[figure] > most
+      ? [`compute ${computeId}: the fabric was ${loopLate[figure]} ms late (${figure}), at most ${most} ms are allowed`]
+      : [];
+  });
+  const isStolen = !isWithin(limits.steal, stealPercent);
+  return [...late, ...(isStolen ? [`compute ${computeId}: the host withheld ${round(stealPercent)} % of the processor time`] : [])];
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,106 @@
+/** Carries a probe out at the console of a node, by the commands of its platform. */
+import type { CommandConsole } from '../console/command-console.ts';
+import type { ConsolePlatform } from '../console/platforms.ts';
+import type { Probe } from '../definition/steps.ts';
+import {
+  readDnsOutput,
+  readHttpOutput,
+  readIperfOutput,
+  readPingOutput,
+  readTcpOutput,
+  readTracerouteOutput,
+} from './read-output.ts';
+
+export interface ProbeFinding {
+  /** What is wrong, one sentence each; empty: it holds. */
+  readonly problems: readonly string[];
+  /** What was seen. */
+  readonly evidence: string;
+}
+
+export interface ProbeSite {
+  readonly console: CommandConsole;
+  readonly platform: ConsolePlatform;
+  /** Runs a command at another node. */
+  readonly runAt: (node: string, command: (platform: ConsolePlatform) => string) => Promise<void>;
+}
+
+/** The platform of a node has no command for a probe: an error of the lab file. */
+export class NoCommandError extends Error {
+  override readonly name = 'NoCommandError';
+}
+
+/** For answers to connections and names, seconds. */
+const answerSeconds = 3;
+
+/** @throws ConsoleError, NoCommandError */
+export async function runProbe(probe: Probe, site: ProbeSite, signal: AbortSignal): Promise<ProbeFinding> {
+  if (probe.verb === 'run') {
+    const result = await site.console.run(probe.command, signal);
+    return { problems: probe.judge(result), evidence: result.output };
+  }
+  if (probe.verb === 'iperf') {
+    await site.runAt(probe.server, (platform) => described(platform, 'iperf').server);
+  }
+  const command = commandOf(probe, site.platform);
+  const { output } = await site.console.run(command, signal);
+  return { problems: judge(probe, site.platform, output), evidence: output };
+}
+
+/** @throws NoCommandError */
+export function commandOf(probe: Exclude<Probe, { verb: 'run' }>, platform: ConsolePlatform): string {
+  const { command } = described(platform, probe.verb);
+  return command.replaceAll(/\{(\w+)\}/g, (_placeholder, name: string) => String(valuesOf(probe)[name] ?? ''));
+}
+
+function valuesOf(probe: Exclude<Probe, { verb: 'run' }>): Readonly<Record<string, string | number>> {
+  const timeout = { timeout_s: answerSeconds, timeout_ms: answerSeconds * 1000 };
+  switch (probe.verb) {
+    case 'ping': {
+      const { to, count, intervalMs, timeoutMs, size } = probe.settings;
+      return {
+        ...{ to, count, size, interval_ms: Math.round(intervalMs), interval_s: intervalMs / 1000 },
+        ...{ timeout_ms: Math.round(timeoutMs), timeout_s: Math.max(1, Math.ceil(timeoutMs / 1000)) },
+      };
+    }
+    case 'tcp':
+      return { ...timeout, to: probe.to, port: probe.port };
+    case 'http':
+      // A URL has no other characters with a meaning inside single quotes.
+      return { ...timeout, url: `'${probe.url.replaceAll("'", '%27')}'` };
+    case 'dns': {
+      const { host, server } = probe;
+      return { ...timeout, host, server: server ?? '', at_server: server === undefined ? '' : `@${server}` };
+    }
+    case 'traceroute':
+      return { ...timeout, to: probe.to, hops: probe.hops };
+    case 'iperf':
+      return { to: probe.to, seconds: probe.seconds };
+  }
+}
+
+function judge(probe: Exclude<Probe, { verb: 'run' }>, platform: ConsolePlatform, output: string): string[] {
+  switch (probe.verb) {
+    case 'ping':
+      return probe.judge(readPingOutput(described(platform, 'ping'), output, probe.settings.count));
+    case 'tcp':
+      return probe.judge(readTcpOutput(described(platform, 'tcp'), output));
+    case 'http':
+      return probe.judge(readHttpOutput(described(platform, 'http'), output));
+    case 'dns':
+      return probe.judge(readDnsOutput(described(platform, 'dns'), output));
+    case 'traceroute':
+      return probe.judge(readTracerouteOutput(described(platform, 'traceroute'), output));
+    case 'iperf':
+      return probe.judge(readIperfOutput(described(platform, 'iperf'), output));
+  }
+}
+
+function described<Verb extends Exclude<Probe['verb'], 'run'>>(
+  platform: ConsolePlatform,
+  verb: Verb,
+): NonNullable<ConsolePlatform[Verb]> {
+  const found = platform[verb];
+  if (found === undefined) throw new NoCommandError(`the platform ${platform.name} has no command for ${verb}`);
+  return found;
+}

@@ -1,0 +1,22 @@
+/** Output of consoles as text for reports: nothing in it acts on a terminal or is refused by XML. */
+
+/** Control characters but tab and newline, the halves of characters, and what XML 1.0 does not allow. */
+const refused = /(?![\t\n])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
+const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|[()][0-9A-Za-z])`, 'g');
+
+export function plainText(text: string): string {
+  return text
+    .replaceAll(escapeSequence, '')
+    .replaceAll(/\r+\n?/g, '\n')
+    .replaceAll(refused, '\ufffd');
+}
+
+/** For the text and the attributes of XML and HTML. */
+export function escapeMarkup(text: string): string {
+  return plainText(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}

@@ -1,0 +1,236 @@
+/** Links between containers: which way their frames take, that nothing is lost when it changes, and what survives which death. */
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { FabricLinkStats, LinkSpec } from '../../src/fabric/protocol.ts';
+import { ContainerEnd, noContainerEnds } from '../support/container-end.ts';
+import { parsePcap } from '../support/pcap.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type FabricBed, linkOf, startFabric } from '../support/with-fabric.ts';
+
+const skip = await noContainerEnds();
+const traffic = fileURLToPath(new URL('../support/sequence-traffic.ts', import.meta.url));
+const [addressA, addressB] = ['10.71.0.1', '10.71.0.2'];
+const port = '5005';
+
+interface Lab extends FabricBed {
+  readonly a: ContainerEnd;
+  readonly b: ContainerEnd;
+  change(changes?: Partial<LinkSpec>): Promise<void>;
+  stats(): Promise<FabricLinkStats>;
+  /** Resolves when the link's frames take this way: `kernel`, or undefined for the fabric. */
+  carriedBy(carrier: 'kernel' | undefined): Promise<void>;
+}
+
+async function lab(context: TestContext): Promise<Lab> {
+  const bed = await startFabric(context);
+  const ends: ContainerEnd[] = [];
+  for (const address of [addressA, addressB]) {
+    const end = await ContainerEnd.make(bed.folder, `${address}/24`);
+    context.after(() => end.remove());
+    ends.push(end);
+  }
+  const [a, b] = ends as [ContainerEnd, ContainerEnd];
+  const change = async (changes: Partial<LinkSpec> = {}) => {
+    assert.deepEqual(await bed.client.apply([linkOf(a.port, b.port, changes)]), []);
+  };
+  const stats = async () => {
+    const [link] = await bed.client.stats(['link']);
+    assert.ok(link);
+    return link;
+  };
+  const carriedBy = async (carrier: 'kernel' | undefined) => {
+    await waitFor(async () => (await stats()).carrier === carrier, { what: `the carrier ${carrier}`, limitMs: 10_000 });
+  };
+  await bed.client.sync([]);
+  await change();
+  await carriedBy('kernel');
+  return { ...bed, a, b, change, stats, carriedBy };
+}
+
+async function finish<T>(child: ChildProcess): Promise<T> {
+  const output = (child.stdout as NonNullable<typeof child.stdout>).toArray() as Promise<Buffer[]>;
+  child.stdin?.end();
+  return JSON.parse(
+    Buffer.concat(await output)
+      .toString()
+      .replace('ready', ''),
+  );
+}
+
+interface Outcome {
+  readonly sent: number;
+  readonly received: number;
+  readonly twice: number;
+  readonly late: number;
+  /** Frames that left the one end and arrived at the other, as the kernel counts them there. */
+  readonly left: number;
+  readonly arrived: number;
+}
+
+/** Numbered datagrams from one end to the other while `work` is done; what became of them. */
+async function underTraffic(from: ContainerEnd, to: ContainerEnd, work: () => Promise<void>): Promise<Outcome> {
+  const receiver = to.spawn(process.execPath, traffic, 'receive', port);
+  const before = [await from.counts(), await to.counts()] as const;
+  let sender: ChildProcess | undefined;
+  const passed = async () => {
+    const [one, other] = [await from.counts(), await to.counts()];
+    return { left: one.sent - before[0].sent, arrived: other.received - before[1].received };
+  };
+  try {
+    await once(receiver.stdout as NonNullable<typeof receiver.stdout>, 'readable');
+    sender = from.spawn(process.execPath, traffic, 'send', addressB, port, '5000');
+    await waitFor(async () => (await passed()).arrived > 500, { what: 'traffic', limitMs: 20_000 });
+    await work();
+    const { sent } = await finish<{ sent: number }>(sender);
+    await waitFor(async () => (await passed()).arrived >= sent, { what: 'the last frames', limitMs: 2000 }).catch(() => undefined);
+    return { sent, ...(await finish<{ received: number; twice: number; late: number }>(receiver)), ...(await passed()) };
+  } finally {
+    receiver.kill();
+    sender?.kill();
+  }
+}
+
+const ping = (from: ContainerEnd, address: string, count = 3) =>
+  from.run('busybox', 'ping', '-c', String(count), '-i', '0.02', '-W', '5', address);
+
+describe('a link between containers', { skip }, () => {
+  it('is switched between kernel and fabric under traffic, and loses nothing', async (context) => {
+    const { a, b, change, stats, carriedBy } = await lab(context);
+    await ping(a, addressB);
+    const carriers = [await a.carrierChanges(), await b.carrierChanges()];
+    const { sent: sentBefore } = await a.counts();
+    const before = await waitFor(async () => (await stats()).ab.sent === sentBefore && stats(), { what: 'counters of the pings' });
+    const ways: (string | undefined)[] = [];
+    const result = await underTraffic(a, b, async () => {
+      for (let round = 0; round < 12; round += 1) {
+        // A filter that lets everything pass, one that delays, and none.
+        await change({ filters: round % 2 === 0 ? { bandwidth: [10_000_000] } : { delay: [3] } });
+        ways.push((await stats()).carrier);
+        await change();
+        await carriedBy('kernel');
+      }
+    });
+    assert.deepEqual(new Set(ways), new Set([undefined]), 'a filter is in force when the request is answered');
+    assert.equal(result.arrived, result.left, JSON.stringify(result));
+    assert.ok(result.left >= result.sent && result.sent > 1000, JSON.stringify(result));
+    assert.equal(result.twice, 0);
+    // What the kernel counted is at most some tenths of a second old.
+    const added = async () => (await stats()).ab.sent - before.ab.sent;
+    await waitFor(async () => (await added()) === result.arrived, {
+      what: `counters of ${result.arrived} frames, both ways added`,
+    });
+    assert.deepEqual((await stats()).ab.dropped, {});
+    assert.deepEqual([await a.carrierChanges(), await b.carrierChanges()], carriers);
+  });
+
+  it('shows real frames to a capture, as segments are cut before it', async (context) => {
+    const { a, b, folder, change, stats } = await lab(context);
+    const file = `${folder}/bulk.pcap`;
+    await change({ captures: [{ path: file, linkType: 1 }] });
+    assert.equal((await stats()).carrier, undefined);
+    const sink = b.spawn('busybox', 'nc', '-l', '-p', '7000');
+    context.after(() => sink.kill());
+    const took = (sink.stdout as NonNullable<typeof sink.stdout>).toArray() as Promise<Buffer[]>;
+    await waitFor(async () => (await b.run('cat', '/proc/net/tcp', '/proc/net/tcp6')).includes(':1B58 '), {
+      what: 'the listener at port 7000',
+    });
+    await a.run('sh', '-c', `head -c 2000000 /dev/zero | busybox nc -w 5 ${addressB} 7000`);
+    assert.equal(Buffer.concat(await took).length, 2_000_000);
+    await change();
+    const lengths = parsePcap(await readFile(file)).frames.map(({ length }) => length);
+    assert.ok(
+      lengths.length > 1400 && Math.max(...lengths) <= 1514,
+      `${lengths.length} frames, the longest ${Math.max(...lengths)}`,
+    );
+  });
+
+  it('lets every frame of the link layer pass, in the kernel and in the fabric', async (context) => {
+    const { a, b, change, carriedBy } = await lab(context);
+    const listener = b.spawn('socat', '-u', '-b', '2000', 'INTERFACE:eth0', 'STDOUT');
+    context.after(() => listener.kill());
+    let seen = '';
+    listener.stdout?.setEncoding('latin1').on('data', (text: string) => {
+      seen += text;
+    });
+    // To stations that a bridge would not forward to: LLDP, LACP, 802.1X; and a frame with two VLAN tags.
+    const heads = ['0180c200000e88cc', '0180c20000028809', '0180c2000003888e', '02000000009988a8'];
+    const send = async (way: string) => {
+      for (const [index, head] of heads.entries()) {
+        const frame = Buffer.alloc(60, `${way}-${index}.`);
+        frame.write(`${head.slice(0, 12)}020000000007${head.slice(12)}`, 'hex');
+        if (head.endsWith('88a8')) frame.write('00648100006588b5', 14, 'hex');
+        const sender = a.spawn('socat', '-u', 'STDIN', 'INTERFACE:eth0');
+        sender.stdin?.end(frame);
+        await once(sender, 'exit');
+      }
+      await waitFor(() => heads.every((_head, index) => seen.includes(`${way}-${index}.`)), { what: `the frames by the ${way}` });
+    };
+    await waitFor(async () => (await ping(a, addressB, 1)) && seen.length > 0, { what: 'the listener' });
+    await send('kernel');
+    await change({ filters: { delay: [1] } });
+    await send('fabric');
+    await change();
+    await carriedBy('kernel');
+  });
+
+  it('keeps its frames while the fabric is killed, and its rules are those of the next one', async (context) => {
+    const { a, b, client, change, stats, carriedBy } = await lab(context);
+    const kill = async () => {
+      const restored = new Promise((settle) => client.onRestored(settle));
+      process.kill(client.pid, 'SIGKILL');
+      await restored;
+    };
+    const result = await underTraffic(a, b, kill);
+    assert.equal(result.arrived, result.left, JSON.stringify(result));
+    await carriedBy('kernel');
+    // Impaired: the interfaces stay, and the next fabric takes them.
+    await change({ filters: { delay: [2] } });
+    await kill();
+    assert.equal((await stats()).carrier, undefined);
+    await ping(a, addressB);
+    assert.match(await a.run('ip', 'addr', 'show', 'eth0'), new RegExp(`UP.*${addressA}`, 's'));
+    // Deleted while no fabric runs: the rules of the one that was killed go, too.
+    await change();
+    await carriedBy('kernel');
+    process.kill(client.pid, 'SIGKILL');
+    await client.remove(['link']);
+    const isCut = () =>
+      a.run('busybox', 'ping', '-c', '1', '-W', '1', addressB).then(
+        () => false,
+        () => true,
+      );
+    await waitFor(isCut, { what: 'the end of the link' });
+    assert.deepEqual(await client.stats(), []);
+  });
+
+  it('counts what is lost while nothing reads a TAP interface', async (context) => {
+    const { a, b, client, change, stats } = await lab(context);
+    await change({ filters: { bandwidth: [10_000_000] } });
+    await ping(a, addressB);
+    const before = await a.counts();
+    const counted = await stats();
+    process.kill(client.pid, 'SIGSTOP');
+    const sender = a.spawn(process.execPath, traffic, 'send', addressB, port, '20000');
+    try {
+      await waitFor(async () => (await a.counts()).sent - before.sent > 3000, { what: 'frames', limitMs: 20_000 });
+      await finish(sender);
+    } finally {
+      sender.kill();
+      process.kill(client.pid, 'SIGCONT');
+    }
+    const sent = (await a.counts()).sent - before.sent;
+    const { ab } = await waitFor(
+      async () => {
+        const link = await stats();
+        return link.ab.sent - counted.ab.sent + (link.ab.dropped.queue_full ?? 0) === sent && link;
+      },
+      { what: `all of ${sent} frames, counted` },
+    );
+    assert.ok((ab.dropped.queue_full ?? 0) > 1000, JSON.stringify(ab));
+    await ping(b, addressA);
+  });
+});

@@ -1,0 +1,97 @@
+/** Everything that the command menu finds: commands, nodes, links, templates, projects and views. */
+
+import { projectPath } from '../../router.ts';
+import { addNode } from '../../scene/add-node.ts';
+import { endNames } from '../../scene/link-view.tsx';
+import type { App } from '../../state/app.ts';
+import type { ProjectState } from '../../state/project.ts';
+import { texts } from '../../texts.ts';
+import type { IconName } from '../../ui/icon.tsx';
+import { type Action, contextOf, runAction } from '../action.ts';
+import { shownChord } from '../keys.ts';
+import type { Entry } from './rank.ts';
+
+export interface Target extends Entry {
+  readonly id: string;
+  readonly icon: IconName;
+  readonly keys?: string;
+  readonly run: () => unknown;
+}
+
+/** Nodes and links come before commands: their names are chosen by the user. */
+export function targetsOf(app: App, actions: readonly Action[]): readonly Target[] {
+  const project = app.project.peek();
+  const isOpen = project?.phase.peek() === 'opened';
+  return [
+    ...(isOpen ? itemsOf(project) : []),
+    ...commandsOf(app, actions),
+    ...(isOpen ? templatesOf(app, project) : []),
+    ...viewsOf(app),
+  ];
+}
+
+function itemsOf(project: ProjectState): Target[] {
+  const { nodes, links, selection } = project;
+  return [
+    ...nodes.all.peek().map(({ node_id: id, name, node_type }): Target => {
+      return {
+        id,
+        label: name,
+        hint: `${texts.find.node} ${texts.kind[node_type]}`,
+        icon: 'server',
+        run: () => selection.set([id]),
+      };
+    }),
+    ...links.all.peek().map((link): Target => {
+      const { link_id: id } = link;
+      return { id, label: endNames(project, link).join(' – '), hint: texts.link, icon: 'wire', run: () => selection.set([id]) };
+    }),
+  ];
+}
+
+function commandsOf(app: App, actions: readonly Action[]): Target[] {
+  const context = contextOf(app);
+  return actions
+    .filter((action) => !action.byBrowser && action.offered?.(context) !== false && action.enabled(context))
+    .map((action): Target => {
+      const [chord] = action.keys ?? [];
+      return {
+        id: action.id,
+        label: action.label,
+        hint: texts.groups[action.group],
+        icon: action.icon ?? 'settings',
+        ...(chord !== undefined && { keys: shownChord(chord) }),
+        run: () => runAction(action, app),
+      };
+    });
+}
+
+function templatesOf(app: App, project: ProjectState): Target[] {
+  return app.server.templates.all.peek().map(({ template_id, name }): Target => {
+    return {
+      id: template_id,
+      label: texts.find.add(name),
+      hint: texts.find.template,
+      icon: 'add',
+      run: () => addNode(app, project, template_id),
+    };
+  });
+}
+
+function viewsOf({ router, server }: App): Target[] {
+  const view = (path: string, label: string): Target => ({
+    id: path,
+    label,
+    hint: texts.views,
+    icon: 'panel',
+    run: () => router.go(path),
+  });
+  return [
+    ...server.projects.all.peek().map(({ project_id: id, name }): Target => {
+      return { id, label: name ?? '', hint: texts.find.project, icon: 'folder', run: () => router.go(projectPath(id)) };
+    }),
+    view('/', texts.projects),
+    view('/templates', texts.editTemplates),
+    view('/server', texts.server),
+  ];
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ranked } from './rank.ts';
+
+const entry = (label: string, hint = '') => ({ label, hint });
+const entries = [
+  entry('Start', 'Command'),
+  entry('Restart all', 'Command'),
+  entry('R1', 'Node'),
+  entry('Core – R1', 'Link'),
+  entry('R10', 'Node'),
+];
+const found = (text: string, most = 9) => ranked(entries, text, most).map(({ label }) => label);
+
+describe('the order of the command menu', () => {
+  it('is that of the list without a text', () => assert.deepEqual(found(' ', 3), ['Start', 'Restart all', 'R1']));
+
+  it('puts the whole name before its beginning, then the beginning of a word, then any part', () => {
+    assert.deepEqual(found('r1'), ['R1', 'R10', 'Core – R1']);
+    assert.deepEqual(found('start'), ['Start', 'Restart all']);
+  });
+
+  it('asks for every word, in the label or the hint', () => {
+    assert.deepEqual(found('r1 node'), ['R1', 'R10']);
+    assert.deepEqual(found('node x'), []);
+  });
+});
