@@ -26,7 +26,7 @@ export interface FidelityRow {
 export async function fidelity(client: FabricClient, folder: string, report: (line: string) => void): Promise<FidelityRow[]> {
   const program = await compiled(folder).catch((error: Error) => report(`no delay line in C: ${error.message}`));
   const cases = delaysMs.flatMap((delayMs) => ratesPerSecond.map((perSecond) => ({ delayMs, perSecond })));
-  const lines: ((readonly number[]) | undefined)[] = [];
+  const lines: (readonly number[] | undefined)[] = [];
   const fabric: (readonly number[])[] = [];
   for (const one of cases) {
     lines.push(typeof program === 'string' ? await throughLine(program, folder, one) : undefined);

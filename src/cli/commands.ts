@@ -49,8 +49,8 @@ export const cliCommands: readonly CliCommand[] = [
   ...runCommands,
   ...consoleCommands,
   runCommand,
-  importCommand,
   testCommand,
+  importCommand,
   fieldsCommand,
   completionCommand,
 ];
