@@ -124,7 +124,7 @@ describe('a first lab, in the browser', () => {
     await picture(page, 'lab-file');
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await canvas(page).node('PC2').waitFor();
-    assert.equal(await page.getByRole('heading', { name: 'pair' }).count(), 1);
+    await page.getByRole('heading', { name: 'pair' }).first().waitFor();
   });
 
   it('violates no content security policy and causes no script error', () => assert.deepEqual(problems, []));
