@@ -310,12 +310,14 @@ export const texts = {
   consoleElsewhere: (name: string, type: ConsoleType, address: string) =>
     `${name} has a ${type} console at ${address}. Open it with another program.`,
 
+  renameNode: (name: string) => `New name of ${name}`,
+  dragLink: 'Drag to another node to link them; with Shift, choose the port',
+
   find: {
     title: 'Find anything',
     placeholder: 'Find a node, link, template, project or command',
     results: 'Results',
     nothing: 'Nothing matches.',
-    short: 'Find…',
     node: 'Node',
     template: 'Template',
     project: 'Project',
@@ -368,6 +370,7 @@ export const texts = {
     bottom: 'Align bottom',
   },
   distribute: { across: 'Distribute horizontally', down: 'Distribute vertically' },
+  layout: { layered: 'Arrange in layers', ring: 'Arrange in a ring' },
   nudge: { left: 'Move left', right: 'Move right', up: 'Move up', down: 'Move down' },
   theme: { system: 'System colours', light: 'Light colours', dark: 'Dark colours' },
   groups: {
@@ -387,6 +390,8 @@ export const texts = {
     ['Zoom', 'Wheel, or pinch'],
     ['Scroll', 'Drag with the middle button, or with the space bar held'],
     ['Select several', 'Drag a box, or click with Shift'],
+    ['Link two nodes', 'Drag from the + below a node to another node; with Shift, choose the port'],
+    ['Rename a node', 'Double-click its name'],
     ['Open a console', 'Double-click a running node'],
     ['Find in a console', 'Ctrl Shift F'],
     ['Copy from a console', 'Select, Ctrl Shift C'],
@@ -568,6 +573,6 @@ export const texts = {
     apiVersion: 'API version',
     licence: 'Licence',
     licenceText: 'Patchbay is free software under the Apache License, version 2.0: use, study, share and change it.',
-    librariesText: 'The page contains Preact, xterm.js (MIT) and noVNC (MPL 2.0).',
+    librariesText: 'The page contains Preact, xterm.js, dagre (MIT) and noVNC (MPL 2.0).',
   },
 } as const;

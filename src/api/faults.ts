@@ -190,6 +190,9 @@ const table = {
   nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
   undo_conflict: { status: 409, says: 'The step cannot be reverted: {reason}. Nothing was changed' },
 
+  // Labs
+  lab_invalid: { status: 400, says: 'The lab file cannot be used: {reason}' },
+
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
   compute_name_taken: { status: 409, says: 'There is a compute named "{name}" already' },
