@@ -63,9 +63,10 @@ export class ProjectFreezes {
     }
   }
 
-  /** The project may be closed meanwhile. @throws why the memory is not complete */
+  /** A project that is frozen may be closed meanwhile. @throws project_not_found, and why the memory is not complete */
   async wait(projectId: string): Promise<void> {
     const freeze = this.#freezes.get(projectId);
+    if (!freeze) this.#projects.get(projectId);
     await freeze?.completed.finally(() => this.#freezes.get(projectId) === freeze && this.#freezes.delete(projectId));
   }
 

@@ -1,9 +1,6 @@
 /** A machine that continues where its memory was saved: found in the node's folder, checked, and restored once. */
-import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { fault } from '../../../api/faults.ts';
 import type { NodeView } from '../../driver.ts';
 import { savedMemoryName } from '../../facts/saved-memory.ts';
@@ -12,6 +9,7 @@ import { comparableArguments, findDifference, hostCpu, type MachineFacts } from 
 import type { MemoryKey } from './key.ts';
 import { consume, memoryFiles, readManifest, verifyFiles } from './manifest.ts';
 import { ignoreShared, migrated } from './migration.ts';
+import { sendFile } from './stream-socket.ts';
 
 /** From which a machine continues. */
 export interface SavedMemory {
@@ -62,7 +60,7 @@ export async function restoreMemory(monitor: Monitor, { folder, facts }: SavedMe
   // Its neighbours have not seen it move: otherwise each card broadcasts its address five times.
   await monitor.execute('migrate-set-parameters', { 'announce-rounds': 0 });
   await monitor.execute('migrate-incoming', { uri: `unix:${socket}` });
-  await pipeline(createReadStream(memoryFiles(folder).state), connect(socket));
+  await sendFile(memoryFiles(folder).state, socket);
   await migrated(monitor);
   await consume(folder);
   if (!facts.suspended) await monitor.execute('cont');

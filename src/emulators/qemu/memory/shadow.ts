@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { writeStream } from '../../../lib/stream-file.ts';
 import { type Child, spawnChild } from '../../../process/child.ts';
+import { runTool } from '../../../process/tool.ts';
 import type { NodeView } from '../../driver.ts';
 import { openFolders, withOpenFolders } from '../../host/confinement/open-folders.ts';
 import type { Host } from '../../host/host.ts';
@@ -21,7 +22,9 @@ import { memoryFiles } from './manifest.ts';
 import { ignoreShared, migrated, unthrottle } from './migration.ts';
 import { listenOnce } from './stream-socket.ts';
 
-const startLimitMs = 60_000;
+/** The file is filled before QEMU answers: 100 GiB take a minute or two. */
+const startLimitMs = 300_000;
+const digLimitMs = 300_000;
 /** In the server's runtime folder. */
 const shadowFolder = 'm';
 
@@ -111,6 +114,8 @@ export class Shadow {
       receiving.close();
     }
     await this.dispose();
+    // The pages that the guest never used; where the file system has no holes, they stay.
+    await runTool('fallocate', ['--dig-holes', ram], { timeoutMs: digLimitMs });
     for (const path of [ram, state]) {
       await chmod(path, 0o600);
       await synced(path);

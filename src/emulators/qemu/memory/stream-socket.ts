@@ -1,5 +1,7 @@
-/** A Unix socket that one process connects to once, to send something and close. */
-import { createServer, type Socket } from 'node:net';
+/** Unix sockets over which QEMU sends or receives a stream once. */
+import { createReadStream } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 
 export interface Receiving {
   readonly stream: Promise<Socket>;
@@ -25,4 +27,14 @@ export async function listenOnce(path: string): Promise<Receiving> {
     for (const socket of sockets) socket.destroy();
   };
   return { stream, close };
+}
+
+/** QEMU knows the end of its stream, and closes as soon as it has read that: before, in our eyes, all was sent. */
+const closedByReader = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'EPIPE', 'ECONNRESET']);
+
+/** Sends a file; whether the reader liked it, the reader must be asked. @throws errors of the file, and of the connection as it is made */
+export async function sendFile(path: string, socket: string): Promise<void> {
+  await pipeline(createReadStream(path), connect(socket)).catch((error: NodeJS.ErrnoException) => {
+    if (!closedByReader.has(error.code ?? '')) throw error;
+  });
 }
