@@ -4,6 +4,7 @@ import './style/controls.css';
 import './style/fields.css';
 import './style/menus.css';
 import './style/dialogs.css';
+import './style/lab.css';
 import './style/layout.css';
 import './style/panels.css';
 import './impair/impair.css';

@@ -5,6 +5,7 @@ import { type CliCommand, CliUsageError } from './command.ts';
 import { completionScript, shells } from './completion.ts';
 import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
+import { importCommand } from './lab/import-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
 import { testCommand } from './test/test-command.ts';
@@ -49,6 +50,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...consoleCommands,
   runCommand,
   testCommand,
+  importCommand,
   fieldsCommand,
   completionCommand,
 ];

@@ -2,8 +2,8 @@
 import { PassThrough } from 'node:stream';
 import { fault, isFault } from '../api/faults.ts';
 import { type Route, route, Stream } from '../api/route.ts';
-import { Name, named, nullable, oneOf } from '../schema/common.ts';
-import { type Static, Type } from '../schema/type.ts';
+import { LabApply, LabPlanReply, LabRequest } from '../schema/lab.ts';
+import { Type } from '../schema/type.ts';
 import { type ApplyProgress, applyPlan } from './apply.ts';
 import type { Lab } from './file/lab.ts';
 import { LabError } from './file/lab-error.ts';
@@ -14,66 +14,6 @@ import { linesOf } from './plan/lab-plan.ts';
 import { schemaDocument } from './schema-document.ts';
 import type { LabApi } from './state/lab-api.ts';
 import { readCatalog, readSchemas } from './state/lab-state.ts';
-
-const request = {
-  lab: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
-    description: 'The lab file: its text, YAML or JSON, or the object itself',
-  }),
-  files: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: 'Files that it names: path to text. No other files are read' }),
-  ),
-  vars: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
-  project: Type.Optional(Name({ description: 'Name or id of an existing project, in place of the name in the file' })),
-  file: Type.Optional(Name({ description: 'Name of the file for messages' })),
-};
-const LabRequest = Type.Object(request, named('LabRequest'));
-const LabApply = Type.Object(
-  { ...request, start: Type.Optional(Type.Boolean({ description: 'Start all nodes afterwards' })) },
-  named('LabApply'),
-);
-type LabRequest = Static<typeof LabRequest>;
-
-const action = oneOf(['create', 'update', 'replace', 'delete']);
-const PlanReply = Type.Object(
-  {
-    name: Type.String({ description: 'Of the project' }),
-    project_id: nullable(Type.String({ description: 'null: it is created' })),
-    steps: Type.Array(
-      Type.Object(
-        {
-          what: oneOf(['project', 'node', 'link', 'drawing']),
-          action,
-          name: Type.String(),
-          restart: Type.Boolean({ description: 'A running node that is stopped and started' }),
-          changes: Type.Array(
-            Type.Object(
-              {
-                field: Type.String(),
-                from: Type.Optional(Type.Unknown({ description: 'In the project' })),
-                to: Type.Optional(Type.Unknown({ description: 'In the file' })),
-              },
-              named('LabChange'),
-            ),
-          ),
-        },
-        named('LabStep'),
-      ),
-    ),
-    picture: Type.Object(
-      {
-        nodes: Type.Array(
-          Type.Object(
-            { name: Type.String(), x: Type.Number(), y: Type.Number(), action: nullable(action) },
-            named('LabPictureNode'),
-          ),
-        ),
-        links: Type.Array(Type.Object({ ends: Type.Array(Type.String()), action: nullable(action) }, named('LabPictureLink'))),
-      },
-      named('LabPicture'),
-    ),
-  },
-  named('LabPlan'),
-);
 
 /** `api`: the server itself. */
 export function labRoutes(api: LabApi): Route[] {
@@ -93,7 +33,7 @@ export function labRoutes(api: LabApi): Route[] {
     ),
     route(
       'POST /v2/labs/plan',
-      { summary: 'What applying a lab file would do', body: LabRequest, reply: PlanReply, own: true },
+      { summary: 'What applying a lab file would do', body: LabRequest, reply: LabPlanReply, own: true },
       async ({ body }) => {
         const lab = await loadSent(loader, body);
         const { plan, state } = await planSent(api, lab, body.project, false);

@@ -72,6 +72,7 @@ const kindNamers: Readonly<Record<string, string>> = {
   'schema/settings.ts': 'the name of a program',
   'schema/kept-settings.ts': "engines of GNS3's virtual machine: settings that clients keep here",
   'emulators/port-processes/interfaces.ts': 'prefixes that other programs give to interfaces of this host',
+  'lab/import/kinds.ts': 'translates the kinds of other programs',
   'doctor/confinement.ts': 'tries the sandbox of QEMU',
   'doctor/doctor.ts': 'tries KVM by the probe guest of QEMU',
   'controller/model/upgrades/nodes-1x.ts': 'translates the nodes of files of 1.x',

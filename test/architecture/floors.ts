@@ -47,7 +47,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/lab': [
     ['checks', 'lab-routes.ts'],
     ['open-lab.ts'],
-    ['apply.ts', 'export.ts', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
+    ['apply.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
     ['plan'],
     ['state', 'layout.ts'],
     ['file'],

@@ -112,5 +112,20 @@ describe('a first lab, in the browser', () => {
     await page.getByRole('button', { name: 'Build the demo lab' }).waitFor();
   });
 
+  it('shows the plan of a lab file as a list and a picture, says where an error is, and applies it', async () => {
+    const lab = (text: string) => ({ name: 'pair.yaml', mimeType: 'text/yaml', buffer: Buffer.from(text) });
+    await page.getByRole('button', { name: 'Lab file' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Lab file').setInputFiles(lab('nodes:\n  PC1: {kind: vpsc}\n'));
+    await dialog.getByText('pair.yaml:2:9').waitFor();
+    await dialog.getByLabel('Lab file').setInputFiles(lab('nodes:\n  PC[1-2]: {kind: vpcs}\nlinks:\n  - [PC1, PC2]\n'));
+    await dialog.getByText('Create node PC2').waitFor();
+    assert.equal(await dialog.locator('.lab-picture circle').count(), 2);
+    await picture(page, 'lab-file');
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await canvas(page).node('PC2').waitFor();
+    assert.equal(await page.getByRole('heading', { name: 'pair' }).count(), 1);
+  });
+
   it('violates no content security policy and causes no script error', () => assert.deepEqual(problems, []));
 });

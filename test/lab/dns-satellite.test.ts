@@ -19,6 +19,7 @@ const engine = skip === undefined ? await DockerEngine.start() : undefined;
 after(() => engine?.stop());
 const { server } = await withServer({ config: { Docker: { socket_path: engine?.socket ?? '/nowhere/docker.sock' } } });
 const client = new ServerClient({ url: server.url });
+const images = { client_image: 'pb-client', server_image: 'pb-server' };
 /** This machine may be busy. */
 const patient = {
   loop_late_p99: '1m',
@@ -30,7 +31,7 @@ const patient = {
 
 async function run(vars: Record<string, string>): Promise<TestReport> {
   const text = await readFile(join(labs, 'dns-satellite.yaml'), 'utf8');
-  const lab = await loadLab({ text, file: 'dns-satellite.yaml', files: filesOf({}), vars: { image: 'pb-satellite', ...vars } });
+  const lab = await loadLab({ text, file: 'dns-satellite.yaml', files: filesOf({}), vars: { ...images, ...vars } });
   return testLab(
     checkApi(client),
     { ...lab, test: { ...lab.test, fidelity: patient } },
@@ -39,9 +40,10 @@ async function run(vars: Record<string, string>): Promise<TestReport> {
 }
 
 describe('DNS over a satellite line', { skip, concurrency: true, timeout: 200_000 }, async () => {
-  const install = 'RUN ["/bin/busybox", "sh", "-c", "/bin/busybox --install -s /bin; echo root:x:0: > /etc/group"]';
+  const install = 'RUN ["/bin/busybox", "sh", "-c", "/bin/busybox --install -s /bin; echo root:x:0: > /etc/group; echo services: files > /etc/nsswitch.conf"]';
   const lines = [install, 'CMD ["/bin/sh"]', 'STOPSIGNAL SIGKILL'];
-  await engine?.makeImage('pb-satellite:latest', lines, await withLibraries('dnsmasq'));
+  await engine?.makeImage('pb-client:latest', lines);
+  await engine?.makeImage('pb-server:latest', lines, await withLibraries('dnsmasq'));
 
   test('passed; the certificate counts the frames that the line held', async () => {
     const report = await run({});
@@ -56,11 +58,9 @@ describe('DNS over a satellite line', { skip, concurrency: true, timeout: 200_00
     assert.match(findFirstFailure(report.steps)?.name ?? '', /the name resolves/);
   });
 
-  test('a line that is too short, and one that loses too much, make their check fail', async () => {
-    const [short, lossy] = await Promise.all([run({ delay: '20ms' }), run({ loss: '60%' })]);
-    for (const { verdict, steps } of [short, lossy]) {
-      assert.equal(verdict, 'failed');
-      assert.match(findFirstFailure(steps)?.name ?? '', /as long as a satellite/);
-    }
+  test('a line that is too short makes its check fail', async () => {
+    const { verdict, steps } = await run({ delay: '20ms' });
+    assert.equal(verdict, 'failed');
+    assert.match(findFirstFailure(steps)?.name ?? '', /as long as a satellite/);
   });
 });

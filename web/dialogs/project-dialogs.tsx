@@ -6,6 +6,7 @@ import { texts } from '../texts.ts';
 import { ask, askName } from '../ui/ask.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
+import { LabDialog } from './lab-dialog.tsx';
 import { ProjectSettings } from './project-settings.tsx';
 import { SnapshotsDialog } from './snapshots-dialog.tsx';
 
@@ -66,5 +67,8 @@ export const projectDialogs = {
   },
   import(app: App): void {
     app.dialogs.show((close) => <ImportDialog close={close} />);
+  },
+  openLab(app: App): void {
+    app.dialogs.show((close) => <LabDialog close={close} />);
   },
 };

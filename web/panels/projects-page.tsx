@@ -37,6 +37,9 @@ export function ProjectsPage() {
               }}
             />
           </label>
+          <Button icon="upload" onClick={() => projectDialogs.openLab(app)}>
+            {texts.lab.open}
+          </Button>
           <Button icon="upload" onClick={() => projectDialogs.import(app)}>
             {texts.import}
           </Button>

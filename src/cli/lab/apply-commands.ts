@@ -4,9 +4,13 @@ import { createInterface } from 'node:readline/promises';
 import { applyPlan } from '../../lab/apply.ts';
 import { exportFrom } from '../../lab/export.ts';
 import type { Lab } from '../../lab/file/lab.ts';
+import { exportContainerlab } from '../../lab/import/containerlab.ts';
 import { openProject, planOn } from '../../lab/open-lab.ts';
 import { driftOf, type LabPlan, linesOf } from '../../lab/plan/lab-plan.ts';
+import { readProject } from '../../lab/state/lab-state.ts';
+import type { Project } from '../../schema/project.ts';
 import { type CliCall, type CliCommand, CliUsageError, projectOption, serverOptions, textOption, varOption } from '../command.ts';
+import { reportLines } from './import-command.ts';
 import { labOf, namedProject, projectOf } from './lab-source.ts';
 import { showDrift, showPlan } from './show-plan.ts';
 
@@ -80,6 +84,7 @@ const exportCommand: CliCommand = {
   args: '[PROJECT]',
   summary: 'Write a project as a lab file that applies to the same thing',
   options: {
+    containerlab: { description: 'A topology of containerlab, with a report of what it cannot say' },
     output: { value: 'FILE', short: 'o', description: 'Write to this file', isFile: true },
     ...projectOption,
     ...serverOptions,
@@ -88,13 +93,20 @@ const exportCommand: CliCommand = {
   run: async (call) => {
     const [named] = call.args;
     const project = named === undefined ? await projectOf(call) : await namedProject(call, named);
-    const text = await exportFrom(call.api, project);
+    const text =
+      call.options.containerlab === true ? await exportForContainerlab(call, project) : await exportFrom(call.api, project);
     const file = textOption(call, 'output');
     if (file === undefined) process.stdout.write(text);
     else await writeFile(file, text);
     return 0;
   },
 };
+
+async function exportForContainerlab({ api, out }: CliCall, project: Project): Promise<string> {
+  const { text, report } = exportContainerlab(await readProject(api, project));
+  for (const line of reportLines(report)) out.note(line);
+  return text;
+}
 
 const destroyCommand: CliCommand = {
   name: 'lab destroy',

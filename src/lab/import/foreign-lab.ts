@@ -1,0 +1,98 @@
+/** Labs of other programs: what was taken of each node, what is different here, and what is missing. */
+import { stringify } from 'yaml';
+import { LabError } from '../file/lab-error.ts';
+import { isTreeMap, type Tree, type TreeMap } from '../file/read-yaml.ts';
+import { escapeVariables } from '../file/variables.ts';
+
+export interface NodeReport {
+  readonly node: string;
+  readonly taken: string[];
+  readonly changed: string[];
+  readonly missing: string[];
+}
+
+export interface ImportedLab {
+  /** The lab file. */
+  readonly text: string;
+  readonly report: readonly NodeReport[];
+}
+
+/** What importers build: nodes and links as a lab file has them, and the report. */
+export class LabBuilder {
+  readonly #name: string;
+  readonly #nodes = new Map<string, TreeMap>();
+  readonly #reports = new Map<string, NodeReport>();
+  readonly #links: Tree[] = [];
+  readonly #drawings: Tree[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  has(name: string): boolean {
+    return this.#nodes.has(name);
+  }
+
+  /** @throws LabError for a second node of this name */
+  add(name: string, fields: TreeMap, taken: readonly string[] = []): NodeReport {
+    if (this.#nodes.has(name)) throw new LabError(`there are two nodes "${name}"`);
+    this.#nodes.set(name, fields);
+    const report = { node: name, taken: [...taken], changed: [], missing: [] };
+    this.#reports.set(name, report);
+    return report;
+  }
+
+  report(name: string): NodeReport | undefined {
+    return this.#reports.get(name);
+  }
+
+  link(one: string, other: string, fields: TreeMap = {}): void {
+    this.#links.push(Object.keys(fields).length === 0 ? [one, other] : { ends: [one, other], ...fields });
+  }
+
+  draw(drawing: TreeMap): void {
+    this.#drawings.push(drawing);
+  }
+
+  build(): ImportedLab {
+    const lab = {
+      name: this.#name,
+      nodes: Object.fromEntries(this.#nodes),
+      ...(this.#links.length > 0 && { links: this.#links }),
+      ...(this.#drawings.length > 0 && { drawings: this.#drawings }),
+    };
+    return { text: stringify(escaped(lab), { aliasDuplicateObjects: false, lineWidth: 120 }), report: [...this.#reports.values()] };
+  }
+}
+
+function escaped(value: Tree): Tree {
+  if (typeof value === 'string') return escapeVariables(value);
+  if (Array.isArray(value)) return value.map(escaped);
+  if (!isTreeMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, escaped(one)]));
+}
+
+/** A name as nodes can have it here. */
+export function nodeName(text: string): string {
+  const name = text.replaceAll(/[\s{}[\]:]|\p{Cc}/gu, '-').slice(0, 100);
+  if (name === '') throw new LabError('a node has no name');
+  return name;
+}
+
+export function mapOf(value: Tree): TreeMap {
+  return isTreeMap(value) ? value : {};
+}
+
+export function listOf(value: Tree): Tree[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textIn(map: TreeMap, key: string): string | undefined {
+  const value = Object.hasOwn(map, key) ? map[key] : undefined;
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
+}
+
+export function numberIn(map: TreeMap, key: string): number | undefined {
+  const value = Number(textIn(map, key) ?? Number.NaN);
+  return Number.isFinite(value) ? value : undefined;
+}

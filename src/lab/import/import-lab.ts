@@ -1,0 +1,31 @@
+/** The importers by the names of their programs. */
+import { LabError } from '../file/lab-error.ts';
+import { importCml } from './cml.ts';
+import { importContainerlab } from './containerlab.ts';
+import { importEve } from './eve.ts';
+import type { ImportedLab } from './foreign-lab.ts';
+import { importNetlab } from './netlab.ts';
+
+export const foreignPrograms = ['containerlab', 'eve-ng', 'cml', 'netlab'] as const;
+export type ForeignProgram = (typeof foreignPrograms)[number];
+
+const importers = {
+  containerlab: importContainerlab,
+  'eve-ng': importEve,
+  cml: importCml,
+  netlab: importNetlab,
+} as const satisfies Record<ForeignProgram, (text: string, file: string) => ImportedLab>;
+
+/** @throws LabError with the place of what cannot be read */
+export function importLab(text: string, file: string, program: ForeignProgram = programOf(text, file)): ImportedLab {
+  return importers[program](text, file);
+}
+
+/** By the first words of the file. */
+function programOf(text: string, file: string): ForeignProgram {
+  if (/^\s*(<\?xml|<lab)/.test(text)) return 'eve-ng';
+  if (/^\s*"?topology"?\s*:/m.test(text)) return 'containerlab';
+  if (/\bnode_definition"?\s*:/.test(text)) return 'cml';
+  if (/\b(device|provider|module)"?\s*:/.test(text)) return 'netlab';
+  throw new LabError(`${file} is of no program that is known. Name it with --from: ${foreignPrograms.join(', ')}`);
+}

@@ -1,0 +1,73 @@
+/** Labs over HTTP: ours. */
+import { Name, named, nullable, oneOf } from './common.ts';
+import { type Static, Type } from './type.ts';
+
+const request = {
+  lab: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+    description: 'The lab file: its text, YAML or JSON, or the object itself',
+  }),
+  files: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Files that it names: path to text. No other files are read' }),
+  ),
+  vars: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+  project: Type.Optional(Name({ description: 'Name or id of an existing project, in place of the name in the file' })),
+  file: Type.Optional(Name({ description: 'Name of the file for messages' })),
+};
+export const LabRequest = Type.Object(request, named('LabRequest'));
+export const LabApply = Type.Object(
+  { ...request, start: Type.Optional(Type.Boolean({ description: 'Start all nodes afterwards' })) },
+  named('LabApply'),
+);
+export type LabRequest = Static<typeof LabRequest>;
+
+const action = oneOf(['create', 'update', 'replace', 'delete']);
+export const LabPlanReply = Type.Object(
+  {
+    name: Type.String({ description: 'Of the project' }),
+    project_id: nullable(Type.String({ description: 'null: it is created' })),
+    steps: Type.Array(
+      Type.Object(
+        {
+          what: oneOf(['project', 'node', 'link', 'drawing']),
+          action,
+          name: Type.String(),
+          restart: Type.Boolean({ description: 'A running node that is stopped and started' }),
+          changes: Type.Array(
+            Type.Object(
+              {
+                field: Type.String(),
+                from: Type.Optional(Type.Unknown({ description: 'In the project' })),
+                to: Type.Optional(Type.Unknown({ description: 'In the file' })),
+              },
+              named('LabChange'),
+            ),
+          ),
+        },
+        named('LabStep'),
+      ),
+    ),
+    picture: Type.Object(
+      {
+        nodes: Type.Array(
+          Type.Object(
+            { name: Type.String(), x: Type.Number(), y: Type.Number(), action: nullable(action) },
+            named('LabPictureNode'),
+          ),
+        ),
+        links: Type.Array(Type.Object({ ends: Type.Array(Type.String()), action: nullable(action) }, named('LabPictureLink'))),
+      },
+      named('LabPicture'),
+    ),
+  },
+  named('LabPlan'),
+);
+export type LabPlanReply = Static<typeof LabPlanReply>;
+
+/** A line of the answer of `POST /v2/labs/apply`. */
+export interface LabApplyLine {
+  readonly step?: string;
+  readonly done?: number;
+  readonly total?: number;
+  readonly project_id?: string;
+  readonly failure?: string;
+}

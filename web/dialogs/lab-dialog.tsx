@@ -1,0 +1,71 @@
+/** Applies a lab file: it is chosen or dropped, its plan is shown as a list and a picture, and carried out with its progress. */
+import { useSignal } from '@preact/signals';
+import type { LabApplyLine, LabPlanReply } from '../../src/schema/lab.ts';
+import { projectPath } from '../router.ts';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { SwitchField } from '../ui/field.tsx';
+import { FilePicker } from '../ui/file-picker.tsx';
+import { Progress } from '../ui/progress.tsx';
+import { LabPlanView } from './lab-plan-view.tsx';
+
+export function LabDialog({ close }: { readonly close: () => void }) {
+  const app = useApp();
+  const file = useSignal<File | undefined>(undefined);
+  const text = useSignal('');
+  const plan = useSignal<LabPlanReply | undefined>(undefined);
+  const starts = useSignal(false);
+  const progress = useSignal<{ label: string; part?: number } | undefined>(undefined);
+  const failure = useSignal('');
+  const attempt = async (label: string, task: () => Promise<void>) => {
+    failure.value = '';
+    progress.value = { label };
+    await task().catch((error: Error) => {
+      failure.value = error.message;
+    });
+    progress.value = undefined;
+  };
+  const pick = (picked: File) =>
+    attempt(texts.lab.planning, async () => {
+      file.value = picked;
+      plan.value = undefined;
+      text.value = await picked.text();
+      plan.value = await app.api.post<LabPlanReply>('/v2/labs/plan', { lab: text.value, file: picked.name });
+    });
+  const apply = () =>
+    attempt(texts.lab.planning, async () => {
+      let last: LabApplyLine = {};
+      const onLine = (line: LabApplyLine) => {
+        last = line;
+        const { step, done = 0, total = 0 } = line;
+        if (step) progress.value = { label: texts.lab.progress(step, done, total), part: total > 0 ? done / total : 0 };
+      };
+      await app.api.lines<LabApplyLine>('/v2/labs/apply', onLine, { lab: text.value, file: file.value?.name, start: starts.value });
+      if (last.project_id === undefined) throw new Error(last.failure);
+      close();
+      app.router.go(projectPath(last.project_id));
+    });
+  const footer = (
+    <>
+      <Button onClick={close}>{texts.cancel}</Button>
+      <Button kind="primary" submit disabled={!plan.value || progress.value !== undefined}>
+        {texts.lab.apply}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={texts.lab.title} wide close={close} onSubmit={apply} footer={footer}>
+      <FilePicker label={texts.lab.file} accept=".yaml,.yml,.json" file={file.value} onPick={pick} />
+      {plan.value && <LabPlanView plan={plan.value} />}
+      {plan.value && <SwitchField label={texts.lab.start} value={starts.value} onChange={(value) => (starts.value = value)} />}
+      {progress.value && <Progress {...progress.value} />}
+      {failure.value && (
+        <p class="failure" role="alert">
+          {failure.value}
+        </p>
+      )}
+    </Dialog>
+  );
+}

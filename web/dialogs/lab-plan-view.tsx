@@ -1,0 +1,51 @@
+/** What a lab file would do: a picture of the lab, and the list of its steps. */
+import type { LabPlanReply } from '../../src/schema/lab.ts';
+import { texts } from '../texts.ts';
+
+/** Of the picture, around its nodes. Pixels of the scene. */
+const margin = 80;
+const radius = 22;
+
+export function LabPlanView({ plan: { steps, picture } }: { readonly plan: LabPlanReply }) {
+  const lost = steps.filter(({ action, what }) => what === 'node' && (action === 'delete' || action === 'replace'));
+  return (
+    <div class="lab-plan">
+      <LabPicture picture={picture} />
+      {steps.length === 0 && <p>{texts.lab.nothing}</p>}
+      <ul class="lab-steps">
+        {steps.map(({ what, action, name, changes, restart }) => (
+          <li key={`${what} ${name}`} class={action}>
+            <strong>{texts.lab.actions[action]}</strong> {texts.lab.what[what]} {name}
+            {action === 'update' && <small> {changes.map(({ field }) => field).join(', ')}</small>}
+            {restart && <em> {texts.lab.restarts}</em>}
+          </li>
+        ))}
+      </ul>
+      {lost.length > 0 && <p class="failure">{texts.lab.loses(lost.map(({ name }) => name).join(', '))}</p>}
+    </div>
+  );
+}
+
+function LabPicture({ picture: { nodes, links } }: { readonly picture: LabPlanReply['picture'] }) {
+  if (nodes.length === 0) return null;
+  const places = new Map(nodes.map((node) => [node.name, node]));
+  const [xs, ys] = [nodes.map(({ x }) => x), nodes.map(({ y }) => y)];
+  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
+  const box = [left, top, Math.max(...xs) + margin - left, Math.max(...ys) + margin - top];
+  return (
+    <svg class="lab-picture" viewBox={box.join(' ')} role="img" aria-label={texts.lab.picture}>
+      {links.map(({ ends: [one = '', other = ''], action }, index) => {
+        const [a, b] = [places.get(one), places.get(other)];
+        return a && b && <line key={index} class={action ?? 'same'} x1={a.x} y1={a.y} x2={b.x} y2={b.y} />;
+      })}
+      {nodes.map(({ name, x, y, action }) => (
+        <g key={name} class={action ?? 'same'}>
+          <circle cx={x} cy={y} r={radius} />
+          <text x={x} y={y + radius + 18}>
+            {name}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
