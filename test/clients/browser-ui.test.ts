@@ -9,7 +9,7 @@ import { openWebSocket } from '../support/web-socket.ts';
 import { freshName, type NodeBody, withServer } from '../support/with-server.ts';
 import { clientProgram, hasKeys } from './client-program.ts';
 
-const { server, client } = await withServer();
+const { server, client } = await withServer({ config: { Server: { auto_close_grace: 600 } } });
 const agent = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36', accept: 'application/json, text/plain, */*' };
 const own = { origin: server.url, referer: `${server.url}/static/web-ui/server/1/projects` };
 const speak = clientProgram(client, { ...agent, ...own, 'content-type': 'application/json' });

@@ -18,6 +18,7 @@ interface Template {
 
 interface OfferedField {
   type: 'int' | 'text';
+  choices?: string[];
 }
 
 interface OfferedFilter {
@@ -224,13 +225,13 @@ describe('a project', () => {
     assert.deepEqual(await apply(nothing), {});
     // One filter at a time, all others as they were shown.
     for (const { type, parameters } of offers) {
-      const texts: Record<string, string> = { bpf: 'icmp', jitter: 'normal' };
-      const set = parameters.map((field) => (field.type === 'int' ? 1 : (texts[type] ?? '')));
+      const set = parameters.map((field) => (field.type === 'int' ? 1 : (field.choices?.[1] ?? 'icmp')));
       assert.deepEqual(await apply({ ...nothing, [type]: set }), { [type]: set }, type);
       // Suspended and resumed with what the dialog was left with.
       assert.deepEqual(await apply({ ...nothing, [type]: set }, { suspend: true }), { [type]: set });
       assert.deepEqual(await apply({ ...nothing, [type]: set }), { [type]: set });
-      for (const short of [[], [0]]) assert.deepEqual(await apply({ ...nothing, [type]: type === 'bpf' ? [] : short }), {}, type);
+      for (const short of [[], [0]])
+        assert.deepEqual(await apply({ ...nothing, [type]: parameters[0]?.type === 'text' ? [] : short }), {}, type);
     }
     // A delay that another client set to 2.5 is a whole number in a field of this one.
     assert.deepEqual(await apply({ delay: [2.5, 0] }), { delay: [2.5, 0] });

@@ -10,7 +10,7 @@
  *
  * Numbers of changes are tokens for listeners: they never come again. A project that has no log begins with the time of day.
  */
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { findRequester, type Requester } from '../../api/requester.ts';
@@ -122,6 +122,11 @@ export class ProjectLog {
     await rm(logPath(file), { force: true });
     await ProjectHistory.forget(file);
     await writeFileAtomic(file, await topologyText(topology, version));
+  }
+
+  /** As `create`, in an empty folder that no project is looked for in: its name in that folder is durable when the log is opened. */
+  static async createStaged(file: string, topology: Topology, version: string): Promise<void> {
+    await writeFile(file, await topologyText(topology, version), { flag: 'wx', flush: true });
   }
 
   get seq(): number {

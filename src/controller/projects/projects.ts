@@ -112,7 +112,7 @@ export class KnownProjects {
   /** As `add`, durable and with a notice: for copies and imports. */
   async register(entry: ProjectEntry, place: ProjectPlace): Promise<KnownProject> {
     try {
-      await this.#options.registry.set(entry.project_id, { path: place.path, filename: place.filename, opened: false });
+      await this.#options.registry.set(entry.project_id, { ...place, opened: false });
     } catch (error) {
       throw storageFailed(error);
     }
@@ -181,6 +181,21 @@ export class KnownProjects {
     }
   }
 
+  /** The same for as many free names as are needed, made from one. */
+  async withFreeNames<T>(base: string, count: number, fn: (names: readonly string[]) => Promise<T>): Promise<T> {
+    const names: string[] = [];
+    try {
+      while (names.length < count) {
+        const name = this.freeName(base);
+        this.#pending.add(name);
+        names.push(name);
+      }
+      return await fn(names);
+    } finally {
+      for (const name of names) this.#pending.delete(name);
+    }
+  }
+
   /** Has one project of an id made at a time. */
   exclusively<T>(projectId: string, fn: () => Promise<T>): Promise<T> {
     return this.#making.run(projectId, fn);
@@ -199,11 +214,14 @@ export class KnownProjects {
         const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
         try {
           const topology = { project: entry, nodes: [], links: [], drawings: [], computes: [] };
-          await ProjectLog.create(join(stagingPath ?? folder, filename), topology, this.#options.version);
-          if (stagingPath !== undefined) await rename(stagingPath, folder);
-          await syncFolder(dirname(folder));
+          const { version } = this.#options;
+          if (stagingPath === undefined) await ProjectLog.create(join(folder, filename), topology, version);
+          else {
+            await ProjectLog.createStaged(join(stagingPath, filename), topology, version);
+            await rename(stagingPath, folder);
+          }
           const project = this.add(entry, { path: folder, filename });
-          await project.open({ isNew: true });
+          await this.#openNew(project);
           this.#environment.announce('project.created', project);
           return project;
         } catch (error) {
@@ -215,6 +233,18 @@ export class KnownProjects {
         }
       });
     });
+  }
+
+  /** The syncs of its folder, its log, its computes and the list of projects need not wait for each other. */
+  async #openNew(project: KnownProject): Promise<void> {
+    const { registry } = this.#options;
+    const { id, path, filename } = project;
+    const parts = [project.open({ isNew: true }), syncFolder(dirname(path)), registry.set(id, { path, filename, opened: true })];
+    const failed = (await Promise.allSettled(parts)).find((result) => result.status === 'rejected');
+    if (!failed) return;
+    await project.close().catch(() => undefined);
+    await registry.delete(id).catch(() => undefined);
+    throw failed.reason;
   }
 
   /** Opens a project by its file. For local servers. */
