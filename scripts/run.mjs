@@ -16,6 +16,7 @@ const forTests = [
   'iptables',
   'busybox-static',
   'docker.io',
+  'dnsmasq-base',
   'docker-registry',
   'tigervnc-standalone-server',
   'x11-xserver-utils',

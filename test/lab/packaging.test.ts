@@ -1,0 +1,73 @@
+/** The GitHub Action and the GitLab template: what they run exists, and a pipeline gets the exit code and the reports. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { access, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { parse } from 'yaml';
+import { testCommand } from '../../src/cli/test/test-command.ts';
+
+const packaging = resolve(import.meta.dirname, '../../packaging');
+const folder = await mkdtemp(join(tmpdir(), 'pb-ci-'));
+after(() => rm(folder, { recursive: true, force: true }));
+
+interface Action {
+  readonly inputs: Record<string, object>;
+  readonly runs: { using: string; steps: { run: string; env: Record<string, string> }[] };
+}
+
+test('the action is a composite one, passes its inputs by the environment, and runs the script', async () => {
+  const { inputs, runs } = parse(await readFile(join(packaging, 'github-action/action.yml'), 'utf8')) as Action;
+  const [step] = runs.steps;
+  assert.ok(step && runs.using === 'composite');
+  // An expression in `run` would be code that a pull request can write.
+  assert.ok(!step.run.includes('${{'));
+  for (const name of Object.keys(inputs)) assert.ok(Object.values(step.env).includes(`\${{ inputs.${name} }}`), name);
+  const template = parse(await readFile(join(packaging, 'gitlab/patchbay-test.yml'), 'utf8')) as Record<
+    string,
+    { script: string[] }
+  >;
+  for (const text of [step.run, template['.patchbay-test']?.script.join('\n') ?? ''])
+    assert.ok(text.includes('/packaging/ci-test.sh'));
+  await access(join(packaging, 'ci-test.sh'));
+});
+
+test('the script names only options of the command', async () => {
+  const script = await readFile(join(packaging, 'ci-test.sh'), 'utf8');
+  const line = script.split('\n').find((text) => text.includes('patchbay.mjs" test')) ?? '';
+  const named = Array.from(line.matchAll(/--([a-z]+)/g), ([, name = '']) => name);
+  assert.deepEqual(named, ['isolated', 'artifacts', 'seed']);
+  for (const name of named) assert.ok(name in testCommand.options, name);
+});
+
+test('the script tests each lab, and ends with the highest exit code', async () => {
+  // Stands for the program: the script alone is tested here.
+  const fake = join(folder, 'patchbay');
+  await mkdir(join(fake, 'scripts'), { recursive: true });
+  await mkdir(join(fake, 'node_modules'));
+  const program =
+    'console.log(process.argv.slice(2).join(" ")); process.exit(process.argv[3].includes("bad") ? 1 : process.argv[3].includes("late") ? 3 : 0);';
+  await writeFile(join(fake, 'scripts/patchbay.mjs'), program);
+  await mkdir(join(folder, 'bin'));
+  for (const name of ['vpcs', 'socat', 'ip', 'tcpdump']) {
+    await writeFile(join(folder, 'bin', name), '#!/bin/sh\n');
+    await chmod(join(folder, 'bin', name), 0o755);
+  }
+  const env = { ...process.env, SEED: '7', PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  const run = (...labs: string[]) =>
+    new Promise<{ code: number; output: string }>((done) => {
+      execFile(join(packaging, 'ci-test.sh'), [fake, 'out', ...labs], { env }, (error, output) => {
+        done({ code: Number(error?.code ?? 0), output });
+      });
+    });
+  assert.deepEqual(await run('a b/good.yaml', 'late.yaml', 'bad.yaml'), {
+    code: 3,
+    output: [
+      'test a b/good.yaml --isolated --artifacts out/good --seed 7',
+      'test late.yaml --isolated --artifacts out/late --seed 7',
+      'test bad.yaml --isolated --artifacts out/bad --seed 7\n',
+    ].join('\n'),
+  });
+  assert.equal((await run('good.yaml')).code, 0);
+});
