@@ -2,7 +2,7 @@
  * The fabric against a relay that only copies, alternating in one run: frames per second, CPU per frame, round trip; the accuracy of
  * delay and of the other filters; the cost of a thousand links; two machines over a link against two on a bare socket.
  *
- * `node bench/fabric.ts [relay|delay|exact|many|peers|guests …] [--json FILE]`; all parts take about three minutes. Linux only (CPU is
+ * `node bench/fabric.ts [relay|delay|fidelity|exact|many|peers|guests …] [--json FILE]`; all parts take about three minutes. Linux only (CPU is
  * read from /proc); `guests` needs qemu-system-x86_64 and iperf3.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,6 +14,7 @@ import { FabricClient } from '../src/fabric/client.ts';
 import type { Filters } from '../src/schema/filter.ts';
 import { Ends } from './fabric/ends.ts';
 import { type Exactness, exactness } from './fabric/exactness.ts';
+import { fidelity, fidelityTable } from './fabric/fidelity.ts';
 import { median, quantile } from './fabric/figures.ts';
 import { guestToGuest } from './fabric/guests.ts';
 import { flood, type OneWay, paced, roundTrips, type Throughput } from './fabric/loads.ts';
@@ -38,7 +39,7 @@ interface Row {
 }
 
 /** Named on the command line; each adds rows to the tables. */
-const trials = ['relay', 'delay', 'exact', 'many', 'peers', 'guests'] as const;
+const trials = ['relay', 'delay', 'fidelity', 'exact', 'many', 'peers', 'guests'] as const;
 
 const help = `Usage: node bench/fabric.ts [${trials.join('|')} …] [--json FILE]
 
@@ -71,6 +72,10 @@ async function main(): Promise<void> {
     if (isWanted('delay')) {
       const rows = await compareDelay(relay, await link('delayed', { delay: [delayMs] }), client);
       show('delay', rows, table(rows));
+    }
+    if (isWanted('fidelity')) {
+      const rows = await fidelity(client, folder, (line) => console.error(line));
+      show('fidelity', rows, fidelityTable(rows));
     }
     if (isWanted('exact')) {
       const rows = await exactness(client, folder);

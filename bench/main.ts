@@ -8,22 +8,24 @@ import { benchApi } from './api.ts';
 import { benchDuplicate } from './duplicate.ts';
 import { type Row, table } from './measure.ts';
 import { benchScale } from './scale.ts';
+import { benchWarm } from './warm.ts';
 import { benchWeb } from './web.ts';
 
 const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = {
   api: benchApi,
   duplicate: benchDuplicate,
   scale: benchScale,
+  warm: benchWarm,
   web: benchWeb,
 };
 
 /** Separate programs with more options; they print their own tables. */
-const programs = ['fabric', 'capture', 'stats'];
+const programs = ['fabric', 'containers', 'capture', 'stats'];
 
 const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|${programs.join('|')} …] [--json FILE]
 
 Measures the named trials (default: all), each against a baseline in the same run, and prints tables in Markdown.
-\`fabric\`, \`capture\` and \`stats\` are programs of their own: node bench/fabric.ts --help.`;
+\`fabric\`, \`containers\`, \`capture\` and \`stats\` are programs of their own: node bench/fabric.ts --help.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

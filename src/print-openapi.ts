@@ -9,6 +9,8 @@ import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { createHttpServer } from './http/server.ts';
+import { labRoutes } from './lab/lab-routes.ts';
+import { RoutesApi } from './lab/state/routes-api.ts';
 import { readSettings } from './settings.ts';
 import { apiVersion, version } from './version.ts';
 
@@ -19,8 +21,9 @@ export async function printOpenApi(): Promise<void> {
     const common = { settings: await readSettings({ dataDirectory }), log, version: apiVersion };
     const compute = await HostCompute.open({ ...common, findings: async () => [] });
     const controller = await Controller.open({ ...common, compute, end: () => undefined });
+    const own = controllerRoutes(controller);
     const app = await createHttpServer({
-      routes: [...controllerRoutes(controller), ...compute.routes(), new Tickets().route(), demoLabRoute(common.settings)],
+      routes: [...own, ...compute.routes(), ...labRoutes(new RoutesApi(own)), new Tickets().route(), demoLabRoute(common.settings)],
       versions: { program: version, api: apiVersion },
       log,
       serverHeader: 'Patchbay',

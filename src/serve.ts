@@ -16,6 +16,8 @@ import { demoLabRoute } from './demo-lab.ts';
 import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer, type HttpLimits } from './http/server.ts';
+import { labRoutes } from './lab/lab-routes.ts';
+import { RoutesApi } from './lab/state/routes-api.ts';
 import { DiskFloor } from './lib/disk-floor.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
@@ -50,8 +52,9 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
+  const own = controllerRoutes(controller);
   const app = await createHttpServer({
-    routes: [...controllerRoutes(controller), ...compute.routes(), tickets.route(), demoLabRoute(settings)],
+    routes: [...own, ...compute.routes(), ...labRoutes(new RoutesApi(own)), tickets.route(), demoLabRoute(settings)],
     versions: { program: version, api: apiVersion },
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],

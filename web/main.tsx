@@ -12,7 +12,7 @@ import './style/links.css';
 import './style/drawings.css';
 import './style/consoles.css';
 import './style/server.css';
-import './find/find.css';
+import './actions/find/find.css';
 import './style/narrow.css';
 import { actions } from './actions/actions.ts';
 import { listenToClipboard } from './actions/clipboard.ts';

@@ -161,6 +161,20 @@ export const texts = {
   savingSnapshot: 'Taking a snapshot…',
   restoring: 'Restoring…',
   restore: 'Restore',
+  freeze: 'Freeze',
+  freezeHint: 'Takes a snapshot with the memory of running machines; they pause for an instant',
+  freezing: 'Freezing the machines…',
+  rewind: 'Rewind',
+  rewinding: 'Rewinding…',
+  fork: 'Fork',
+  forkHint: 'New projects whose machines continue from this snapshot',
+  forkCount: (name: string) => `Number of forks of ${name}`,
+  forking: 'Forking…',
+  forked: (names: string) => `New projects: ${names}`,
+  forkOf: (name: string) => `Fork of ${name}`,
+  memoryStatus: { saving: 'Memory is being saved…', failed: 'Memory was not saved' },
+  memoryOf: (size: string, pausedMs: number) => `With memory (${size} on disk), paused for ${pausedMs} ms`,
+  startsCold: (nodes: string) => `Starts anew: ${nodes}`,
   noSnapshots: 'No snapshots yet.',
   download: 'Download',
   downloadNamed: (name: string) => `Download ${name}`,
@@ -169,6 +183,11 @@ export const texts = {
     title: `Restore “${name}”?`,
     text: 'All changes since this snapshot are lost. Take another snapshot first to keep them.',
     yes: 'Restore',
+  }),
+  askRewind: (name: string) => ({
+    title: `Rewind to “${name}”?`,
+    text: 'All changes since then are lost, on disks and in memory. Freeze the project first to keep them.',
+    yes: 'Rewind',
   }),
   askDeleteSnapshot: (name: string) => ({
     title: `Delete snapshot “${name}”?`,
@@ -291,12 +310,14 @@ export const texts = {
   consoleElsewhere: (name: string, type: ConsoleType, address: string) =>
     `${name} has a ${type} console at ${address}. Open it with another program.`,
 
+  renameNode: (name: string) => `New name of ${name}`,
+  dragLink: 'Drag to another node to link them; with Shift, choose the port',
+
   find: {
     title: 'Find anything',
     placeholder: 'Find a node, link, template, project or command',
     results: 'Results',
     nothing: 'Nothing matches.',
-    short: 'Find…',
     node: 'Node',
     template: 'Template',
     project: 'Project',
@@ -349,6 +370,7 @@ export const texts = {
     bottom: 'Align bottom',
   },
   distribute: { across: 'Distribute horizontally', down: 'Distribute vertically' },
+  layout: { layered: 'Arrange in layers', ring: 'Arrange in a ring' },
   nudge: { left: 'Move left', right: 'Move right', up: 'Move up', down: 'Move down' },
   theme: { system: 'System colours', light: 'Light colours', dark: 'Dark colours' },
   groups: {
@@ -368,6 +390,8 @@ export const texts = {
     ['Zoom', 'Wheel, or pinch'],
     ['Scroll', 'Drag with the middle button, or with the space bar held'],
     ['Select several', 'Drag a box, or click with Shift'],
+    ['Link two nodes', 'Drag from the + below a node to another node; with Shift, choose the port'],
+    ['Rename a node', 'Double-click its name'],
     ['Open a console', 'Double-click a running node'],
     ['Find in a console', 'Ctrl Shift F'],
     ['Copy from a console', 'Select, Ctrl Shift C'],
@@ -549,6 +573,6 @@ export const texts = {
     apiVersion: 'API version',
     licence: 'Licence',
     licenceText: 'Patchbay is free software under the Apache License, version 2.0: use, study, share and change it.',
-    librariesText: 'The page contains Preact, xterm.js (MIT) and noVNC (MPL 2.0).',
+    librariesText: 'The page contains Preact, xterm.js, dagre (MIT) and noVNC (MPL 2.0).',
   },
 } as const;

@@ -10,25 +10,9 @@ import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { buildPage } from '../../scripts/build-page.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const home = '/usr/lib/patchbay';
-/** What runs, and what its users read. Tests stay out. */
-const parts = [
-  'src',
-  'demo',
-  'docs',
-  '.cache/page',
-  'package.json',
-  'package-lock.json',
-  '.npmrc',
-  'LICENSE',
-  'README.md',
-  'CHANGELOG.md',
-  'SECURITY.md',
-];
-
 const { values } = parseArgs({
   options: { out: { type: 'string', default: path.join(root, 'dist') }, compression: { type: 'string', default: 'zstd' } },
 });
@@ -53,11 +37,15 @@ async function build(out, compression) {
   }
 }
 
+/** What `npm pack` packs, with its dependencies as the lock file says. */
 async function copyProgram(folder) {
-  await buildPage();
-  const isWanted = (file) => !/\.test\.(ts|mjs)$/.test(file);
-  for (const part of parts)
-    await cp(path.join(root, part), path.join(folder, part), { recursive: true, filter: isWanted, mode: 0 });
+  await mkdir(folder, { recursive: true });
+  const packed = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], { cwd: root });
+  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('[')));
+  const archive = path.join(folder, filename);
+  await run('tar', ['-xzf', archive, '--strip-components=1', '-C', folder]);
+  await rm(archive);
+  for (const file of ['package-lock.json', '.npmrc']) await cp(path.join(root, file), path.join(folder, file));
   await run('npm', ['ci', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder });
   // Files keep the mode of the checkout; what the umask of its owner took away is needed by the server's user.
   await run('chmod', ['-R', 'u=rwX,go=rX', folder]);

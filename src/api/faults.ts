@@ -77,6 +77,8 @@ const table = {
   snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
   snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
 
+  freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
+
   // Nodes
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
   node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be created on this compute: {reason}' },
@@ -84,6 +86,7 @@ const table = {
   node_name_exhausted: { status: 409, says: 'No free name is left for "{name}"' },
   node_name_format: { status: 409, says: 'The name format "{format}" is not valid: {reason}' },
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
+  memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} cannot be copied' },
@@ -186,6 +189,9 @@ const table = {
   // History
   nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
   undo_conflict: { status: 409, says: 'The step cannot be reverted: {reason}. Nothing was changed' },
+
+  // Labs
+  lab_invalid: { status: 400, says: 'The lab file cannot be used: {reason}' },
 
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },

@@ -1,4 +1,6 @@
 /** All commands of the command line but those of the server itself. */
+
+import { fieldTables } from '../lab/field-tables.ts';
 import { type CliCommand, CliUsageError } from './command.ts';
 import { completionScript, shells } from './completion.ts';
 import { applyCommands } from './lab/apply-commands.ts';
@@ -28,12 +30,26 @@ const completionCommand: CliCommand = {
   },
 };
 
+const fieldsCommand: CliCommand = {
+  name: 'lab fields',
+  args: '',
+  isLocal: true,
+  summary: 'Print the fields of lab files as Markdown',
+  options: {},
+  examples: [{ line: 'patchbay lab fields', does: 'The tables of docs/lab-file.md' }],
+  run: async () => {
+    process.stdout.write(`${fieldTables()}\n`);
+    return 0;
+  },
+};
+
 export const cliCommands: readonly CliCommand[] = [
   ...applyCommands,
   ...runCommands,
   ...consoleCommands,
   runCommand,
   testCommand,
+  fieldsCommand,
   completionCommand,
 ];
 

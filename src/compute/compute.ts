@@ -36,6 +36,7 @@ import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
 import { computeMetrics } from './nodes/metrics.ts';
 import type { ComputeNode } from './nodes/node.ts';
 import { removeHalfCopies } from './projects/copy.ts';
+import { ProjectFreezes } from './projects/freeze.ts';
 import { ComputeProjects } from './projects/projects.ts';
 import { computeRoutes } from './routes/routes.ts';
 import { type LoadedNode, type RunRecord, Store } from './store.ts';
@@ -65,6 +66,7 @@ export class HostCompute {
   readonly host: Host;
   readonly #context: Context;
   readonly #projects: ComputeProjects;
+  readonly #freezes: ProjectFreezes;
   readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
 
@@ -83,7 +85,8 @@ export class HostCompute {
     this.host = host;
     this.#projects = new ComputeProjects(context);
     const figures = new HostFigures(context.settings.Server.projects_path);
-    this.#routes = computeRoutes({ context, projects: this.#projects, events, host, figures, ...rest });
+    this.#freezes = new ProjectFreezes(context, this.#projects);
+    this.#routes = computeRoutes({ context, projects: this.#projects, freezes: this.#freezes, events, host, figures, ...rest });
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
@@ -160,6 +163,7 @@ export class HostCompute {
   /** Ends the compute; with `stopNodes` also every emulator. The fabric keeps running while there is a link or a machine. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
+    await this.#freezes.close();
     const nodes = this.#projects.allNodes();
     // What is always running is there for machines: without a link or one of them it ends with the server.
     const isMachine = (node: ComputeNode) => node.emulator !== undefined && !node.driver.kind.alwaysRunning;
@@ -256,7 +260,9 @@ class Opening {
   }
 
   async #removeOldSockets(nodes: readonly ComputeNode[]): Promise<void> {
-    const folder = join(this.#context.settings.runtimeDirectory, 'n');
+    const { runtimeDirectory } = this.#context.settings;
+    await rm(join(runtimeDirectory, 'm'), { recursive: true, force: true });
+    const folder = join(runtimeDirectory, 'n');
     const used = new Set(nodes.filter((node) => node.emulator).map((node) => node.view().runtimeDirectory));
     for (const name of await readdir(folder).catch(() => [])) {
       if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });

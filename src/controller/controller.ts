@@ -17,8 +17,10 @@ import type { Capabilities } from '../schema/compute.ts';
 import { consoleHostOf, consolesAreRestricted } from '../schema/console-access.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
+import type { SnapshotFork } from '../schema/snapshot.ts';
 import type { Static } from '../schema/type.ts';
 import { type ExportWanted, exportProject } from './archive/export.ts';
+import { forkSnapshot } from './archive/fork.ts';
 import { type ImportOptions, type ImportWanted, importProject } from './archive/import.ts';
 import { Snapshots } from './archive/snapshots.ts';
 import { Appliances } from './catalog/appliances.ts';
@@ -242,6 +244,32 @@ export class Controller {
       freeName: (base) => projects.freeName(base),
     });
     return projects.register(project, place);
+  }
+
+  /** New projects from a snapshot, opened. */
+  async fork(projectId: string, snapshotId: string, wanted: SnapshotFork): Promise<KnownProject[]> {
+    const { settings, version, computes, projects, snapshots } = this;
+    const project = projects.get(projectId);
+    const snapshot = await snapshots.find(project, snapshotId);
+    return project.whileThere(async () => {
+      const memory = await snapshots.memories.find(project, snapshot.snapshot_id);
+      const options = { settings, version, computes, projects, staging: this.#parts.staging };
+      return forkSnapshot({ project, snapshot, memory }, wanted, options);
+    });
+  }
+
+  /** The same of a project as it is now. */
+  async forkNow(projectId: string, wanted: SnapshotFork): Promise<KnownProject[]> {
+    const project = this.projects.get(projectId);
+    const name = `fork ${new Date().toISOString().replaceAll(':', '-')}`;
+    const { snapshot_id } = await this.snapshots.create(project, { name, memory: true });
+    try {
+      return await this.fork(projectId, snapshot_id, wanted);
+    } finally {
+      await this.snapshots.delete(project, snapshot_id).catch((error: unknown) => {
+        this.log.warn({ err: error }, `the snapshot "${name}" of ${project.name} could not be deleted`);
+      });
+    }
   }
 
   export(projectId: string, wanted: ExportWanted): Promise<Stream> {

@@ -61,6 +61,17 @@ export interface Ending {
   readonly reason: string;
 }
 
+/** Saves the memory of a machine in steps: it has to be paused during one of them only. */
+export interface MemorySaver {
+  readonly ramBytes: number;
+  /** Takes the memory of the paused machine, which may resume when this resolves. */
+  transfer(): Promise<void>;
+  /** Completes what is saved, while the machine runs. */
+  finish(): Promise<void>;
+  /** Ends the processes that are left of it, at any time. Never rejects. */
+  dispose(): Promise<void>;
+}
+
 /** A running emulator. */
 export interface Emulator {
   /** What `adopt` needs to find it again after the server died: JSON, kept by the compute from before `start` returns. */
@@ -92,6 +103,11 @@ export interface Emulator {
   console(): ConsoleSource | ScreenSource | undefined;
   /** A second console, and the port at which clients look for it. */
   auxiliary?(): { readonly source: ConsoleSource; readonly port: number } | undefined;
+  /**
+   * Prepares to save its memory in a folder, which it makes. Only kinds that can. A failure leaves no process.
+   * @returns the reason, for people, where this machine's memory cannot be saved
+   */
+  saveMemory?(folder: string): Promise<MemorySaver | string>;
   /** Properties changed while running: what can take effect at once does. */
   changed(properties: Properties): Promise<void>;
   /** Lets go without stopping it: the server ends, the emulator keeps running. */
@@ -143,7 +159,10 @@ export interface Driver {
   update(current: Properties, changes: Properties, node: NodePlace): Promise<Properties>;
   /** Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. */
   present(properties: Properties, nodeId?: string): Record<string, unknown>;
+  /** From saved memory (`savedMemoryName`) where the node's folder holds some. */
   start(node: NodeView): Promise<Emulator>;
+  /** Checks saved memory before it is restored; `name` is the node's. Only kinds that save it. @throws memory_refused */
+  checkMemory?(folder: string, name: string): Promise<void>;
   /** Takes over what `record` describes; undefined when it no longer runs (then nothing of it is left running). */
   adopt(node: NodeView, record: Readonly<Record<string, unknown>>): Promise<Emulator | undefined>;
   /** The node got another name; files in its folder follow. */

@@ -33,7 +33,7 @@ const socketPath = textThat((value) => {
   const bytes = Buffer.byteLength(value);
   return bytes > 0 && bytes <= maxSocketPathBytes && !value.includes('\0');
 }, `must be a path of 1 to ${maxSocketPathBytes} bytes`);
-const interfaceName = textThat((value) => /^[A-Za-z0-9][\w.-]{0,14}$/.test(value), 'must be the name of an interface of Linux');
+const interfaceName = textThat((value) => /^[\w@+][\w.@+-]{0,14}$/.test(value), 'must be the name of an interface of Linux');
 const absolutePath = textThat((value) => isAbsolute(value) && !value.includes('\0'), 'must be an absolute path');
 
 /** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
@@ -133,6 +133,8 @@ const port = variants('type', {
      */
     hostEnd: optional(interfaceName),
   },
+  /** All frames of an interface of this host, also those for other stations; the host keeps its own. */
+  packet: { interface: interfaceName },
   /**
    * A port of a switch inside the fabric. The switch exists while one of its ports does; of two ports with one number the last one
    * applied is used.

@@ -26,8 +26,8 @@ export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of one request: its body has a limit of 1 MiB. */
-const mostInBulk = 1000;
+/** Of one request: its body has limits of 1 MiB and 50,000 values. */
+const mostInBulk = 500;
 const mostBulkBytes = 800_000;
 
 /** @returns the project as it is then. @throws the first error of a request */
@@ -59,7 +59,10 @@ class Run {
     const { nodes } = this.#plan;
     await this.#deleteLinks(this.#plan.links.filter(({ action }) => action === 'delete'));
     await this.#stop(nodes.filter(({ restart }) => restart));
-    await this.#deleteNodes(nodes.filter(({ action }) => action === 'delete' || action === 'replace'));
+    await this.#delete(
+      'nodes',
+      nodes.filter(({ action }) => action === 'delete' || action === 'replace'),
+    );
     await this.#updateNodes(nodes.filter(({ action }) => action === 'update'));
     const ids = await this.#createNodes(nodes.filter(({ create }) => create !== undefined));
     await this.#writeFiles(ids);
@@ -77,18 +80,24 @@ class Run {
   }
 
   #deleteLinks(steps: readonly LinkStep[]): Promise<void> {
-    return this.#each('delete links', steps, ({ id }) => this.#api.json('DELETE', `${this.#path}/links/${id}`));
+    return this.#delete('links', steps);
+  }
+
+  /** Locked ones are unlocked before. */
+  async #delete(
+    what: 'nodes' | 'links' | 'drawings',
+    steps: readonly { readonly id?: string; readonly locked?: boolean }[],
+  ): Promise<void> {
+    const locked = steps.filter(({ locked: is }) => is);
+    await this.#bounded(locked, ({ id }) => this.#api.json('PUT', `${this.#path}/${what}/${id}`, { locked: false }));
+    for (const part of parts(steps.map(({ id }) => id))) {
+      await this.#api.json('POST', `${this.#path}/bulk/delete`, { [what]: part });
+      this.#report(`delete ${what}`, part.length);
+    }
   }
 
   async #stop(steps: readonly NodeStep[]): Promise<void> {
     await this.#bounded(steps, ({ id }) => this.#api.json('POST', `${this.#path}/nodes/${id}/stop`, {}));
-  }
-
-  #deleteNodes(steps: readonly NodeStep[]): Promise<void> {
-    return this.#each('delete nodes', steps, async ({ id, locked }) => {
-      if (locked) await this.#api.json('PUT', `${this.#path}/nodes/${id}`, { locked: false });
-      await this.#api.json('DELETE', `${this.#path}/nodes/${id}`);
-    });
   }
 
   /** Moves alone take one request together. */
@@ -146,10 +155,7 @@ class Run {
   async #drawings(): Promise<void> {
     const { drawings } = this.#plan;
     const of = (wanted: string) => drawings.filter(({ action }) => action === wanted);
-    await this.#each('delete drawings', of('delete'), async ({ id, locked }) => {
-      if (locked) await this.#api.json('PUT', `${this.#path}/drawings/${id}`, { locked: false });
-      await this.#api.json('DELETE', `${this.#path}/drawings/${id}`);
-    });
+    await this.#delete('drawings', of('delete'));
     for (const part of parts(of('create'))) {
       await this.#bulk({ drawings: part.map(({ body }) => body ?? {}) });
       this.#report('create drawings', part.length);

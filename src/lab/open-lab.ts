@@ -4,7 +4,7 @@ import type { Lab } from './file/lab.ts';
 import type { LabPlan } from './plan/lab-plan.ts';
 import { planLab } from './plan/plan-lab.ts';
 import type { LabApi } from './state/lab-api.ts';
-import { findProject, getProject, readLabCatalog, readProject } from './state/lab-state.ts';
+import { findProject, getProject, type LabProjectState, readLabCatalog, readProject } from './state/lab-state.ts';
 
 export interface PlanOptions {
   /** Name or id of the project, in place of the name in the file: it must exist. */
@@ -13,14 +13,25 @@ export interface PlanOptions {
   readonly open?: boolean;
 }
 
+export interface PlannedLab {
+  readonly plan: LabPlan;
+  /** Undefined for a project that does not exist. */
+  readonly state: LabProjectState | undefined;
+}
+
 /** @throws LabError, and errors of requests */
-export async function planOn(api: LabApi, lab: Lab, { project: wanted, open = false }: PlanOptions = {}): Promise<LabPlan> {
+export async function planOn(api: LabApi, lab: Lab, options: PlanOptions = {}): Promise<LabPlan> {
+  return (await planWithState(api, lab, options)).plan;
+}
+
+export async function planWithState(api: LabApi, lab: Lab, { project: wanted, open = false }: PlanOptions): Promise<PlannedLab> {
   const [catalog, found] = await Promise.all([
     readLabCatalog(api, lab),
     wanted === undefined ? findProject(api, lab.name) : getProject(api, wanted),
   ]);
   const project = found && open ? await openProject(api, found) : found;
-  return planLab(lab, project && (await readProject(api, project, lab)), catalog);
+  const state = project && (await readProject(api, project, lab));
+  return { plan: planLab(lab, state, catalog), state };
 }
 
 export async function openProject(api: LabApi, project: Project): Promise<Project> {

@@ -1,7 +1,8 @@
 /** Projects and nodes as a compute shows them. Source: the GNS3 2.2 compute API. */
-import { named, nullable, oneOf, Uuid } from './common.ts';
+import { named, nullable, oneOf, strict, Uuid } from './common.ts';
 import { consoleTypes, NodeStatus } from './node.ts';
 import { Variables } from './project.ts';
+import { ColdNode } from './snapshot.ts';
 import { Type } from './type.ts';
 
 export const ComputeProject = Type.Object(
@@ -41,6 +42,17 @@ export const ComputeNodeDelete = Type.Object(
     ),
   },
   { title: 'ComputeNodeDelete' },
+);
+
+/** How a project was frozen. */
+export const ComputeFreeze = Type.Object(
+  {
+    paused_ms: Type.Integer({ description: 'How long the machines were paused, at most' }),
+    skew_ms: Type.Number({ description: 'Between the pause of the first machine and that of the last one' }),
+    memory: Type.Array(Type.Object({ node_id: Uuid, bytes: Type.Integer({ description: 'Size of its memory' }) }, strict)),
+    cold: Type.Array(ColdNode),
+  },
+  named('ComputeFreeze'),
 );
 
 export const UdpPort = Type.Object({ udp_port: Type.Integer() }, named('UdpPort'));

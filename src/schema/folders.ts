@@ -6,8 +6,11 @@ export const deletedNodesFolder = '.deleted-nodes';
 /** Folders that are being filled or removed begin so. */
 export const stagingPrefix = '.patchbay-';
 
+/** Memory of machines, by snapshot id. The leading dot keeps it out of copies and archives. */
+export const memoryFolder = '.memory';
+
 /** Directly in the project's folder. Copies of `project-files` and uploads grow under the last two names. */
-const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
+const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
 /** Project file, log, history, and what comes and goes beside them. */
 const projectFile = /\.gns3(?:\..*)?$/i;
 

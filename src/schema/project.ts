@@ -47,6 +47,10 @@ export type ProjectCreate = Static<typeof ProjectCreate>;
 export type ProjectUpdate = Static<typeof ProjectUpdate>;
 export type ProjectDuplicate = Static<typeof ProjectDuplicate>;
 
+/** Ours: what a fork is a fork of. The parent may be gone. */
+export const ForkedFrom = Type.Object({ project_id: Uuid, name: Type.String(), snapshot_id: Uuid }, named('ForkedFrom'));
+export type ForkedFrom = Readonly<Static<typeof ForkedFrom>>;
+
 export const Project = Type.Object(
   {
     auto_close: Type.Boolean(),
@@ -54,6 +58,7 @@ export const Project = Type.Object(
     auto_start: Type.Boolean(),
     drawing_grid_size: Type.Integer(),
     filename: nullable(Type.String()),
+    forked_from: Type.Optional(ForkedFrom),
     grid_size: Type.Integer(),
     name: nullable(Type.String()),
     path: nullable(Type.String()),

@@ -1,7 +1,24 @@
 /** A kept state of a project, as clients see it and as it stands in `snapshots/snapshots.conf`. Source: the GNS3 2.2 v2 API. */
-import { GivenName, strict, Text, Uuid } from './common.ts';
-
+import { GivenName, named, oneOf, strict, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
+
+/** A node whose memory is not kept. */
+export const ColdNode = Type.Object({ node_id: Uuid, name: Type.String(), reason: Type.String() }, named('ColdNode'));
+export type ColdNode = Static<typeof ColdNode>;
+
+/** Ours: the memory of machines that ran. */
+export const SnapshotMemory = Type.Object(
+  {
+    status: oneOf(['saving', 'ready', 'failed']),
+    bytes: Type.Integer({ description: 'On disk' }),
+    paused_ms: Type.Integer({ description: 'How long the machines were paused, at most' }),
+    skew_ms: Type.Number({ description: 'Between the pause of the first machine and that of the last one' }),
+    nodes: Type.Array(Uuid, { description: 'Continue where they were' }),
+    cold: Type.Array(ColdNode, { description: 'Are started anew' }),
+  },
+  named('SnapshotMemory'),
+);
+export type SnapshotMemory = Readonly<Static<typeof SnapshotMemory>>;
 
 export const Snapshot = Type.Object(
   {
@@ -11,6 +28,7 @@ export const Snapshot = Type.Object(
     name: Type.String(),
     project_id: Uuid,
     snapshot_id: Uuid,
+    memory: Type.Optional(SnapshotMemory),
   },
   strict,
 );
@@ -18,6 +36,7 @@ export const SnapshotCreate = Type.Object(
   {
     name: GivenName(),
     description: Type.Optional(Text({ description: 'Without it, or empty: one with name and time' })),
+    memory: Type.Optional(Type.Boolean({ description: 'Ours: with the memory of machines that run' })),
     archive: Type.Optional(
       Type.Boolean({
         description: "Ours: GNS3's archive, which a stock server can restore, or a folder; default: snapshot_archives",
@@ -26,5 +45,24 @@ export const SnapshotCreate = Type.Object(
   },
   strict,
 );
+export const SnapshotFork = Type.Object(
+  {
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'How many projects. Default 1' })),
+    name: Type.Optional(
+      GivenName({
+        description: 'Of the project; of several, the first free ones with a number. Default: one made from the name of the parent',
+      }),
+    ),
+    uplinks: Type.Optional(
+      Type.Boolean({ description: 'Keep links to NAT and cloud nodes; they are suspended otherwise. Default false' }),
+    ),
+  },
+  named('SnapshotFork'),
+);
+export type SnapshotFork = Static<typeof SnapshotFork>;
+/** GNS3's clients may send anything here. */
+export const SnapshotRestore = Type.Object({
+  memory: Type.Optional(Type.Boolean({ description: 'Ours: false leaves the nodes stopped. Default true' })),
+});
 export type Snapshot = Readonly<Static<typeof Snapshot>>;
 export type SnapshotCreate = Static<typeof SnapshotCreate>;

@@ -37,10 +37,10 @@ const rootArrows: Record<string, readonly string[]> = {
     'version.ts',
   ],
   'serve.ts': [
-    ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor'],
+    ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor', 'lab'],
     ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page', '../appliances'],
   ],
-  'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'demo-lab.ts', 'settings.ts', 'version.ts'],
+  'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'lab', 'demo-lab.ts', 'settings.ts', 'version.ts'],
   'demo-lab.ts': ['api', 'schema', '../demo/lab.ts'],
   'configuration-page.ts': ['command-line.ts', 'schema'],
   'describe-access.ts': ['schema'],

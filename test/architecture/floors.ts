@@ -45,9 +45,9 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['kind.ts'],
   ],
   'src/lab': [
-    ['checks'],
+    ['checks', 'lab-routes.ts'],
     ['open-lab.ts'],
-    ['apply.ts', 'export.ts'],
+    ['apply.ts', 'export.ts', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
     ['plan'],
     ['state', 'layout.ts'],
     ['file'],

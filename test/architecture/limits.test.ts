@@ -14,7 +14,6 @@ const longFunctions = [
   'NodePanel',
   'PacketTable',
   'Palette',
-  'SnapshotsDialog',
   'TemplateEditor',
   'linkRoutes',
   'portRoutes',

@@ -71,6 +71,24 @@ describe('the demo lab', { skip: noGuest }, () => {
     await canvas(page).node('Broken').waitFor({ state: 'detached' });
   });
 
+  it('is frozen, forked and rewound while it runs', async () => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Actions for Demo lab' }).click();
+    await page.getByRole('menuitem', { name: 'Snapshots' }).click();
+    await page.getByLabel('Name of the snapshot').fill('warm');
+    await page.getByRole('button', { name: 'Freeze' }).click();
+    await page.getByText(/With memory \(.* on disk\), paused for \d+ ms/).waitFor({ timeout: bootLimitMs });
+    await page.getByRole('button', { name: 'Fork' }).click();
+    await page.getByText('New projects: Demo lab fork').waitFor({ timeout: bootLimitMs });
+    await page.getByRole('button', { name: 'Rewind' }).click();
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Rewind' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached', timeout: bootLimitMs });
+    await page.getByText('3 nodes, 3 running').first().waitFor({ timeout: bootLimitMs });
+    const fork = (await projects()).find(({ name }) => name === 'Demo lab fork');
+    await client.delete(`/v2/projects/${fork?.project_id}`);
+    await page.keyboard.press('Escape');
+  });
+
   it('is stopped, saved as a snapshot, exported, and imported again', async () => {
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Stop all' }).first().click();

@@ -47,6 +47,26 @@ async function stepsOf(act: () => Promise<void>, isDone: () => Promise<boolean>)
 }
 
 describe('a gesture on several items', () => {
+  it('is one step when a layout arranges them, and undo restores their places', async () => {
+    for (const key of ['Alt+Shift+L', 'Alt+Shift+R']) {
+      const before = await placesOf();
+      await page.keyboard.press('Control+A');
+      const isMoved = async () => {
+        const after = await placesOf();
+        return [...before].some(([id, { x, y }]) => after.get(id)?.x !== x || after.get(id)?.y !== y);
+      };
+      assert.equal(await stepsOf(() => page.keyboard.press(key), isMoved), 1);
+      const places = [...(await placesOf()).values()];
+      assert.equal(new Set(places.map(({ x, y }) => `${x} ${y}`)).size, count);
+      await client.post(`${project.path}/undo`, {}, 200);
+      assert.deepEqual(await placesOf(), before);
+      // The page shows them where they were.
+      const [first] = before.values();
+      await page.locator(`.node[transform="translate(${first?.x} ${first?.y})"]`).waitFor({ state: 'attached' });
+    }
+    await page.keyboard.press('Escape');
+  });
+
   it('is one step when they are dragged', async () => {
     const from = await placeOf(23);
     await page.keyboard.press('Control+A');

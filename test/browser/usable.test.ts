@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Drawing } from '../../src/schema/drawing.ts';
+import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import { openTab } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -98,6 +99,7 @@ describe('many consoles', () => {
 describe('the command menu', () => {
   const menu = page.getByRole('dialog', { name: 'Find anything' });
   const find = async (text: string) => {
+    await menu.waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
     await menu.waitFor();
     await page.keyboard.type(text);
@@ -112,8 +114,10 @@ describe('the command menu', () => {
     await page.locator('svg.canvas:focus').waitFor();
     await find('project settings');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: /settings/i }).waitFor();
+    const settings = page.getByRole('dialog', { name: /settings/i });
+    await settings.waitFor();
     await page.keyboard.press('Escape');
+    await settings.waitFor({ state: 'detached' });
     await find('add ethernet hub');
     await page.keyboard.press('Enter');
     await waitFor(
@@ -135,6 +139,63 @@ describe('the command menu', () => {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
     await canvas(page).node('A19').waitFor();
+  });
+});
+
+describe('a node under the pointer', () => {
+  const links = () => client.get<Link[]>(`${project.path}/links`);
+  const middleOf = async (name: string) => {
+    const box = (await canvas(page).node(name).locator('image').boundingBox()) ?? assert.fail(`${name} is not drawn`);
+    return [box.x + box.width / 2, box.y + box.height / 2] as const;
+  };
+  /** Drags from the handle of one node to another node. */
+  const dragLink = async (from: string, to: string) => {
+    await page.mouse.move(...(await middleOf(from)));
+    await page.locator('.wire-handle').hover({ force: true });
+    await page.mouse.down();
+    await page.mouse.move(...(await middleOf(to)), { steps: 5 });
+    await page.mouse.up();
+  };
+  const portsOf = async (name: string) => {
+    const nodes = await client.get<Node[]>(`${project.path}/nodes`);
+    const hub = nodes.find(({ node_type }) => node_type === 'ethernet_hub')?.node_id;
+    const pc = nodes.find((node) => node.name === name)?.node_id;
+    const link = (await links()).find((one) => one.nodes.some(({ node_id }) => node_id === pc));
+    return link?.nodes.find(({ node_id }) => node_id === hub)?.port_number;
+  };
+
+  it('is linked by a drag: the first free ports, or with Shift a chosen one', async () => {
+    await page.locator('svg.canvas').focus();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('f');
+    await dragLink('A5', 'Hub1');
+    await waitFor(async () => (await portsOf('A5')) === 0, { what: 'the link of A5' });
+    await page.locator('.link').waitFor({ state: 'attached' });
+    await page.keyboard.down('Shift');
+    await dragLink('A6', 'Hub1');
+    await page.keyboard.up('Shift');
+    await page.getByRole('menuitem', { name: 'Ethernet3' }).click();
+    await waitFor(async () => (await portsOf('A6')) === 3, { what: 'the link of A6' });
+    await page.keyboard.press('Escape');
+    await dragLink('A5', 'A7');
+    await page.getByText('A5 has no free port').waitFor();
+    assert.equal((await links()).length, 2);
+  });
+
+  it('is renamed by a double click on its name, or F2', async () => {
+    await canvas(page).node('A7').locator('text').dblclick();
+    const field = page.getByRole('textbox', { name: 'New name of A7' });
+    await field.fill('R7');
+    await page.keyboard.press('Enter');
+    await canvas(page).node('R7').waitFor();
+    await page.keyboard.press('F2');
+    await page.getByRole('textbox', { name: 'New name of R7' }).fill('Lost');
+    await page.keyboard.press('Escape');
+    await page.locator('svg.canvas:focus').waitFor();
+    assert.equal(
+      (await client.get<Node[]>(`${project.path}/nodes`)).some(({ name }) => name === 'Lost'),
+      false,
+    );
   });
 });
 

@@ -23,8 +23,40 @@ const found = async (options: object): Promise<readonly string[]> => {
   );
 };
 
+/** Compressed, in bytes. */
+const budget = { all: 120_000, one: 100_000 };
+
+describe('the first load', () => {
+  it('is small', async () => {
+    const sizes = await page.evaluate<[string, number][]>(
+      "performance.getEntriesByType('resource').filter(({ name }) => name.includes('/assets/')).map(({ name, encodedBodySize }) => [name, encodedBodySize])",
+    );
+    assert.ok(sizes.length >= 2);
+    const total = sizes.reduce((sum, [, size]) => sum + size, 0);
+    assert.ok(total > 0 && total <= budget.all, `${total} bytes`);
+    for (const [name, size] of sizes) assert.ok(size <= budget.one, `${name}: ${size} bytes`);
+  });
+});
+
+describe('accessibility', () => {
+  for (const { name, show, leave } of views)
+    it(`has no finding in ${name}`, async () => {
+      await show(page);
+      const findings: string[] = [];
+      for (const theme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme: theme });
+        await picture(page, `view-${name}-${theme}`);
+        for (const finding of await found(checks[theme])) findings.push(`${theme}: ${finding}`);
+      }
+      await leave?.(page);
+      assert.deepEqual(findings, []);
+    });
+});
+
 describe('the find bar', () => {
   it('stays in its pane, beside another and in a narrow one', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(`${server.url}/projects/${project.id}`);
     await canvas(page).node('PC1').dblclick();
     await consoleText(page, /VPCS>/);
     await page.locator('.link .hit').first().click({ force: true });
@@ -45,21 +77,6 @@ describe('the find bar', () => {
     for (const name of ['PC1', 'Core – Hub'])
       await page.getByRole('button', { name: `Close the console of ${name}`, exact: true }).click();
   });
-});
-
-describe('accessibility', () => {
-  for (const { name, show, leave } of views)
-    it(`has no finding in ${name}`, async () => {
-      await show(page);
-      const findings: string[] = [];
-      for (const theme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme: theme });
-        await picture(page, `view-${name}-${theme}`);
-        for (const finding of await found(checks[theme])) findings.push(`${theme}: ${finding}`);
-      }
-      await leave?.(page);
-      assert.deepEqual(findings, []);
-    });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

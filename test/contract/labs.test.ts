@@ -1,6 +1,7 @@
 /** Labs as files: planned, applied, exported and changed on a real server; a second plan is empty, an export applies to the same thing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Compile } from 'typebox/compile';
 import { ServerClient } from '../../src/cli/server-client.ts';
 import { applyPlan } from '../../src/lab/apply.ts';
 import { exportFrom } from '../../src/lab/export.ts';
@@ -14,6 +15,8 @@ import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
+import type { TSchema } from '../../src/schema/type.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { freshName, withServer } from '../support/with-server.ts';
 
 const { client, server } = await withServer();
@@ -276,3 +279,65 @@ drawings:
     assert.ok(requests <= 12, `${requests} requests`);
   });
 });
+
+describe('labs over HTTP', () => {
+  const text = 'nodes:\n  PC[1-2]: {kind: vpcs, config: {file: pc.cfg, vars: true}}\nlinks:\n  - [PC1, PC2]\n';
+
+  it('are planned with a picture, applied with progress, and undone as one step', async () => {
+    const name = freshName('http');
+    const body = { lab: `name: ${name}\n${text}`, files: { 'pc.cfg': `ip \${net}.1\n` }, vars: { net: '10.0.0' } };
+    const planned = await client.post<{ project_id: null; steps: unknown[]; picture: { nodes: unknown[]; links: unknown[] } }>(
+      '/v2/labs/plan',
+      body,
+      200,
+    );
+    assert.deepEqual([planned.project_id, planned.steps.length], [null, 4]);
+    assert.deepEqual(planned.picture, {
+      nodes: [
+        { name: 'PC1', x: 0, y: -150, action: 'create' },
+        { name: 'PC2', x: 0, y: 150, action: 'create' },
+      ],
+      links: [{ ends: ['PC1', 'PC2'], action: 'create' }],
+    });
+    const lines = await applySent(body);
+    assert.deepEqual(Object.keys(lines[0] ?? {}), ['steps']);
+    const { project_id = '' } = lines.at(-1) as { project_id?: string };
+    assert.deepEqual(lines.slice(1, -1).at(-1), { step: 'create links', done: 3, total: 3 });
+    const [node] = await client.get<Node[]>(`/v2/projects/${project_id}/nodes`);
+    assert.equal(await api.text(`/v2/projects/${project_id}/nodes/${node?.node_id}/files/startup.vpc`), 'ip 10.0.0.1\n');
+    const again = await client.post<{ steps: unknown[] }>('/v2/labs/plan', body, 200);
+    assert.deepEqual(again.steps, []);
+    await client.post(`/v2/projects/${project_id}/undo`, {}, 200);
+    assert.deepEqual(await client.get(`/v2/projects/${project_id}/nodes`), []);
+  });
+
+  it('read no file of the server, and answer 400 with the place of an error, also for hostile ones', async () => {
+    const refused = async (lab: unknown, says: RegExp, verb = 'plan') => {
+      expectFault(await client.send(`POST /v2/labs/${verb}`, { body: { lab, file: 'my.yaml' } }), 400, says);
+    };
+    await refused('include: [/etc/passwd]', /my.yaml:1:11: \/etc\/passwd is outside of the folder/);
+    await refused('nodes: {A: {kind: vpcs, config: {file: x.cfg}}}', /x.cfg was not sent/);
+    await refused({ nodes: { A: { kind: 'vpcs', bogus: 1 } } }, /no field "bogus"/);
+    await refused('nodes: {A: {template: none}}', /my.yaml:1:9: this server has no template "none"/, 'apply');
+    await refused('['.repeat(10_000), /nested too deep/, 'apply');
+    await refused(7, /lab/);
+  });
+
+  it('have a schema that editors complete lab files with, properties of kinds included', async () => {
+    const schema = await client.get<Record<string, unknown>>('/lab.schema.json');
+    const validator = Compile(schema as TSchema);
+    const check = (lab: object) => validator.Check(lab);
+    assert.ok(check({ nodes: { VM: { kind: 'qemu', properties: { ram: 64 } } }, links: [['a', 'b']] }));
+    assert.ok(!check({ nodes: { VM: { kind: 'qemu', properties: { rum: 64 } } } }));
+    assert.ok(!check({ nodes: { VM: { kind: 'qemu', memori: 64 } } }));
+  });
+});
+
+async function applySent(body: object): Promise<Record<string, unknown>[]> {
+  const reply = expectStatus(await client.send('POST /v2/labs/apply', { body }), 200);
+  return reply
+    .text()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
 import { configurationPage } from '../../src/configuration-page.ts';
+import { fieldTables } from '../../src/lab/field-tables.ts';
 import { filterTypes } from '../../src/schema/filter-table.ts';
 import { filesBelow, sourceFiles } from '../architecture/sources.ts';
 
@@ -45,6 +46,12 @@ describe('documents', () => {
       configurationPage(),
       'run: npm start -- configuration > docs/configuration.md',
     );
+  });
+
+  it('list the fields of lab files', async () => {
+    const text = await read('docs/lab-file.md');
+    const tables = /<!-- fields -->\n\n(.*?)\n\n<!-- \/fields -->/s.exec(text)?.[1];
+    assert.equal(tables, fieldTables(), 'put the output of `npm start -- lab fields` between the marks');
   });
 
   it('name only npm scripts that exist', async () => {

@@ -52,6 +52,10 @@ export class ContainerEnd {
     }
   }
 
+  get pid(): number {
+    return this.#process.pid as number;
+  }
+
   get port(): PortSpec {
     return { type: 'tap', name: this.names.tap, hostEnd: this.names.hostEnd };
   }

@@ -1,5 +1,7 @@
 /** Align, lock, and layers. */
 import { around, type Box } from '../geometry/geometry.ts';
+import { arrangeNodes } from '../scene/layout/arrange-nodes.ts';
+import type { LayoutName } from '../scene/layout/layouts.ts';
 import { moveItems } from '../scene/move-items.ts';
 import type { Item } from '../state/project.ts';
 import { type ItemFields, putItems } from '../state/put-items.ts';
@@ -68,6 +70,16 @@ const distribute = (name: keyof typeof texts.distribute, key: string): Action =>
   },
 });
 
+const automatic = (name: LayoutName, key: string): Action => ({
+  id: `layout-${name}`,
+  label: texts.layout[name],
+  group: 'arrange',
+  keys: [key],
+  places: ['canvas'],
+  enabled: ({ project }) => (project?.nodes.ids.value.length ?? 0) > 1,
+  run: ({ project }) => project && arrangeNodes(project, name),
+});
+
 const lock: Action = {
   id: 'lock',
   label: texts.actions.lock,
@@ -108,6 +120,8 @@ export const arrangeActions: readonly Action[] = [
   align('bottom', 'Alt+ArrowDown'),
   distribute('across', 'Alt+Shift+H'),
   distribute('down', 'Alt+Shift+V'),
+  automatic('layered', 'Alt+Shift+L'),
+  automatic('ring', 'Alt+Shift+R'),
   lock,
   layer('raise', ']', 1),
   layer('lower', '[', -1),

@@ -1,6 +1,6 @@
 /** The keyboard: maps a key to its command. */
 import type { App } from '../state/app.ts';
-import { type Action, runAction } from './action.ts';
+import { type Action, contextOf, runAction } from './action.ts';
 
 const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);
 
@@ -46,13 +46,19 @@ const isCharacter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
   key.length === 1 && key !== '?' && !ctrlKey && !metaKey && !altKey;
 
 export function listenToKeys(app: App, actions: readonly Action[]): void {
-  const byChord = new Map(actions.flatMap((action) => (action.keys ?? []).map((chord) => [chord, action] as const)));
+  const byChord = new Map<string, Action[]>();
+  for (const action of actions) for (const chord of action.keys ?? []) byChord.set(chord, [...(byChord.get(chord) ?? []), action]);
+  /** Of several commands with the same key, that which fits the selection. */
+  const actionOf = (chord: string): Action | undefined => {
+    const [first, ...others] = byChord.get(chord) ?? [];
+    return [first, ...others].find((action) => action?.enabled(contextOf(app))) ?? first;
+  };
   // Handled before a console receives them.
   addEventListener(
     'keydown',
     (event) => {
       const chord = chordOf(event);
-      const action = byChord.get(chord);
+      const action = actionOf(chord);
       if (
         !action?.everywhere ||
         app.dialogs.isAny ||
@@ -70,7 +76,7 @@ export function listenToKeys(app: App, actions: readonly Action[]): void {
     // Enter and the space bar press the focused button.
     const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null;
     if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
-    const action = byChord.get(chordOf(event));
+    const action = actionOf(chordOf(event));
     if (!action || action.byBrowser || (!app.letterKeys.peek() && isCharacter(event))) return;
     event.preventDefault();
     runAction(action, app);

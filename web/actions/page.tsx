@@ -1,9 +1,9 @@
 /** Commands of the page itself. */
 
-import { CommandMenu } from '../find/command-menu.tsx';
 import type { Theme } from '../state/theme.ts';
 import { texts } from '../texts.ts';
 import type { Action } from './action.ts';
+import { CommandMenu } from './find/command-menu.tsx';
 import { KeysPage } from './keys-page.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];

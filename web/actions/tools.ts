@@ -46,6 +46,22 @@ const draw = (shape: DrawingShape, icon: IconName, key: string): Action => ({
   },
 });
 
+const rename: Action = {
+  id: 'rename',
+  label: texts.rename,
+  group: 'edit',
+  icon: 'edit',
+  keys: ['F2'],
+  places: ['node'],
+  enabled: ({ project }) => {
+    const [node, ...others] = project?.selection.nodes.value ?? [];
+    return node !== undefined && others.length === 0 && !node.locked;
+  },
+  run: ({ app, project }) => {
+    app.tools.renaming.value = project?.selection.nodes.peek()[0]?.node_id;
+  },
+};
+
 const editText: Action = {
   id: 'edit-text',
   label: texts.editText,
@@ -69,4 +85,5 @@ export const toolActions: readonly Action[] = [
   draw('ellipse', 'ellipse', 'O'),
   draw('line', 'line', 'I'),
   editText,
+  rename,
 ];

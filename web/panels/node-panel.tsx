@@ -3,6 +3,7 @@ import type { Node, NodeUpdate } from '../../src/schema/node.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { actionsAt } from '../actions/actions.ts';
 import { impossibleFor } from '../actions/power.ts';
+import { renameNode } from '../scene/rename-node.ts';
 import { portsOf } from '../scene/wiring.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -20,12 +21,6 @@ export function NodePanel({ node }: { readonly node: Node }) {
   const isAlways = app.server.kinds.value.get(node_type)?.always_running === true;
   const impossible = impossibleFor(app, node);
   const change = (update: NodeUpdate) => app.toasts.attempt(() => app.api.put(`${project.path}/nodes/${node_id}`, update));
-  /** GNS3 removes characters from names that are host names. */
-  const rename = (wanted: string) =>
-    app.toasts.attempt(async () => {
-      const { name: given } = await app.api.put<Node>(`${project.path}/nodes/${node_id}`, { name: wanted });
-      if (given !== wanted) app.toasts.show('info', texts.renamed(wanted, given));
-    });
   return (
     <>
       <header class="panel-head">
@@ -50,7 +45,7 @@ export function NodePanel({ node }: { readonly node: Node }) {
       <TextField
         label={texts.name}
         value={name}
-        onChange={(value) => value.trim() !== '' && value !== name && rename(value.trim())}
+        onChange={(value) => value.trim() !== '' && value !== name && renameNode(app, project, node_id, value.trim())}
       />
       <details open>
         <summary>{texts.ports}</summary>

@@ -16,6 +16,7 @@ export function OverviewPanel() {
       <header class="panel-head">
         <h2>{project.value?.name ?? ''}</h2>
       </header>
+      {project.value?.forked_from && <p class="state">{texts.forkOf(project.value.forked_from.name)}</p>}
       <p class="state">{texts.counts(all.length, running, links.ids.value.length)}</p>
       <div class="button-grid">
         {['start-all', 'stop-all', 'project-settings', 'project-snapshots', 'project-captures'].map((id) => (

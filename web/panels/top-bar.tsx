@@ -11,14 +11,9 @@ import { Icon } from '../ui/icon.tsx';
 function FindButton() {
   const app = useApp();
   return (
-    <button
-      type="button"
-      class="button find-button"
-      aria-label={texts.find.title}
-      onClick={() => runAction(getAction('find'), app)}
-    >
+    <button type="button" class="button find-button" onClick={() => runAction(getAction('find'), app)}>
       <Icon name="search" />
-      <span>{texts.find.short}</span>
+      <span>{texts.find.title}</span>
       <kbd>{shownChord('Mod+K')}</kbd>
     </button>
   );

@@ -8,6 +8,7 @@ import type { LabelPart } from '../state/selection.ts';
 import { openDefault } from './activate.ts';
 import { dragHandle } from './drag-handle.ts';
 import { type Drag, DragItems } from './drag-items.ts';
+import { dragWire } from './drag-wire.ts';
 import { drawShape } from './draw-shape.ts';
 import { dropTemplate } from './drop.ts';
 import { dragLabel } from './labels.ts';
@@ -23,6 +24,8 @@ interface Press {
   readonly id: string | undefined;
   readonly label: LabelPart | undefined;
   readonly handle: Handle | undefined;
+  /** On the handle of a node from which a link is dragged. */
+  readonly isWire: boolean;
   moved: boolean;
   drag: Drag | undefined;
 }
@@ -37,7 +40,7 @@ export class Gestures {
   #press: Press | undefined;
   #spaceDown = false;
   /** The item clicked last: on a double click the browser reports the canvas, which has captured the pointer. */
-  #clicked: string | undefined;
+  #clicked: { readonly id: string | undefined; readonly label: LabelPart | undefined } = { id: undefined, label: undefined };
 
   constructor(app: App, project: ProjectState, svg: SVGSVGElement) {
     this.#app = app;
@@ -49,6 +52,7 @@ export class Gestures {
     svg.addEventListener('pointerdown', (event) => this.#down(event), options);
     svg.addEventListener('pointermove', (event) => this.#move(event), options);
     svg.addEventListener('pointerup', (event) => this.#up(event), options);
+    svg.addEventListener('pointerleave', () => (app.hovered.value = undefined), options);
     svg.addEventListener('pointercancel', (event) => this.#cancel(event), options);
     svg.addEventListener('dblclick', () => this.#twice(), options);
     svg.addEventListener('contextmenu', (event) => this.#menu(event), options);
@@ -78,19 +82,21 @@ export class Gestures {
     }
     if (this.#pointers.size > 2) return;
     const id = idUnder(event.target);
-    this.#clicked = id;
+    this.#clicked = { id, label: labelUnder(event.target) };
     this.#press = {
       start: event,
       id,
       label: labelUnder(event.target),
       handle: handleUnder(event.target),
+      isWire: isWireHandle(event.target),
       moved: false,
       drag: undefined,
     };
     this.#svg.setPointerCapture(event.pointerId);
     const { name } = this.#app.tools.tool.peek();
     // A handle belongs to the selection, whichever modifier is held.
-    if (name === 'select' && event.button === 0 && !this.#spaceDown && !this.#press.handle) this.#select(event, id);
+    if (name === 'select' && event.button === 0 && !this.#spaceDown && !this.#press.handle && !this.#press.isWire)
+      this.#select(event, id);
   }
 
   /** Selects the pressed item. An item in the selection keeps the others selected, for a drag of all. */
@@ -105,6 +111,7 @@ export class Gestures {
   }
 
   #move(event: PointerEvent): void {
+    if (this.#pointers.size === 0) this.#hover(event);
     const before = this.#pointers.get(event.pointerId);
     if (this.#pointers.size === 2 && before) this.#pinch(before, event);
     if (before) this.#pointers.set(event.pointerId, event);
@@ -120,12 +127,19 @@ export class Gestures {
     press.drag?.move(event, before);
   }
 
-  #begin({ start, id, label, handle }: Press): Drag {
+  /** Fingers do not hover. */
+  #hover({ target, pointerType }: PointerEvent): void {
+    const node = (target as Element | null)?.closest<SVGElement>('.node, .wire-handle');
+    this.#app.hovered.value = pointerType === 'touch' ? undefined : node?.dataset.id;
+  }
+
+  #begin({ start, id, label, handle, isWire }: Press): Drag {
     const tool = this.#app.tools.tool.peek();
     const isPan =
       start.button === 1 || this.#spaceDown || (start.pointerType === 'touch' && id === undefined && tool.name !== 'draw');
     if (isPan) return this.#panning();
     if (tool.name === 'draw') return drawShape(this.#app, this.#project, tool.shape, start);
+    if (isWire && id !== undefined) return dragWire(this.#app, this.#project, id);
     const drawing = handle && id !== undefined ? this.#project.drawings.peek(id) : undefined;
     if (handle && drawing) return dragHandle(this.#app, this.#project, handle, { drawing, start });
     if (tool.name === 'select' && id !== undefined && label !== undefined)
@@ -145,7 +159,9 @@ export class Gestures {
     this.#app.tools.pressing.value = this.#pointers.size > 0;
   }
 
-  #click(event: PointerEvent, { id, label, handle }: Press): void {
+  #click(event: PointerEvent, { id, label, handle, isWire }: Press): void {
+    // A click on the handle of a node begins a link there, and offers its ports.
+    if (isWire) this.#app.tools.tool.value = { name: 'wire' };
     const tool = this.#app.tools.tool.peek();
     if (tool.name === 'wire') pickPort(this.#app, this.#project, { nodeId: id, x: event.clientX, y: event.clientY });
     else if (tool.name === 'draw') drawShape(this.#app, this.#project, tool.shape, event).end();
@@ -162,8 +178,8 @@ export class Gestures {
   }
 
   #twice(): void {
-    const id = this.#clicked;
-    if (id !== undefined && this.#app.tools.tool.peek().name === 'select') openDefault(this.#app, this.#project, id);
+    const { id, label } = this.#clicked;
+    if (id !== undefined && this.#app.tools.tool.peek().name === 'select') openDefault(this.#app, this.#project, id, label);
   }
 
   #menu(event: MouseEvent): void {
@@ -245,6 +261,8 @@ function labelUnder(target: EventTarget | null): LabelPart | undefined {
   const part = (target as Element | null)?.closest<SVGElement>('[data-label]')?.dataset.label;
   return part === undefined || part === 'name' ? part : part === '0' ? 0 : 1;
 }
+
+const isWireHandle = (target: EventTarget | null) => (target as Element | null)?.closest('[data-wire]') !== null;
 
 function handleUnder(target: EventTarget | null): Handle | undefined {
   return (target as Element | null)?.closest<SVGElement>('[data-handle]')?.dataset.handle as Handle | undefined;

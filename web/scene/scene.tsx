@@ -12,7 +12,9 @@ import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
 import { LinkView } from './link-view.tsx';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
+import { RenameEditor } from './rename-editor.tsx';
 import { TextEditor } from './text-editor.tsx';
+import { WireHandle } from './wire-handle.tsx';
 
 /** Each frame renders every moving dot; above this number of busy links the dots stand still. */
 const mostMoving = 60;
@@ -51,9 +53,11 @@ export function Scene() {
           <Layers project={project} />
           <Overlay />
           <Handles />
+          <WireHandle />
         </g>
       </svg>
       <TextEditor />
+      <RenameEditor />
     </div>
   );
 }

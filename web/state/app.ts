@@ -30,6 +30,8 @@ export class App {
   readonly consoles = new ConsoleDock();
   readonly clipboard = new Clipboard();
   readonly sketch = signal<Sketch>({});
+  /** The node under the pointer. */
+  readonly hovered = signal<string | undefined>(undefined);
   /** The open port menu: its node, and its position in the window. */
   readonly portMenu = signal<{ readonly nodeId: string; readonly x: number; readonly y: number } | undefined>(undefined);
   /** The open project. */

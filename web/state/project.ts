@@ -49,6 +49,8 @@ export class ProjectState {
   readonly pictures = new Pictures();
   readonly live: Live;
   /** The latest message of the server to all users of the project. */
+  /** Counts reports that the memory of a snapshot is complete, or is not to be. */
+  readonly snapshotChanges = signal(0);
   readonly message = signal<{ readonly level: string; readonly message: string } | undefined>(undefined);
   /** Links by node. */
   readonly linksOf: ReadonlySignal<ReadonlyMap<string, readonly Link[]>> = computed(() => {
@@ -202,6 +204,7 @@ export class ProjectState {
     else if (what === 'drawing') this.#onDrawingNotice(happened, event as Drawing);
     else if (action === 'project.updated') this.project.value = event as Project;
     else if (action === 'snapshot.restored') this.live.readAgain();
+    else if (action === 'snapshot.updated') this.snapshotChanges.value += 1;
     else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
   }
 

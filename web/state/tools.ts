@@ -16,6 +16,8 @@ export class Tools {
   readonly inspectorOpen = signal(matchMedia('(min-width: 900px)').matches);
   /** The drawing whose text is being edited on the canvas. */
   readonly editing = signal<string | undefined>(undefined);
+  /** The node whose name is being edited on the canvas. */
+  readonly renaming = signal<string | undefined>(undefined);
   /** A pointer is down on the canvas. */
   readonly pressing = signal(false);
   /** Menu at a point of the window. */
@@ -26,5 +28,6 @@ export class Tools {
     this.tool.value = select;
     this.menu.value = undefined;
     this.editing.value = undefined;
+    this.renaming.value = undefined;
   }
 }

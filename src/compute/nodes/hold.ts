@@ -3,8 +3,8 @@ import type { Emulator } from '../../emulators/driver.ts';
 import type { ComputeNode } from './node.ts';
 
 export interface Hold {
-  /** Pauses a running machine where its kind can do that. */
-  pause(): Promise<void>;
+  /** Pauses a running machine where its kind can do that. @returns whether it did */
+  pause(): Promise<boolean>;
   /** Resumes a paused machine, and the verbs that waited. */
   release(): Promise<void>;
 }
@@ -16,10 +16,11 @@ export function holdNode(node: ComputeNode): Promise<Hold> {
   let paused: Emulator | undefined;
   const hold: Hold = {
     async pause() {
-      if (node.status !== 'started' || !node.driver.kind.can.suspend) return;
+      if (node.status !== 'started' || !node.driver.kind.can.suspend) return false;
       const { emulator } = node;
       await emulator?.suspend();
       paused = emulator;
+      return emulator !== undefined;
     },
     release() {
       released.resolve();

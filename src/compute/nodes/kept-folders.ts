@@ -4,6 +4,7 @@
  */
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { sizeOnDisk } from '../../lib/folder-size.ts';
 import { deletedNodesFolder } from '../../schema/folders.ts';
 
 const mostFolders = 50;
@@ -61,12 +62,4 @@ async function removeOldest(kept: string): Promise<void> {
     bytes += await sizeOnDisk(path);
     if (index >= mostFolders || bytes > mostBytes) await rm(path, { recursive: true, force: true });
   }
-}
-
-async function sizeOnDisk(folder: string): Promise<number> {
-  let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).blocks * 512;
-  }
-  return bytes;
 }

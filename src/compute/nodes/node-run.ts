@@ -48,7 +48,7 @@ export class NodeRun {
       if (!owner.driver.kind.inFabric) await prepareFolders(view);
       run = new NodeRun(owner, view, await owner.driver.start(view));
       run.#warnOfPorts(await owner.openPorts(run.emulator));
-      await together([run.note({ status: 'started', stale: false }), run.openConsole(), run.linksUp()]);
+      await together([run.note({ status: run.emulator.state, stale: false }), run.openConsole(), run.linksUp()]);
       run.#requireAlive();
       return run;
     } catch (error) {

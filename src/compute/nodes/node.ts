@@ -7,9 +7,11 @@
  * not `stopped`. What is always running is started when it is made; clients' `stop` does nothing, `start` tries failed ports again.
  */
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Driver, Emulator, Ending, NodeView, Properties } from '../../emulators/driver.ts';
+import { savedMemoryName } from '../../emulators/facts/saved-memory.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Nio } from '../../schema/nio.ts';
 import type { NodeStatus } from '../../schema/node.ts';
@@ -100,9 +102,13 @@ export class ComputeNode {
     if (this.driver.kind.alwaysRunning) await this.start();
   }
 
-  /** What is always running stays so. */
+  /** What is always running stays so. A stopped node loses the memory that was saved for its next start. */
   stop(options?: { now?: boolean }): Promise<void> {
-    return this.exclusively(() => (this.driver.kind.alwaysRunning ? undefined : this.#stop(options)));
+    return this.exclusively(async () => {
+      if (this.driver.kind.alwaysRunning) return;
+      if (!this.#run && this.driver.checkMemory) await rm(join(this.directory, savedMemoryName), { recursive: true, force: true });
+      await this.#stop(options);
+    });
   }
 
   /** The compute ends, and its emulators with it. */
@@ -239,7 +245,8 @@ export class ComputeNode {
     this.#stale = false;
     this.#state.commandLine = run.emulator.commandLine;
     if (this.project.replicatesLinkState) await this.#nios.showCarriers();
-    this.#state.setStatus('started');
+    // From saved memory of a paused machine it starts paused.
+    this.#state.setStatus(run.emulator.state);
   }
 
   #take(run: NodeRun): void {

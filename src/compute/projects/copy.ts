@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
+import { savedMemoryName } from '../../emulators/facts/saved-memory.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { spawnChild } from '../../process/child.ts';
@@ -35,15 +36,16 @@ export interface ProjectCopy {
  * @throws project_not_found, project_path_taken, path_forbidden, project_copy_failed
  */
 export async function copyProject(
-  context: Context,
-  projects: ComputeProjects,
+  { context, projects }: { readonly context: Context; readonly projects: ComputeProjects },
   projectId: string,
   wanted: ProjectCopy,
-): Promise<void> {
+  work: PauseWork = noWork,
+): Promise<Pause> {
   const project = projects.get(projectId);
+  const copying = { context, project, wanted, work };
   if (wanted.destination_path === undefined) {
     const other = projects.get(wanted.destination_project_id);
-    return other.whileThere(() => copyTo(context, project, other.path, wanted));
+    return other.whileThere(() => copyTo(copying, other.path));
   }
   const destination = await placeFor(context.settings, wanted.destination_project_id, wanted.destination_path);
   if (!(await exists(destination)))
@@ -51,21 +53,48 @@ export async function copyProject(
       path: wanted.destination_path,
       reason: 'it is not there: make it before files are copied to it',
     });
-  return copyTo(context, project, destination, wanted);
+  return copyTo(copying, destination);
 }
 
-async function copyTo(context: Context, project: ComputeProject, destination: string, wanted: ProjectCopy): Promise<void> {
+/** What else is done with the nodes while they are held: before they are paused, and then. */
+export interface PauseWork {
+  prepare(nodes: readonly ComputeNode[]): Promise<void>;
+  whilePaused(): Promise<void>;
+}
+
+const noWork: PauseWork = { prepare: async () => {}, whilePaused: async () => {} };
+
+/** How long machines were paused, at most, and how far apart the first and the last one were paused. Milliseconds. */
+export interface Pause {
+  readonly pausedMs: number;
+  readonly skewMs: number;
+}
+
+interface ComputeCopying {
+  readonly context: Context;
+  readonly project: ComputeProject;
+  readonly wanted: ProjectCopy;
+  readonly work: PauseWork;
+}
+
+async function copyTo({ context, project, wanted, work }: ComputeCopying, destination: string): Promise<Pause> {
   const target = join(destination, 'project-files');
   if (destination === project.path || (await exists(target))) throw fault('project_path_taken', { path: destination });
   try {
-    await grow(context, target, async (folder) => {
-      await whileHeld([...project.nodes.values()], context, async () => {
+    return await grow(context, target, async (folder) => {
+      const copy = async () => {
         const source = join(project.path, 'project-files');
         const without = new Set(['tmp', ...(wanted.leave_out ?? [])]);
         const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
         if (names.length > 0) await copyTrees(context, source, names, folder);
+      };
+      const whilePaused = () => together([copy(), work.whilePaused()]);
+      const pause = await whileHeld([...project.nodes.values()], context, {
+        prepare: (nodes) => work.prepare(nodes),
+        whilePaused,
       });
       await renameNodes(context, folder, new Map(Object.entries(wanted.nodes).map(([from, to]) => [from.toLowerCase(), to])));
+      return pause;
     });
   } catch (error) {
     throw isFault(error)
@@ -82,14 +111,16 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
   };
   if (source === destination || source.driver.kind.inFabric) return;
   stopped();
-  const copying = whileHeld([source, destination], context, async () => {
+  const copy = async () => {
     stopped();
     await makeFolders(dirname(destination.directory));
     await grow(context, destination.directory, async (folder) => {
       if (await exists(source.directory)) await copyTrees(context, source.directory, ['.'], folder);
+      await rm(join(folder, savedMemoryName), { recursive: true, force: true });
     });
     await destination.driver.renamed?.(destination.directory, source.name, destination.name);
-  });
+  };
+  const copying = whileHeld([source, destination], context, { ...noWork, whilePaused: copy });
   await copying.catch((error) => {
     throw isFault(error)
       ? error
@@ -109,38 +140,56 @@ export async function removeHalfCopies(context: Context, folders: readonly strin
  * Holds all the nodes, pauses those that run, runs `fn`, and lets them go whatever happened. They are held in the order of their ids,
  * so that two copies never wait for each other, and paused only when all are held: none stands still while another one is waited for.
  */
-async function whileHeld(nodes: readonly ComputeNode[], context: Context, fn: () => Promise<void>): Promise<void> {
+async function whileHeld(nodes: readonly ComputeNode[], context: Context, work: PauseWork): Promise<Pause> {
   const holds: Hold[] = [];
+  const began: number[] = [];
+  let firstAt = performance.now();
   try {
     for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.push(await holdNode(node));
-    await Promise.all(holds.map((hold) => hold.pause()));
-    await fn();
+    await work.prepare(nodes);
+    firstAt = performance.now();
+    await together(holds.map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
+    await work.whilePaused();
   } finally {
     const released = await Promise.allSettled(holds.map((hold) => hold.release()));
     for (const result of released)
       if (result.status === 'rejected') context.log('error', `a node did not resume after a copy: ${result.reason}`);
   }
+  const [first = firstAt, last = first] = [began.at(0), began.at(-1)];
+  return { pausedMs: began.length > 0 ? performance.now() - firstAt : 0, skewMs: last - first };
+}
+
+/** Waits for all of them, also when one fails: what is still under way needs what the failure would take away. */
+async function together(parts: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(parts)) if (result.status === 'rejected') throw result.reason;
 }
 
 /**
  * Fills a folder beside the target and puts it in the target's place; what both are in is there. Disks of gigabytes are not synced: like anything else that
  * machines write, they reach the disk when the kernel sees fit; what this protects from is the death of the server.
  */
-async function grow(context: Context, target: string, fill: (folder: string) => Promise<void>): Promise<void> {
+async function grow<T>(context: Context, target: string, fill: (folder: string) => Promise<T>): Promise<T> {
   const growing = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}`);
   await context.store.beginCopy(growing);
   try {
     await mkdir(growing);
-    await fill(growing);
+    const filled = await fill(growing);
     await rm(target, { recursive: true, force: true });
     await rename(growing, target);
     await syncFolder(dirname(target));
+    return filled;
   } catch (error) {
     await rm(growing, { recursive: true, force: true }).catch(() => undefined);
     throw error;
   } finally {
     await context.store.endCopy(growing).catch((error) => context.log('error', `forgetting a copy: ${error}`));
   }
+}
+
+/** As `copyTrees`, into a folder that is made. */
+export async function copyFolder(context: Context, from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  await copyTrees(context, from, ['.'], to);
 }
 
 /** GNU coreutils: `--reflink=auto` shares blocks where it can, `--sparse=always` keeps holes; `-a` keeps links, modes and times. */
@@ -157,7 +206,11 @@ async function renameNodes(context: Context, folder: string, ids: ReadonlyMap<st
     for (const name of await readdir(parent).catch(() => [])) {
       const id = ids.get(name.toLowerCase());
       if (id === undefined) await rm(join(parent, name), { recursive: true, force: true });
-      else await rename(join(parent, name), join(parent, id));
+      else {
+        // Only the node itself continues from it: a copy starts anew.
+        await rm(join(parent, name, savedMemoryName), { recursive: true, force: true });
+        await rename(join(parent, name), join(parent, id));
+      }
     }
   }
 }

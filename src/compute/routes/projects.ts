@@ -1,9 +1,10 @@
 import { route } from '../../api/route.ts';
 import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
-import { ComputeProject, UdpPort } from '../../schema/compute-node.ts';
+import { ComputeFreeze, ComputeProject, UdpPort } from '../../schema/compute-node.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
 import { copyProject } from '../projects/copy.ts';
+import { stageMemory } from '../projects/stage-memory.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 /** The compute takes a controller's whole project and uses the name, the folder, the id, the variables and `replicate_link_state`. */
@@ -19,19 +20,29 @@ const Create = Type.Object(
   strict,
 );
 const Update = Type.Object({ ...ProjectUpdate.properties, name: Type.Optional(nullable(Name())) }, strict);
-const Copy = Type.Object(
+const copyFields = {
+  destination_project_id: Uuid,
+  destination_path: Type.Optional(
+    Name({ description: 'Existing folder of the copy, absolute. Without it: the folder of the project, which must be known' }),
+  ),
+  nodes: Type.Record(Type.String(), Uuid, { description: 'Id of each node to the id of its copy' }),
+  leave_out: Type.Optional(Type.Array(Name(), { description: 'Folders directly in project-files that are not copied' })),
+};
+const Copy = Type.Object(copyFields, strict);
+const FreezeRequest = Type.Object(
+  { ...copyFields, memory_path: Name({ description: 'Existing folder for the memory, absolute' }) },
+  strict,
+);
+const Destination = Type.Object({ path: Name(), nodes: copyFields.nodes }, strict);
+const StageMemory = Type.Object(
   {
-    destination_project_id: Uuid,
-    destination_path: Type.Optional(
-      Name({ description: 'Existing folder of the copy, absolute. Without it: the folder of the project, which must be known' }),
-    ),
-    nodes: Type.Record(Type.String(), Uuid, { description: 'Id of each node to the id of its copy' }),
-    leave_out: Type.Optional(Type.Array(Name(), { description: 'Folders directly in project-files that are not copied' })),
+    source_path: Name({ description: 'Folder of the saved memory, absolute' }),
+    destinations: Type.Array(Destination, { maxItems: 50, description: 'Existing folders of projects, absolute, and their nodes' }),
   },
   strict,
 );
 
-export function projectRoutes({ context, projects }: ComputeRouteContext) {
+export function projectRoutes({ context, projects, freezes }: ComputeRouteContext) {
   return [
     route(
       'GET /v2/compute/projects',
@@ -85,7 +96,28 @@ export function projectRoutes({ context, projects }: ComputeRouteContext) {
         status: 201,
         own: true,
       },
-      ({ path, body }) => copyProject(context, projects, path.project_id, body),
+      async ({ path, body }) => void (await copyProject({ context, projects }, path.project_id, body)),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/freeze',
+      {
+        summary: 'Copy the files of a project and the memory of its machines, which are paused for the instant',
+        body: FreezeRequest,
+        reply: ComputeFreeze,
+        status: 201,
+        own: true,
+      },
+      ({ path, body }) => freezes.freeze(path.project_id, body),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/freeze/wait',
+      { summary: 'Wait until the memory that was frozen last is complete', status: 204, own: true },
+      ({ path }) => freezes.wait(path.project_id),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/memory',
+      { summary: 'Check saved memory, and copy it to the folders of nodes', body: StageMemory, status: 204, own: true },
+      ({ path, body }) => stageMemory({ context, projects }, path.project_id, body),
     ),
   ];
 }

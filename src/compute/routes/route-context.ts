@@ -5,11 +5,13 @@ import type { Finding } from '../../schema/finding.ts';
 import type { ComputeNotice, Context } from '../context.ts';
 import type { HostFigures } from '../host/host-figures.ts';
 import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
+import type { ProjectFreezes } from '../projects/freeze.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
 
 export interface ComputeRouteContext {
   readonly context: Context;
   readonly projects: ComputeProjects;
+  readonly freezes: ProjectFreezes;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;

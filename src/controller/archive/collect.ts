@@ -1,7 +1,7 @@
 /** Everything that a project is, in one folder: what snapshots keep and archives hold. */
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import { copyOnCompute, copyOwnFiles, nodesByCompute } from '../projects/copy-files.ts';
+import { copyOnCompute, copyOwnFiles, type FreezeReport, nodesByCompute } from '../projects/copy-files.ts';
 import type { KnownProject } from '../projects/project.ts';
 import type { FrozenProject } from '../projects/project-environment.ts';
 import { copyRemote, type RemoteCopy } from './remote-files.ts';
@@ -14,13 +14,18 @@ export interface Collecting {
   readonly frozen: FrozenProject;
   readonly computes: Computes;
   readonly withSnapshots: boolean;
+  /** Existing folder for the memory of machines. */
+  readonly memoryPath?: string | undefined;
 }
 
 /**
  * Fills `folder` with the project's files, all but the project file; nodes keep their ids. All computes copy at the same time. What is
- * on a compute that is not registered here stays there.
+ * on a compute that is not registered here stays there. Answers how machines were frozen, with `memoryPath`.
  */
-export async function collectFiles({ source, frozen, computes, withSnapshots }: Collecting, folder: string): Promise<void> {
+export async function collectFiles(
+  { source, frozen, computes, withSnapshots, memoryPath }: Collecting,
+  folder: string,
+): Promise<FreezeReport | undefined> {
   const { topology, live } = frozen;
   const isOpen = live !== undefined;
   const remote: Promise<RemoteCopy>[] = [];
@@ -31,7 +36,7 @@ export async function collectFiles({ source, frozen, computes, withSnapshots }: 
   }
   const ids = Object.fromEntries((byCompute.get(localComputeId) ?? []).map((node) => [node, node]));
   const to = { projectId: source.id, folder, ids };
-  const local = copyOnCompute({ source, compute: computes.local, isOpen, to, leaveOut });
+  const local = copyOnCompute({ source, compute: computes.local, isOpen, to, leaveOut, memoryPath });
   // Also after a failure no copy is still running when this ends.
   const [, ...copies] = await Promise.allSettled([local, ...remote]);
   try {
@@ -41,4 +46,5 @@ export async function collectFiles({ source, frozen, computes, withSnapshots }: 
     for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.discard().catch(() => undefined);
   }
   await copyOwnFiles(source.path, folder, withSnapshots ? [] : ['snapshots']);
+  return local;
 }

@@ -18,13 +18,14 @@ import { announceRemoved, partsOf } from '../live/snapshot-changes.ts';
 import { logPath } from '../log/project-state.ts';
 import type { LogLine, RecordOf } from '../log/records.ts';
 import { canonical } from '../model/canonical.ts';
-import type { ProjectEntry } from '../model/topology.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { copyOptions } from '../projects/copy-files.ts';
 import { forgetElsewhere } from '../projects/forget-on-computes.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { fileNameProblem } from '../projects/project-path.ts';
 import { stagingPrefix } from '../projects/registry.ts';
+import { resumeNodes, writeResumeList } from '../projects/resume-nodes.ts';
 import type { Restores } from '../projects/snapshot-restores.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
@@ -33,6 +34,8 @@ import { archiveFolder } from '../zip/write-archive.ts';
 import { collectFiles } from './collect.ts';
 import { readUpgraded } from './import.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
+import { type Frozen, type MemoryRecord, recordOf, SnapshotMemories } from './snapshot-memory.ts';
+import { stageMemory } from './stage-memory.ts';
 
 export interface SnapshotsOptions {
   readonly computes: Computes;
@@ -45,45 +48,52 @@ export interface SnapshotsOptions {
   readonly asArchives: boolean;
 }
 
+interface NewSnapshot extends Omit<SnapshotCreate, 'memory' | 'archive'> {
+  readonly filename: string;
+  readonly snapshotId: string;
+  /** Existing folder for the memory of machines. */
+  readonly memoryPath: string | undefined;
+  readonly archive: boolean;
+}
+
 export class Snapshots {
   readonly #options: SnapshotsOptions;
   /** One change at a time to the snapshots of a project. */
   readonly #locks = new KeyedMutex();
+  readonly memories: SnapshotMemories;
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
+    this.memories = new SnapshotMemories(options);
   }
 
   /** Of open and closed projects. @throws snapshots_damaged */
   list(project: KnownProject): Promise<Snapshot[]> {
-    return this.#alone(project, () => readSnapshots(project.path, project.id));
+    return this.#alone(project, async () => {
+      const all = await readSnapshots(project.path, project.id);
+      return Promise.all(all.map((snapshot) => this.#withMemory(project, snapshot)));
+    });
   }
 
-  /** @throws project_closed, snapshot_name_invalid, snapshot_name_taken, snapshot_failed */
-  create(project: KnownProject, { name, description, archive = this.#options.asArchives }: SnapshotCreate): Promise<Snapshot> {
-    const filename = snapshotFileName(name);
-    return this.#alone(project, async () => {
-      await project.live();
-      const others = await readSnapshots(project.path, project.id);
-      const folder = join(snapshotsFolder(project.path), filename);
-      if (others.some((other) => other.name === name) || (await exists(folder))) throw fault('snapshot_name_taken', { name });
-      const createdAt = await this.#take(project, folder, archive).catch((error: unknown) => {
-        throw failure(name, 'taken', error);
-      });
-      const snapshot: Snapshot = {
-        created_at: createdAt,
-        description: description || describe(name, createdAt),
-        filename,
-        name,
-        project_id: project.id,
-        snapshot_id: randomUUID(),
-      };
-      await writeSnapshots(project.path, [...others, snapshot]).catch(async (error: unknown) => {
-        await rm(folder, { recursive: true, force: true });
-        throw error;
-      });
-      return snapshot;
-    });
+  /**
+   * With `memory` it answers when the machines run again.
+   * @throws project_closed, snapshot_name_invalid, snapshot_name_taken, snapshot_failed, freeze_busy, disk_floor
+   */
+  create(
+    project: KnownProject,
+    { memory = false, archive = this.#options.asArchives, ...wanted }: SnapshotCreate,
+  ): Promise<Snapshot> {
+    const filename = snapshotFileName(wanted.name);
+    const snapshotId = randomUUID();
+    const take = (memoryPath?: string) => this.#add(project, { ...wanted, filename, snapshotId, memoryPath, archive });
+    if (!memory) return this.#alone(project, async () => (await take()).snapshot);
+    // The project's folder stays until the memory is complete; other snapshots can be taken as soon as the machines run again.
+    return this.memories.save(project, snapshotId, (path) => this.#locks.run(project.id, () => take(path)));
+  }
+
+  /** @throws project_closed, snapshot_not_found */
+  find(project: KnownProject, snapshotId: string): Promise<Snapshot> {
+    return this.#alone(project, async () => find(await readSnapshots(project.path, project.id), snapshotId));
   }
 
   /** @throws project_closed, snapshot_not_found */
@@ -93,43 +103,64 @@ export class Snapshots {
       const all = await readSnapshots(project.path, project.id);
       const { filename, name } = find(all, snapshotId);
       const folder = snapshotsFolder(project.path);
+      const id = snapshotId.toLowerCase();
+      await this.memories.settle(id);
       // In one step: what is half removed must not be found again.
       await this.#options.staging
-        .use(join(folder, `${stagingPrefix}${snapshotId}`), (gone) => rename(join(folder, filename), join(gone, 'snapshot')))
+        .use(join(folder, `${stagingPrefix}${snapshotId}`), async (gone) => {
+          await rename(this.memories.pathOf(project, id), join(gone, 'memory')).catch(unlessMissing);
+          await rename(join(folder, filename), join(gone, 'snapshot'));
+        })
         .catch((error: unknown) => {
           throw failure(name, 'deleted', error);
         });
       await writeSnapshots(
         project.path,
-        all.filter((each) => each.snapshot_id !== snapshotId),
+        all.filter((each) => each.snapshot_id !== id),
       );
     });
   }
 
   /**
-   * The project as it was, opened; its nodes are stopped. Its name, its id and when it opens and closes stay as they are.
-   * @throws project_closed, snapshot_not_found, snapshot_failed; nothing has changed then
+   * The project as it was, opened. Where the snapshot has memory, the nodes that ran run again, with `memory: false` and otherwise they
+   * are stopped. Its name, its id and when it opens and closes stay as they are.
+   * @throws project_closed, snapshot_not_found, snapshot_failed, memory_refused; nothing has changed then
    */
-  restore(project: KnownProject, snapshotId: string): Promise<Readonly<ProjectObject>> {
+  restore(project: KnownProject, snapshotId: string, { memory = true } = {}): Promise<Readonly<ProjectObject>> {
     return this.#alone(project, async () => {
       const live = await project.live();
       const snapshot = find(await readSnapshots(project.path, project.id), snapshotId);
       const { restores, computes } = this.#options;
-      const fill = (staging: string) =>
-        this.#fill(project, snapshot, staging).catch((error: unknown) => {
+      const saved = memory ? await this.memories.find(project, snapshot.snapshot_id) : undefined;
+      const fill = async (staging: string) => {
+        const { nodes } = await this.#fill(project, snapshot, staging).catch((error: unknown) => {
           throw failure(snapshot.name, 'restored', error);
         });
+        if (!saved) return;
+        const ids = Object.fromEntries(nodes.map(({ node_id }) => [node_id, node_id]));
+        await stageMemory(project, computes, { path: saved.path, destinations: [{ path: staging, nodes: ids }] });
+        await writeResumeList(staging, saved.started);
+      };
       const before = partsOf(live);
       const usedBefore = live.usedComputes();
-      const restored = await restores.replace(project.path, fill, (staging, swap) =>
-        project.replace(async () => {
-          await startLog(join(staging, project.filename), live.seq + 1);
-          await swap();
-          await forgetElsewhere(project, computes, usedBefore);
-        }),
-      );
+      const restored = await restores.replace(project.path, fill, (staging, { commit, swap }) => {
+        const begin = () => startLog(join(staging, project.filename), live.seq + 1);
+        return project.replace({
+          beforeStop: async () => {
+            await begin();
+            await commit();
+          },
+          whenStopped: async () => {
+            // Stopping may have changed something.
+            await begin();
+            await swap();
+            await forgetElsewhere(project, computes, usedBefore);
+          },
+        });
+      });
       announceRemoved(restored, before);
-      project.notices.emit({ action: 'snapshot.restored', event: snapshot });
+      await resumeNodes(restored);
+      project.notices.emit({ action: 'snapshot.restored', event: await this.#withMemory(project, snapshot) });
       return project.object;
     });
   }
@@ -139,20 +170,52 @@ export class Snapshots {
     return this.#locks.run(project.id, () => project.whileThere(fn));
   }
 
-  /** Seconds since 1970 of the instant that it shows. */
-  async #take(project: KnownProject, target: string, isArchive: boolean): Promise<number> {
+  async #add(project: KnownProject, { name, description, filename, snapshotId, ...how }: NewSnapshot): Promise<Frozen> {
+    await project.live();
+    const others = await readSnapshots(project.path, project.id);
+    const folder = join(snapshotsFolder(project.path), filename);
+    if (others.some((other) => other.name === name) || (await exists(folder))) throw fault('snapshot_name_taken', { name });
+    const { createdAt, record } = await this.#take(project, folder, how).catch((error: unknown) => {
+      throw failure(name, 'taken', error);
+    });
+    const snapshot: Snapshot = {
+      created_at: createdAt,
+      description: description || describe(name, createdAt),
+      filename,
+      name,
+      project_id: project.id,
+      snapshot_id: snapshotId,
+    };
+    await writeSnapshots(project.path, [...others, snapshot]).catch(async (error: unknown) => {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    });
+    return { snapshot, record };
+  }
+
+  async #withMemory(project: KnownProject, snapshot: Snapshot): Promise<Snapshot> {
+    const memory = await this.memories.describe(project, snapshot.snapshot_id);
+    return memory ? { ...snapshot, memory } : snapshot;
+  }
+
+  /** `createdAt`: seconds since 1970 of the instant that it shows. */
+  async #take(
+    project: KnownProject,
+    target: string,
+    { memoryPath, archive }: Pick<NewSnapshot, 'memoryPath' | 'archive'>,
+  ): Promise<{ createdAt: number; record: MemoryRecord }> {
     const { computes, staging, version } = this.#options;
     return staging.use(join(snapshotsFolder(project.path), `${stagingPrefix}${randomUUID()}`), async (stagingPath) => {
-      const createdAt = await project.freeze(async (frozen) => {
+      const taken = await project.freeze(async (frozen) => {
         if (!frozen.live) throw fault('project_closed', { name: project.name });
-        await collectFiles({ source: project, frozen, computes, withSnapshots: false }, stagingPath);
+        const report = await collectFiles({ source: project, frozen, computes, withSnapshots: false, memoryPath }, stagingPath);
         await writeFileAtomic(join(stagingPath, projectEntry), await topologyText(frozen.topology, version));
-        return Math.trunc(Date.now() / 1000);
+        return { createdAt: Math.trunc(Date.now() / 1000), record: recordOf(frozen, report ?? unfrozen) };
       });
-      if (isArchive) await this.#pack(stagingPath, target);
+      if (archive) await this.#pack(stagingPath, target);
       else await rename(stagingPath, target);
       await syncFolder(snapshotsFolder(project.path));
-      return createdAt;
+      return taken;
     });
   }
 
@@ -166,24 +229,36 @@ export class Snapshots {
     });
   }
 
-  async #fill(project: KnownProject, { filename }: Snapshot, staging: string): Promise<void> {
-    const source = join(snapshotsFolder(project.path), filename);
-    if ((await lstat(source)).isDirectory()) await cp(source, staging, copyOptions);
-    else await extractArchive({ archive: source, folder: staging, floorBytes: this.#options.floorBytes });
-    const topology = await readUpgraded(staging);
+  async #fill(project: KnownProject, snapshot: Snapshot, staging: string): Promise<Topology> {
+    const topology = await unpackSnapshot(project, snapshot, { folder: staging, floorBytes: this.#options.floorBytes });
     const { auto_close, auto_open, auto_start, name, project_id } = project.entry;
     const entry = canonical<ProjectEntry>({ ...topology.project, auto_close, auto_open, auto_start, name, project_id });
-    await rm(join(staging, projectEntry));
-    await rm(join(staging, 'snapshots'), { recursive: true, force: true });
-    await writeFileAtomic(
-      join(staging, project.filename),
-      await topologyText({ ...topology, project: entry }, this.#options.version),
-    );
+    const restored = { ...topology, project: entry };
+    await writeFileAtomic(join(staging, project.filename), await topologyText(restored, this.#options.version));
+    return restored;
   }
+}
+
+const unfrozen = { paused_ms: 0, skew_ms: 0, memory: [], cold: [] };
+
+/** Everything that a snapshot holds but the project file, which is read. */
+export async function unpackSnapshot(
+  project: KnownProject,
+  { filename }: Snapshot,
+  { folder, floorBytes }: { readonly folder: string; readonly floorBytes: number },
+): Promise<Topology> {
+  const source = join(snapshotsFolder(project.path), filename);
+  if ((await lstat(source)).isDirectory()) await cp(source, folder, copyOptions);
+  else await extractArchive({ archive: source, folder, floorBytes });
+  const topology = await readUpgraded(folder);
+  await rm(join(folder, projectEntry));
+  await rm(join(folder, 'snapshots'), { recursive: true, force: true });
+  return topology;
 }
 
 /** Numbers of changes continue where they were: listeners compare them. */
 async function startLog(file: string, seq: number): Promise<void> {
+  await rm(logPath(file), { force: true });
   const { journal } = await Journal.open<LogLine>(logPath(file));
   const head = { seq, at: new Date().toISOString(), by: null };
   const header: RecordOf<'project.snapshot'> = { ...head, action: 'project.snapshot', event: { udp_ports: {} }, was: null };
@@ -214,4 +289,8 @@ function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }

@@ -47,7 +47,10 @@ export interface ComputeEntry {
 }
 /** The project's own fields in the file. */
 export type ProjectEntry = Readonly<
-  Omit<Project, 'filename' | 'name' | 'path' | 'replicate_link_state' | 'status'> & { name: string; replicate_link_state: boolean }
+  Omit<Project, 'filename' | 'forked_from' | 'name' | 'path' | 'replicate_link_state' | 'status'> & {
+    name: string;
+    replicate_link_state: boolean;
+  }
 >;
 
 export interface Topology {

@@ -2,6 +2,8 @@
 import { constants, cp, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFault } from '../../api/faults.ts';
+import type { ComputeFreeze } from '../../schema/compute-node.ts';
+import type { Static } from '../../schema/type.ts';
 import { localComputeId, type RegisteredCompute } from '../computes/compute.ts';
 import type { FreshIds } from '../model/fresh-ids.ts';
 import type { Topology } from '../model/topology.ts';
@@ -14,6 +16,9 @@ export const copyOptions = {
   verbatimSymlinks: true,
   preserveTimestamps: true,
 } as const;
+
+/** How the compute froze the machines. */
+export type FreezeReport = Static<typeof ComputeFreeze>;
 
 export interface CopyOnCompute {
   readonly source: KnownProject;
@@ -29,30 +34,44 @@ export interface CopyOnCompute {
   };
   /** Folders directly in `project-files` that are not copied. */
   readonly leaveOut?: readonly string[];
+  /** Existing folder for the memory of machines. Local compute only. */
+  readonly memoryPath?: string | undefined;
 }
 
 /**
  * Running machines are paused for the instant. A closed project is made known to the compute for as long as it takes, and so is that on
  * a remote compute which gets the files: it is deleted there when it does not get all.
  */
-export async function copyOnCompute({ source, compute, isOpen, to, leaveOut }: CopyOnCompute): Promise<void> {
+export async function copyOnCompute({
+  source,
+  compute,
+  isOpen,
+  to,
+  leaveOut,
+  memoryPath,
+}: CopyOnCompute): Promise<FreezeReport | undefined> {
   const { transport, isLocal } = compute;
   const path = { project_id: source.id };
+  const body = { destination_project_id: to.projectId, nodes: to.ids, ...(leaveOut && { leave_out: [...leaveOut] }) };
   const copy = (destination: object) =>
-    transport.send('POST /v2/compute/projects/{project_id}/copy', {
-      path,
-      body: { destination_project_id: to.projectId, ...destination, nodes: to.ids, ...(leaveOut && { leave_out: leaveOut }) },
-      timeoutMs: 0,
-    });
+    transport.send('POST /v2/compute/projects/{project_id}/copy', { path, body: { ...body, ...destination }, timeoutMs: 0 });
   await transport.send('POST /v2/compute/projects', {
     body: { ...path, name: source.name, ...(isLocal && { path: source.path }) },
   });
   try {
+    if (memoryPath !== undefined) {
+      return await transport.call('POST /v2/compute/projects/{project_id}/freeze', {
+        path,
+        body: { ...body, destination_path: to.folder, memory_path: memoryPath },
+        timeoutMs: 0,
+      });
+    }
     if (isLocal) await copy({ destination_path: to.folder });
     else await asNewProject(compute, to.projectId, source.name, () => copy({}));
   } finally {
     if (!isOpen) await transport.send('POST /v2/compute/projects/{project_id}/close', { path });
   }
+  return undefined;
 }
 
 async function asNewProject(

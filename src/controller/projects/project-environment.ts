@@ -1,6 +1,7 @@
 /** What a project is given, and what it gives to who copies it. */
 import type { Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
+import type { ForkedFrom } from '../../schema/project.ts';
 import type { Symbols } from '../catalog/symbols.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { CaptureStore } from '../live/captures/capture-store.ts';
@@ -31,6 +32,7 @@ export interface ProjectEnvironment {
 export interface ProjectPlace {
   readonly path: string;
   readonly filename: string;
+  readonly forked_from?: ForkedFrom;
 }
 /** A project that stands still. `live` is undefined when it is closed. */
 export interface FrozenProject {

@@ -2,7 +2,7 @@
  * The phases of a project: closed, being opened, open. The caller opens and closes it one after the other; requests wait for an opening
  * that is under way.
  */
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
@@ -60,11 +60,12 @@ export class ProjectLifecycle {
     }
   }
 
-  /** Stops the nodes when no change is under way. Returns whether it was open. */
-  async shutDown(): Promise<boolean> {
+  /** Stops the nodes when no change is under way, after `before`. Returns whether it was open. */
+  async shutDown(before?: () => Promise<void>): Promise<boolean> {
     const live = this.now;
     if (!live) return false;
     await live.gate.hold(async () => {
+      await before?.();
       await live.shutDown();
       this.#phase = { is: 'closed' };
     });
@@ -88,6 +89,15 @@ export class ProjectLifecycle {
     });
   }
 
+  /** Nodes may run since an earlier server. */
+  async #stopOnLocal(): Promise<void> {
+    const { transport } = this.#options.environment.computes.local;
+    const path = { project_id: this.#options.id };
+    await transport.send('POST /v2/compute/projects/{project_id}/close', { path }).catch((error: unknown) => {
+      if (!isFault(error, 'project_not_found')) throw error;
+    });
+  }
+
   #enterPhase(phase: Phase): void {
     this.#phase = phase;
     this.#options.onChange();
@@ -96,7 +106,7 @@ export class ProjectLifecycle {
   async #open(): Promise<LiveProject> {
     const { path: folder, filename, notices, onEntry } = this.#options;
     const { registry: _registry, ...environment } = this.#options.environment;
-    await environment.restores.settle(folder);
+    await environment.restores.settle(folder, () => this.#stopOnLocal());
     const live = await environment.openings.run(() => LiveProject.open({ ...environment, folder, filename, notices, onEntry }));
     try {
       await this.note(true);

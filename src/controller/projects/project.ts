@@ -7,7 +7,7 @@ import { fault } from '../../api/faults.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
-import type { Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
+import type { ForkedFrom, Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
@@ -21,11 +21,20 @@ import { startAll } from './node-batch.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
+import { resumeNodes } from './resume-nodes.ts';
+
+export interface Replacement {
+  /** No change is under way; the nodes still run. What it throws leaves them running. */
+  readonly beforeStop: () => Promise<void>;
+  /** Replaces the files. */
+  readonly whenStopped: () => Promise<void>;
+}
 
 export class KnownProject {
   readonly id: string;
   readonly path: string;
   readonly filename: string;
+  readonly #forkedFrom: ForkedFrom | undefined;
   /** What listeners of the project are sent. */
   readonly notices = new EventStream<Notice>();
   /** Counters of links, for listeners that request them. */
@@ -44,6 +53,7 @@ export class KnownProject {
     this.id = entry.project_id;
     this.path = place.path;
     this.filename = place.filename;
+    this.#forkedFrom = place.forked_from;
     this.#entry = entry;
     this.#environment = environment;
     this.#autoClose = new AutoClose(environment.autoClose.graceMs, () => this.#closeIfIdle());
@@ -75,6 +85,7 @@ export class KnownProject {
       ...entry,
       ...(replicate_link_state && { replicate_link_state }),
       filename: this.filename,
+      ...(this.#forkedFrom && { forked_from: this.#forkedFrom }),
       path: this.path,
       status: this.isOpen ? 'opened' : 'closed',
     });
@@ -140,28 +151,31 @@ export class KnownProject {
 
   /**
    * `again`: it was open when the server ended, and its nodes may be running. `isNew`: it has just been made, listeners know.
+   * `isAwaited`: answers when the nodes that ran when it was frozen run.
    * @throws why it cannot be opened; it is closed then
    */
-  open({ again = false, isNew = false } = {}): Promise<Readonly<ProjectObject>> {
+  open({ again = false, isNew = false, isAwaited = false } = {}): Promise<Readonly<ProjectObject>> {
     return this.#inTurn(async () => {
       if (this.liveNow) return this.object;
       await this.#openNow();
       if (isNew) return this.object;
       this.#environment.announce('project.opened', this);
       if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
+      const resumed = this.liveNow && resumeNodes(this.liveNow);
+      if (isAwaited) await resumed;
       return this.object;
     });
   }
 
   /**
-   * Stops the nodes, has `swap` replace the files, and opens what is there then. A server that dies meanwhile opens it at its start.
+   * Stops the nodes, has the files replaced, and opens what is there then. A server that dies meanwhile opens it at its start.
    * @throws project_closed, or why it could not be opened again; it is closed then
    */
-  replace(swap: () => Promise<void>): Promise<LiveProject> {
+  replace({ beforeStop, whenStopped }: Replacement): Promise<LiveProject> {
     return this.#life.run(async () => {
-      if (!(await this.#shutDown())) throw fault('project_closed', { name: this.name });
+      if (!(await this.#shutDown(beforeStop))) throw fault('project_closed', { name: this.name });
       try {
-        await swap();
+        await whenStopped();
         const live = await this.#openNow();
         this.#environment.announce('project.opened', this);
         if (this.#entry.auto_start) startAll(this, this.#environment.log);
@@ -245,9 +259,9 @@ export class KnownProject {
     return live;
   }
 
-  #shutDown(): Promise<boolean> {
+  #shutDown(before?: () => Promise<void>): Promise<boolean> {
     this.#autoClose.cancel();
-    return this.#lifecycle.shutDown();
+    return this.#lifecycle.shutDown(before);
   }
 
   async #close(): Promise<boolean> {

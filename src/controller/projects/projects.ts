@@ -112,7 +112,7 @@ export class KnownProjects {
   /** As `add`, durable and with a notice: for copies and imports. */
   async register(entry: ProjectEntry, place: ProjectPlace): Promise<KnownProject> {
     try {
-      await this.#options.registry.set(entry.project_id, { path: place.path, filename: place.filename, opened: false });
+      await this.#options.registry.set(entry.project_id, { ...place, opened: false });
     } catch (error) {
       throw storageFailed(error);
     }
@@ -178,6 +178,21 @@ export class KnownProjects {
       return await fn();
     } finally {
       this.#pending.delete(name);
+    }
+  }
+
+  /** The same for as many free names as are needed, made from one. */
+  async withFreeNames<T>(base: string, count: number, fn: (names: readonly string[]) => Promise<T>): Promise<T> {
+    const names: string[] = [];
+    try {
+      while (names.length < count) {
+        const name = this.freeName(base);
+        this.#pending.add(name);
+        names.push(name);
+      }
+      return await fn(names);
+    } finally {
+      for (const name of names) this.#pending.delete(name);
     }
   }
 

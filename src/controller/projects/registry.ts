@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
+import type { ForkedFrom } from '../../schema/project.ts';
 import { type ProjectState, readListed } from '../log/project-state.ts';
 import { damagedEntry } from './damaged-project.ts';
 
@@ -15,6 +16,7 @@ export interface RegistryEntry {
   readonly filename: string;
   /** It is open, or was when the server ended. */
   readonly opened: boolean;
+  readonly forked_from?: ForkedFrom;
 }
 /** A project that was found, with what is listed of it. */
 export interface FoundProject extends RegistryEntry {
@@ -60,9 +62,10 @@ export class Registry {
 
   /** As `set`, when it is something else than is known. @throws storage_failed */
   async note(projectId: string, entry: RegistryEntry): Promise<void> {
-    if (this.#map.get(projectId)?.opened === entry.opened) return;
+    const known = this.#map.get(projectId);
+    if (known?.opened === entry.opened) return;
     try {
-      await this.#map.set(projectId, entry);
+      await this.#map.set(projectId, { ...known, ...entry });
     } catch (error) {
       throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
     }

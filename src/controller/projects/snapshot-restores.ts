@@ -2,9 +2,10 @@
  * Replacing the files of a project as a whole, whenever the server dies.
  *
  * Theory of operation. What is to be there grows in a folder inside the project's (the same file system), which is noted first as
- * `filling`. When it is complete and nothing uses the project any more it is noted as `complete`: from that instant the project *is*
- * what stands there. Moving it to its places comes after and can be repeated: each step finds out whether it was done. A server that
- * starts removes what was filling and finishes what was complete.
+ * `filling`. Before the nodes are stopped for it, it is noted as `committed`: from that instant the project *is* what stands there, as
+ * machines that were stopped cannot continue. When nothing uses the project any more it is noted as `complete`, and moved to its places,
+ * which can be repeated: each step finds out whether it was done. A server that starts removes what was filling and finishes what was
+ * complete; what was committed it finishes when it opens the project, whose nodes may still run.
  */
 import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,11 +18,21 @@ const stagingName = '.patchbay-restore';
 /** In the staging folder: the files of before, until they are removed. */
 const oldName = '.old';
 
+type RestoreState = 'filling' | 'committed' | 'complete';
+
+/** What is called while a project is replaced, in this order. */
+export interface Replacing {
+  /** There is no way back: the nodes are about to be stopped. */
+  commit(): Promise<void>;
+  /** Nothing uses the project any more. */
+  swap(): Promise<void>;
+}
+
 export class Restores {
   /** By the project's folder. */
-  readonly #noted: DurableMap<'filling' | 'complete'>;
+  readonly #noted: DurableMap<RestoreState>;
 
-  private constructor(noted: DurableMap<'filling' | 'complete'>) {
+  private constructor(noted: DurableMap<RestoreState>) {
     this.#noted = noted;
   }
 
@@ -30,34 +41,34 @@ export class Restores {
     const file = join(stateDirectory, 'restores.log');
     const restores = new Restores(await DurableMap.open(file, (message) => log.error(message)));
     for (const [folder, state] of [...restores.#noted.entries()]) {
+      if (state === 'committed' && (await exists(folder))) continue;
       const ending = state === 'complete' && (await exists(folder)) ? restores.#finish(folder) : restores.#drop(folder);
       await ending.catch((error: unknown) => log.error({ err: error }, `the restore of ${folder} could not be brought to its end`));
     }
     return restores;
   }
 
-  /** Before the files of a project are read: a swap that could not be finished is tried again. */
-  async settle(folder: string): Promise<void> {
-    if (this.#noted.get(folder) === 'complete') await this.#finish(folder);
+  /** Before the files of a project are read: a swap that could not be finished is tried again; `stop` ends what still uses the project. */
+  async settle(folder: string, stop: () => Promise<void>): Promise<void> {
+    const state = this.#noted.get(folder);
+    if (state === 'committed') await stop();
+    if (state === 'committed' || state === 'complete') await this.#swap(folder);
   }
 
-  /** `fill` makes what is to be there; `whenFilled` may add to it, sees to it that nothing uses the project, and calls `swap`. */
+  /** `fill` makes what is to be there; `whenFilled` may add to it, sees to it that nothing uses the project, and calls what is to be called. */
   async replace<T>(
     folder: string,
     fill: (staging: string) => Promise<void>,
-    whenFilled: (staging: string, swap: () => Promise<void>) => Promise<T>,
+    whenFilled: (staging: string, replacing: Replacing) => Promise<T>,
   ): Promise<T> {
-    await this.settle(folder);
     const staging = join(folder, stagingName);
     await this.#noted.set(folder, 'filling');
     try {
       await rm(staging, { recursive: true, force: true });
       await mkdir(join(staging, 'project-files'), { recursive: true });
       await fill(staging);
-      return await whenFilled(staging, async () => {
-        await this.#noted.set(folder, 'complete');
-        await this.#finish(folder);
-      });
+      const commit = () => this.#noted.set(folder, 'committed');
+      return await whenFilled(staging, { commit, swap: () => this.#swap(folder) });
     } finally {
       if (this.#noted.get(folder) === 'filling') await this.#drop(folder);
     }
@@ -65,6 +76,11 @@ export class Restores {
 
   close(): Promise<void> {
     return this.#noted.close();
+  }
+
+  async #swap(folder: string): Promise<void> {
+    await this.#noted.set(folder, 'complete');
+    await this.#finish(folder);
   }
 
   async #drop(folder: string): Promise<void> {

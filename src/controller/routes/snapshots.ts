@@ -1,10 +1,11 @@
 import { type Route, route } from '../../api/route.ts';
 import { Project } from '../../schema/project.ts';
-import { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
+import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore } from '../../schema/snapshot.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
-export function snapshotRoutes({ projects, snapshots }: Controller): Route[] {
+export function snapshotRoutes(controller: Controller): Route[] {
+  const { projects, snapshots } = controller;
   return [
     route(
       'GET /v2/projects/{project_id}/snapshots',
@@ -15,7 +16,7 @@ export function snapshotRoutes({ projects, snapshots }: Controller): Route[] {
       'POST /v2/projects/{project_id}/snapshots',
       {
         fillsDisk: true,
-        summary: 'Keep the state of a project; machines that run are paused for the instant',
+        summary: 'Keep the state of a project, with memory too; machines that run are paused for the instant',
         body: SnapshotCreate,
         status: 201,
         reply: Snapshot,
@@ -27,8 +28,37 @@ export function snapshotRoutes({ projects, snapshots }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/restore',
-      { summary: 'Stop the nodes of a project and bring it to the state of a snapshot', status: 201, reply: Project },
-      ({ path }) => snapshots.restore(projects.get(path.project_id), path.snapshot_id),
+      {
+        summary: 'Bring a project to the state of a snapshot; nodes whose memory it has run again, others are stopped',
+        body: SnapshotRestore,
+        status: 201,
+        reply: Project,
+      },
+      ({ path, body }) => snapshots.restore(projects.get(path.project_id), path.snapshot_id, body),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/fork',
+      {
+        fillsDisk: true,
+        summary: 'Make new projects of a snapshot; nodes whose memory it has run in them',
+        body: SnapshotFork,
+        status: 201,
+        reply: Type.Array(Project),
+        own: true,
+      },
+      async ({ path, body }) => (await controller.fork(path.project_id, path.snapshot_id, body)).map(({ object }) => object),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/fork',
+      {
+        fillsDisk: true,
+        summary: 'Make new projects of an open one as it is now, in which machines continue',
+        body: SnapshotFork,
+        status: 201,
+        reply: Type.Array(Project),
+        own: true,
+      },
+      async ({ path, body }) => (await controller.forkNow(path.project_id, body)).map(({ object }) => object),
     ),
   ];
 }

@@ -1,12 +1,14 @@
 /** Interfaces and TAP interfaces of this host as ports of a cloud. */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import type { PortSpec } from '../../fabric/protocol.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
 import { requireProgram } from '../host/find-program.ts';
 import type { Host } from '../host/host.ts';
 import { type Device, findDevice, isAllowed, isDeviceName } from '../port-processes/interfaces.ts';
 import { openSocat, ownTapName, packetDevice, type SocatFacts, tapDevice } from '../port-processes/socat.ts';
+import { makeTap } from '../port-processes/veth.ts';
 import type { DevicePort } from './properties.ts';
 
 const ipLimitMs = 5000;
@@ -15,16 +17,29 @@ const tapMtu = 1500;
 
 type OpenDevice = SocatFacts & { type: 'device'; needs?: string; bridge?: string };
 
+/** Held by the fabric: no process, and nothing of it but a TAP interface outlives the fabric. */
+export interface HeldDevice {
+  readonly type: 'held';
+  /** Name of the device. */
+  readonly interface: string;
+  readonly port: PortSpec;
+  /** It was made for this port. */
+  readonly isOwn: boolean;
+}
+
 /** @throws interface_unavailable, tool_missing, ports_exhausted with nothing taken */
 export async function openDevice(
   host: Host,
   node: NodeView,
   { type, interface: name, port_number }: DevicePort,
-): Promise<OpenDevice> {
+): Promise<OpenDevice | HeldDevice> {
   if (!isAllowed(name, host.settings.Server.allowed_interfaces)) {
     throw unavailable(name, 'it is not in allowed_interfaces of [Server] in the configuration of this compute');
   }
   if (!isDeviceName(name)) throw unavailable(name, 'this is no name of an interface of Linux');
+  // The fabric has the privileges of the server.
+  const isHeld = process.geteuid?.() === 0 && (await host.fabric.capabilities()).taps;
+  if (isHeld) return holdDevice(host, node, { type, interface: name, port_number });
   const logFile = join(node.runtimeDirectory, `port-${port_number}.log`);
   const tap = { mtu: tapMtu, capability: 'CAP_NET_ADMIN', logFile } as const;
   if (type === 'tap') return { type: 'device', ...(await openSocat(host, { ...tap, device: tapDevice(name), interface: name })) };
@@ -36,6 +51,23 @@ export async function openDevice(
   }
   const packet = { device: packetDevice(name, index), interface: name, mtu, capability: 'CAP_NET_RAW', logFile } as const;
   return { type: 'device', ...(await openSocat(host, packet)), needs: name };
+}
+
+type WantedDevice = Pick<DevicePort, 'type' | 'interface' | 'port_number'>;
+
+async function holdDevice(host: Host, node: NodeView, { type, interface: name, port_number }: WantedDevice): Promise<HeldDevice> {
+  const owner = host.settings.runtimeDirectory;
+  if (type === 'tap') {
+    const isOwn = (await findDevice(name)) === undefined;
+    if (isOwn) await makeTap(name, { owner });
+    return { type: 'held', interface: name, port: { type: 'tap', name }, isOwn };
+  }
+  if (!(await requireUp(name)).isBridge) {
+    return { type: 'held', interface: name, port: { type: 'packet', interface: name }, isOwn: false };
+  }
+  const own = ownTapName(node.nodeId, port_number);
+  await makeTap(own, { owner, bridge: name });
+  return { type: 'held', interface: own, port: { type: 'tap', name: own }, isOwn: true };
 }
 
 /** @throws interface_unavailable */

@@ -1,6 +1,6 @@
 /**
- * The verbs of cloud. Each connected port is on its own: an interface and a TAP interface have a socat, a UDP tunnel is a socket of the
- * fabric. What one of them lacks is reported when it is connected, and leaves the others alone.
+ * The verbs of cloud. Each connected port is on its own: interfaces, TAP interfaces and UDP tunnels are the fabric's to open; where it
+ * cannot, an interface or TAP interface has a socat. What one of them lacks is reported when it is connected, and leaves the others alone.
  */
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -19,7 +19,8 @@ import {
   socatPort,
   whenSocatReady,
 } from '../port-processes/socat.ts';
-import { joinBridge, openDevice, requireUp } from './device.ts';
+import { removeInterfaces } from '../port-processes/veth.ts';
+import { type HeldDevice, joinBridge, openDevice, requireUp } from './device.ts';
 import { cloudKind } from './kind.ts';
 import { asCloud, changedCloud, newCloud, type TunnelPort } from './properties.ts';
 
@@ -36,7 +37,7 @@ interface DeviceFacts extends SocatFacts {
   /** The bridge that the TAP interface joins. */
   readonly bridge?: string;
 }
-export type CloudFacts = TunnelFacts | DeviceFacts;
+export type CloudFacts = TunnelFacts | DeviceFacts | HeldDevice;
 
 export function cloudDriver(host: Host): Driver {
   const interfaces = new KnownInterfaces(host);
@@ -88,21 +89,31 @@ function cloudService(host: Host, node: NodeView, properties: () => Properties):
       if (!port) throw fault('adapter_missing', { ...missing(node, properties()), port_number: number });
       return port.type === 'udp' ? openTunnel(host, port) : openDevice(host, node, port);
     },
-    retake: (facts) => (facts.type === 'udp' ? void udpPorts.reserve(facts.lport) : retakeSocat(host, facts)),
-    close: (facts) => (facts.type === 'udp' ? udpPorts.release(facts.lport) : closeSocat(host, facts)),
+    retake(facts) {
+      if (facts.type === 'udp') udpPorts.reserve(facts.lport);
+      else if (facts.type === 'device') retakeSocat(host, facts);
+    },
+    async close(facts) {
+      if (facts.type === 'udp') udpPorts.release(facts.lport);
+      else if (facts.type === 'device') closeSocat(host, facts);
+      else if (facts.isOwn) await removeInterfaces([facts.interface]);
+    },
     async command(facts) {
-      if (facts.type === 'udp') return undefined;
+      if (facts.type !== 'device') return undefined;
       if (facts.needs !== undefined) await requireUp(facts.needs);
       return socatCommand(facts);
     },
     async ready(facts, child) {
-      if (facts.type === 'udp') return undefined;
+      if (facts.type !== 'device') return undefined;
       const outcome = await whenSocatReady(facts, child);
       if (!outcome && facts.bridge !== undefined) await joinBridge(facts, facts.bridge);
       return outcome;
     },
-    failure: (facts, outcome) => (facts.type === 'udp' ? new Error(outcome.tail) : socatFailure(facts, outcome)),
-    spec: (facts) => (facts.type === 'udp' ? { ...facts, strict: true } : socatPort(facts)),
+    failure: (facts, outcome) => (facts.type === 'device' ? socatFailure(facts, outcome) : new Error(outcome.tail)),
+    spec(facts) {
+      if (facts.type === 'udp') return { ...facts, strict: true };
+      return facts.type === 'held' ? facts.port : socatPort(facts);
+    },
   };
 }
 

@@ -76,6 +76,20 @@ export async function makeVeth(wanted: WantedVeth): Promise<string | undefined> 
   }
 }
 
+/** A persistent TAP interface of the host's own network, or of a bridge. @throws tool_missing, capability_missing, interface_unavailable */
+export async function makeTap(name: string, { owner, bridge }: { owner: string; bridge?: string }): Promise<void> {
+  const ip = await requireProgram('ip', 'iproute2');
+  await removeInterfaces([name]);
+  try {
+    const joined = bridge === undefined ? '' : `master ${bridge} addrgenmode none `;
+    await configure(ip, [`tuntap add dev ${name} mode tap`, `link set dev ${name} ${joined}up`], name);
+    await writeFile(`/sys/class/net/${name}/ifalias`, owner);
+  } catch (error) {
+    await removeInterfaces([name]);
+    throw error;
+  }
+}
+
 function interfaceCommands({ tap, hostEnd, inside, mac, containerPid }: WantedVeth): string[] {
   const address = mac === undefined ? '' : `address ${mac} `;
   return [
@@ -115,7 +129,7 @@ export async function removeInterfaces(names: readonly string[]): Promise<void> 
 /** Removes the interfaces of this server that no node has any more; answers how many. Never rejects. */
 export async function removeUnowned(owner: string, owned: ReadonlySet<string>): Promise<number> {
   const names = await readdir('/sys/class/net').catch(() => []);
-  const ours = names.filter((name) => [hostEndPrefix, ownTapPrefix].some((prefix) => name.startsWith(prefix)) && !owned.has(name));
+  const ours = names.filter((name) => !owned.has(name));
   const aliases = await Promise.all(ours.map((name) => readFile(`/sys/class/net/${name}/ifalias`, 'utf8').catch(() => '')));
   const unowned = ours.filter((_name, index) => aliases[index]?.trim() === owner);
   await removeInterfaces(unowned);

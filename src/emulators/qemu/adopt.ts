@@ -3,6 +3,7 @@ import { adoptChild } from '../../process/child.ts';
 import type { NodeView } from '../driver.ts';
 import { assemble, type Launcher } from './assemble.ts';
 import type { QemuEmulator } from './emulator.ts';
+import { settleMigration } from './memory/migration.ts';
 import { Monitor } from './monitor.ts';
 import { placesOf } from './places.ts';
 import { asRecord, udpPortsOf } from './record.ts';
@@ -31,7 +32,9 @@ export async function adopt(
   const { emulator, throttle } = assemble(node, launcher, { child, record, tpm, cpulimit: await binaries.inPath('cpulimit') });
   await throttle.adopt();
   try {
-    await emulator.attach(await Monitor.connect(places.qmp, emulator, { limitMs: adoptLimitMs, ended: child.outcome }));
+    const monitor = await Monitor.connect(places.qmp, emulator, { limitMs: adoptLimitMs, ended: child.outcome });
+    await settleMigration(monitor);
+    await emulator.attach(monitor);
     return emulator;
   } catch (error) {
     host.log('warning', `${node.name} (pid ${record.pid}) runs but does not answer, so it is ended: ${(error as Error).message}`);

@@ -7,6 +7,7 @@ import { ConfigDisk } from './config-disk.ts';
 import { type Limits, QemuEmulator } from './emulator.ts';
 import type { QemuFacilities } from './facilities.ts';
 import { qemuImages } from './kind.ts';
+import { prepareSaving } from './memory/save.ts';
 import { placesOf } from './places.ts';
 import { asQemu } from './properties.ts';
 import type { QemuRecord } from './record.ts';
@@ -43,6 +44,7 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
     exportConfig: async () => {
       if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries, tools).export();
     },
+    prepareSaving: (monitor, folder) => prepareSaving({ node, host, key: facilities.memoryKey, record, monitor }, folder),
     freed: () => freePorts(host.udpPorts, record.ports),
   });
   return { emulator, throttle };

@@ -6,6 +6,7 @@ import type { NodeView } from '../driver.ts';
 import type { Plan } from './command.ts';
 import { savedStateName } from './disks.ts';
 import { describeOutcome, type Limits, type QemuEmulator } from './emulator.ts';
+import { restoreMemory } from './memory/restore.ts';
 import { Monitor } from './monitor.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -24,10 +25,14 @@ interface Assembled {
 export async function bringUp(node: NodeView, { emulator, throttle, plan, child, limits }: Assembled): Promise<void> {
   try {
     const monitor = await Monitor.connect(plan.sockets.qmp, emulator, { limitMs: limits.startMs, ended: child.outcome });
+    if (plan.memory) await restoreMemory(monitor, plan.memory, node.runtimeDirectory);
     await emulator.attach(monitor);
     // Restored once, a state is gone: starting from it again after a crash would undo what was written to the disks since.
     if (plan.savedState !== undefined) await monitor.human(`delvm ${savedStateName}`).catch(() => {});
-    for (const index of plan.adapters.keys()) if (!node.carrier(index)) await emulator.setCarrier(index, false);
+    for (const index of plan.adapters.keys()) {
+      const up = node.carrier(index);
+      if (!up || plan.memory) await emulator.setCarrier(index, up);
+    }
     if (plan.properties.cpu_throttling > 0 && !(await throttle.set(plan.properties.cpu_throttling))) {
       throw fault('qemu_failed', { reason: 'the processor limit could not be set' });
     }

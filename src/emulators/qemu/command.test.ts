@@ -18,7 +18,7 @@ const adapter = (index: number, more: Partial<Adapter> = {}): Adapter => ({
 
 function plan(properties: Partial<QemuProperties> = {}, more: Partial<Plan> = {}): Plan {
   return {
-    nodeId: 'aabbccdd-0000-4000-8000-000000000000',
+    uuid: 'aabbccdd-0000-4000-8000-000000000000',
     name: 'my,vm',
     properties: {
       ...defaults,

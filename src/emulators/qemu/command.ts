@@ -5,12 +5,14 @@
 import type { ConsoleType } from '../../schema/node.ts';
 import { type Adapter, adapterArguments } from './adapters.ts';
 import { type Drive, driveArguments, pciDrives } from './drives.ts';
+import type { SavedMemory } from './memory/restore.ts';
 import { escapeCommas, hasOption } from './options.ts';
 import type { QemuProperties } from './properties.ts';
 import { atLeast, type Version } from './version.ts';
 
 export interface Plan {
-  readonly nodeId: string;
+  /** As the guest sees it. */
+  readonly uuid: string;
   readonly name: string;
   readonly properties: QemuProperties;
   readonly version: Version;
@@ -36,6 +38,8 @@ export interface Plan {
   readonly sandbox: string | undefined;
   /** Name of the saved state to continue from. */
   readonly savedState: string | undefined;
+  /** Memory to continue from. */
+  readonly memory?: SavedMemory | undefined;
   /** The user's options, split, checked and filled in. */
   readonly options: readonly string[];
 }
@@ -56,7 +60,7 @@ export function commandArguments(plan: Plan): string[] {
     ...option('-initrd', plan.initrd),
     ...option('-kernel', plan.kernel),
     ...option('-append', properties.kernel_command_line || undefined),
-    ...(hasOption(options, 'uuid') ? [] : ['-uuid', plan.nodeId]),
+    ...(hasOption(options, 'uuid') ? [] : ['-uuid', plan.uuid]),
     ...control(plan),
     ...display(plan),
     ...adapterArguments(plan.adapters, pciDrives(plan.drives), plan.version, properties.legacy_networking),
@@ -95,9 +99,9 @@ function firmware({ bios, uefi }: Plan): string[] {
 }
 
 /** First serial port and machine protocol, each a socket on which QEMU listens; the human monitor is reached through the latter. */
-function control({ sockets, consoleLog, pidFile, version }: Plan): string[] {
+function control({ sockets, consoleLog, pidFile, version, memory }: Plan): string[] {
   // Character backends write a log since QEMU 2.6.
-  const log = atLeast(version, 2, 6) ? `,logfile=${escapeCommas(consoleLog)},logappend=off` : '';
+  const log = atLeast(version, 2, 6) ? `,logfile=${escapeCommas(consoleLog)},logappend=${memory ? 'on' : 'off'}` : '';
   return [
     ...['-chardev', `socket,id=ser0,path=${escapeCommas(sockets.serial)},server=on,wait=off${log}`],
     ...['-serial', 'chardev:ser0'],

@@ -15,6 +15,8 @@ import { diskNode, imgFor } from './find-files.ts';
 import { ImageMaker } from './img.ts';
 import { qemuImages, qemuKind } from './kind.ts';
 import { launch } from './launch.ts';
+import { MemoryKey } from './memory/key.ts';
+import { checkSavedMemory } from './memory/restore.ts';
 import { checkStoredOptions } from './options-check.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge } from './properties.ts';
@@ -22,6 +24,7 @@ import { RawDisks } from './raw-disks.ts';
 import { type QemuTools, qemuRoutes } from './routes.ts';
 import { Sandboxes } from './sandbox.ts';
 import { reselectEmulator, selectEmulator } from './selection.ts';
+import { qemuSeries } from './version.ts';
 
 export interface QemuDriver extends Driver, QemuTools {
   readonly acceleration: Acceleration;
@@ -46,6 +49,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
   const tools = new ConfinedTools(() => host.settings);
   void tools.recover();
   const rawDisks = new RawDisks(join(host.settings.dataDirectory, 'state', 'raw-disks.json'));
+  const memoryKey = new MemoryKey(join(host.settings.dataDirectory, 'state', 'memory.key'));
   const launcher = {
     facilities: {
       host,
@@ -54,6 +58,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       sandboxes: new Sandboxes(),
       rawDisks,
       tools,
+      memoryKey,
       spawning: new Mutex(),
       datagrams: options.datagrams ?? false,
       firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
@@ -91,6 +96,10 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       return { ...shown, ...Object.fromEntries(sums) };
     },
     start: (node) => launch(node, launcher),
+    checkMemory: (folder, name) => {
+      const findSeries = async (program: string) => qemuSeries(await binaries.version(program));
+      return checkSavedMemory(folder, { key: memoryKey, name, findSeries });
+    },
     adopt: (node, record) => adopt(node, record, launcher),
     async capabilities() {
       const { enable_hardware_acceleration, acceleration: wish } = host.settings.Qemu;

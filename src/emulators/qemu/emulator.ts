@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child, Outcome } from '../../process/child.ts';
-import type { ConsoleSource, Emulator, Ending, NodeView, Properties, ScreenSource } from '../driver.ts';
+import type { ConsoleSource, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
 import { netdevId } from './adapters.ts';
 import { savedStateName } from './disks.ts';
 import { isRunningState, type Monitor, type MonitorListener } from './monitor.ts';
@@ -38,6 +38,7 @@ export interface QemuEmulatorParts {
   resolveImage(reference: string): Promise<string>;
   /** Takes what the guest wrote to its config disk; called once, when it has ended. Never rejects. */
   exportConfig(): Promise<void>;
+  prepareSaving(monitor: Monitor, folder: string): Promise<MemorySaver | string>;
   /** Gives back what the machine took; called once, when it has ended. */
   freed(): void;
 }
@@ -142,6 +143,10 @@ export class QemuEmulator implements Emulator, MonitorListener {
     const { places, record } = this.#parts;
     if (record.hasScreenSocket) return { type: 'screen', path: places.screen };
     return record.hasSerialConsole ? { type: 'unix', path: places.serial, log: places.consoleLog } : undefined;
+  }
+
+  async saveMemory(folder: string): Promise<MemorySaver | string> {
+    return this.#monitor ? this.#parts.prepareSaving(this.#monitor, folder) : 'QEMU does not answer';
   }
 
   async changed(properties: Properties): Promise<void> {

@@ -3,6 +3,7 @@ import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
 import type { Acceleration } from './acceleration.ts';
 import type { Binaries } from './binaries.ts';
+import type { MemoryKey } from './memory/key.ts';
 import type { RawDisks } from './raw-disks.ts';
 import type { Sandboxes } from './sandbox.ts';
 
@@ -15,6 +16,7 @@ export interface QemuFacilities {
   readonly sandboxes: Sandboxes;
   readonly rawDisks: RawDisks;
   readonly tools: ConfinedTools;
+  readonly memoryKey: MemoryKey;
   /** Use datagrams for adapters, as with QEMU older than 7.2, whatever the version. For tests. */
   readonly datagrams: boolean;
   /** Where Debian's package `ovmf` has its firmware. */

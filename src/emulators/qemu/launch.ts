@@ -4,12 +4,15 @@ import { freePorts, takePorts } from './adapter-ports.ts';
 import { assemble, type Launcher } from './assemble.ts';
 import { bringUp } from './bring-up.ts';
 import { checkMachine } from './check-machine.ts';
+import { commandArguments } from './command.ts';
 import type { QemuEmulator } from './emulator.ts';
 import { findFiles } from './find-files.ts';
 import { giveFiles } from './give-files.ts';
+import { findSavedMemory, requireSame } from './memory/restore.ts';
 import { planMachine } from './plan.ts';
 import { spawnMachine } from './spawn-machine.ts';
 import { startTpm } from './tpm.ts';
+import { qemuSeries } from './version.ts';
 
 /** @throws qemu_failed with QEMU's last words, and the refusals of each step */
 export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEmulator> {
@@ -17,10 +20,17 @@ export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEm
   const { spawning, host } = facilities;
   await using taken = new AsyncDisposableStack();
   const checked = await checkMachine(node, facilities);
+  const memory = await findSavedMemory(node, facilities.memoryKey);
   const files = await findFiles(node, checked, facilities);
   const ports = await takePorts(node, checked, facilities);
   taken.defer(() => freePorts(host.udpPorts, ports));
-  const plan = await planMachine(node, { checked, files, ports }, facilities);
+  const plan = await planMachine(node, { checked, files, ports, memory }, facilities);
+  if (memory)
+    await requireSame(memory, node, {
+      qemu: qemuSeries(checked.version),
+      accelerator: plan.accelerator,
+      args: commandArguments(plan),
+    });
   const identity = await giveFiles(node, checked, files, facilities);
   const tpm = checked.swtpm === undefined ? undefined : await startTpm(checked.swtpm, node, identity);
   taken.defer(async () => void (await tpm?.stop({ graceMs: 0 })));

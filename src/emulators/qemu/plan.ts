@@ -7,6 +7,7 @@ import type { Plan } from './command.ts';
 import { savedStateName } from './disks.ts';
 import type { QemuFacilities } from './facilities.ts';
 import type { MachineFiles } from './find-files.ts';
+import type { SavedMemory } from './memory/restore.ts';
 import { chosenAccelerator } from './options.ts';
 import { placesOf } from './places.ts';
 import { nativePlatforms } from './platforms.ts';
@@ -19,12 +20,13 @@ export interface MachineParts {
   readonly files: MachineFiles;
   /** Where the fabric connects to, one for each adapter. */
   readonly ports: readonly AdapterPort[];
+  readonly memory: SavedMemory | undefined;
 }
 
 /** @throws qemu_failed when acceleration is required and there is none */
 export async function planMachine(
   node: NodeView,
-  { checked, files, ports }: MachineParts,
+  { checked, files, ports, memory }: MachineParts,
   facilities: QemuFacilities,
 ): Promise<Plan> {
   const { properties, program, version, options, swtpm } = checked;
@@ -34,7 +36,8 @@ export async function planMachine(
   const places = placesOf(node);
   return {
     ...images,
-    nodeId: node.nodeId,
+    uuid: memory?.facts.uuid ?? node.nodeId,
+    memory,
     name: node.name,
     properties,
     version,
@@ -48,7 +51,7 @@ export async function planMachine(
     pidFile: places.pidFile,
     consoleLog: places.consoleLog,
     sandbox: await sandbox(program, facilities),
-    savedState: disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
+    savedState: memory === undefined && disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
   };
 }
 

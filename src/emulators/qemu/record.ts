@@ -8,6 +8,10 @@ export interface ProcessRecord {
 
 export interface QemuRecord extends ProcessRecord {
   readonly commandLine: string;
+  /** Program, arguments without those of restored memory, and the user's options. Absent in records of version 0.1. */
+  readonly program?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly options?: readonly string[] | undefined;
   /** Where QEMU's own output begins in its log. */
   readonly logOffset: number;
   /** Where the fabric connects to, by adapter. */

@@ -7,6 +7,8 @@ import { withOpenFolders } from '../host/confinement/open-folders.ts';
 import { commandAs } from '../host/run-as.ts';
 import { commandArguments, type Plan } from './command.ts';
 import type { Identity } from './give-files.ts';
+import { memoryArguments } from './memory/arguments.ts';
+import { memoryFiles } from './memory/manifest.ts';
 import { placesOf } from './places.ts';
 import type { QemuProperties } from './properties.ts';
 import type { QemuRecord } from './record.ts';
@@ -33,7 +35,10 @@ export async function spawnMachine(
   plan: Plan,
   { runDirectory, runAs, table }: Identity,
 ): Promise<Spawned> {
-  const args = commandArguments(plan);
+  const base = commandArguments(plan);
+  const { memory } = plan;
+  const file = memory && { path: memoryFiles(memory.folder).ram, isShared: false };
+  const args = file ? [...base, ...memoryArguments(memory.facts, file)] : base;
   const commandLine = [program, ...args].join(' ');
   const logFile = placesOf(node).log;
   const header = `Command: ${commandLine}\n\nOutput of QEMU:\n`;
@@ -53,6 +58,9 @@ export async function spawnMachine(
     pid: child.pid,
     startTime: child.startTime,
     commandLine,
+    program,
+    args: base,
+    options: plan.options,
     logOffset: Buffer.byteLength(header),
     canSaveState: plan.drives.some((disk) => disk.format === 'qcow2'),
     hasSerialConsole: plan.console.type === 'telnet',

@@ -18,3 +18,8 @@ export function atLeast(version: Version, ...wanted: number[]): boolean {
   }
   return true;
 }
+
+/** Major and minor number, such as `7.2`: what releases with the same ones write, the others read. */
+export function qemuSeries(version: Version): string {
+  return `${version[0] ?? 0}.${version[1] ?? 0}`;
+}

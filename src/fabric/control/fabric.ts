@@ -6,10 +6,11 @@ import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
+import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { Native } from '../ports/native.ts';
-import { TapAccess } from '../ports/port-tap.ts';
+import { InterfaceMemory } from '../ports/port-interface.ts';
 import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { Switches } from '../switches/switches.ts';
@@ -43,13 +44,15 @@ export class Fabric {
   constructor({ native, runDirectory }: FabricOptions) {
     this.#native = native;
     this.#kernelPaths = new KernelPaths(native, runDirectory);
+    const schedule = new DelaySchedule();
     this.#tools = {
-      schedule: new DelaySchedule(),
+      schedule,
+      pacing: new Pacing(() => schedule.nextMs),
       blocks: new BlockPool(),
       captureFiles: new CaptureFileLocks(),
       switches: this.switches,
       times: new SampleTimes(performance.now()),
-      taps: native && new TapAccess(native),
+      taps: native && new InterfaceMemory(native),
       kernelPaths: this.#kernelPaths,
     };
   }

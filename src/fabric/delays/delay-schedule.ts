@@ -12,6 +12,11 @@ export class DelaySchedule {
   readonly #heap = new Heap<ScheduledQueue>((one, other) => one.wakeMs < other.wakeMs);
   readonly #clock = new DelayClock(() => this.run(performance.now()));
 
+  /** When something is to be released next; Infinity when nothing waits. */
+  get nextMs(): number {
+    return this.#heap.first?.wakeMs ?? Number.POSITIVE_INFINITY;
+  }
+
   /** Settles when delays are kept precisely. */
   ready(): Promise<void> {
     return this.#clock.ready();

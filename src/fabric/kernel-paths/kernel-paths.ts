@@ -211,8 +211,12 @@ export class KernelPath {
     if (!ends) return;
     this.#ends = undefined;
     this.#paths.note(ends, false);
-    // An end that is gone took its rules along.
-    await this.#paths.tc.run(ends.map(removeFast));
+    // An end that is gone took its rules along, so only a tc that was lost is a failure: frames would pass the fabric by.
+    for (let attempt = 0; attempt < removalAttempts; attempt += 1) {
+      const { isLost } = await this.#paths.tc.run(ends.map(removeFast));
+      if (!isLost) return;
+    }
+    console.error(`kernel path ${ends.join(' ')}: its rules could not be removed, as tc does not answer`);
   }
 
   #then(change: () => Promise<void>): Promise<void> {
@@ -220,6 +224,8 @@ export class KernelPath {
     return this.#tail;
   }
 }
+
+const removalAttempts = 3;
 
 async function indexOf(name: string): Promise<number | undefined> {
   const text = await readFile(`/sys/class/net/${name}/ifindex`, 'latin1').catch(() => '');

@@ -11,7 +11,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { LineSplitter } from '../../lib/line-splitter.ts';
 
-interface Group {
+interface CommandGroup {
   readonly commands: readonly string[];
   /** It is to show one line of JSON. */
   readonly shows: boolean;
@@ -26,6 +26,8 @@ interface Group {
 export interface TcResult {
   /** Why commands failed; empty when none did. */
   readonly reason: string;
+  /** tc ended meanwhile: some of the commands may not have been run. */
+  readonly isLost: boolean;
   /** What `show` shows. */
   readonly output: string;
 }
@@ -38,7 +40,7 @@ type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 export class Tc {
   #process: Process | undefined;
   #lines = 0;
-  #groups: Group[] = [];
+  #groups: CommandGroup[] = [];
   #limit: NodeJS.Timeout | undefined;
 
   /** Runs the commands one after the other, all of them. Never rejects. */
@@ -118,7 +120,7 @@ export class Tc {
       const isFailed = group.reasons.length > 0;
       if (group.shows && group.output === undefined && !isFailed) return;
       this.#groups.shift();
-      group.settle({ reason: group.reasons.join('; '), output: group.output ?? '' });
+      group.settle({ reason: group.reasons.join('; '), isLost: false, output: group.output ?? '' });
       this.#limit?.refresh();
     }
     if (this.#groups.length > 0) return;
@@ -132,7 +134,7 @@ export class Tc {
     child?.kill();
     clearTimeout(this.#limit);
     this.#limit = undefined;
-    for (const { settle } of this.#groups.splice(0)) settle({ reason: `tc: ${cause}`, output: '' });
+    for (const { settle } of this.#groups.splice(0)) settle({ reason: `tc: ${cause}`, isLost: true, output: '' });
   }
 }
 

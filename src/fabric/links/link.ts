@@ -11,6 +11,7 @@ import { type HostCounts, withTapLosses } from './host-counts.ts';
 import { Impairments } from './impairments.ts';
 import { hostEndsOf } from './kernel-eligible.ts';
 import { openPort, type PortTools } from './open-port.ts';
+import type { Pacing } from './pacing.ts';
 import { matchOf, type Programs } from './programs.ts';
 import { type DirectionFilters, noFilters } from './stages.ts';
 
@@ -25,6 +26,7 @@ interface Plugged {
 }
 
 export interface LinkTools extends DirectionTools, PortTools {
+  readonly pacing: Pacing;
   readonly captureFiles: CaptureFileLocks;
   readonly kernelPaths: KernelPaths;
 }
@@ -36,6 +38,7 @@ export class FabricLink {
   readonly id: string;
   readonly #since = Date.now();
   readonly #tools: PortTools;
+  readonly #pacing: Pacing;
   readonly #impairments = new Impairments();
   readonly #rules: Rules = {
     suspend: false,
@@ -59,6 +62,7 @@ export class FabricLink {
     this.id = id;
     this.#tools = tools;
     this.#kernel = new KernelPath(tools.kernelPaths);
+    this.#pacing = tools.pacing;
     this.#captures = new OpenCaptures(tools.captureFiles, this.#rules);
     this.#ab = new Direction(this.#rules, tools);
     this.#ba = new Direction(this.#rules, tools);
@@ -182,8 +186,13 @@ export class FabricLink {
       present.port.nudge();
       return;
     }
+    const pacing = this.#pacing;
     const owner: PortOwner = {
-      received: (buffer, start, stop, frames) => out.receive(buffer, start, stop, frames),
+      received: (buffer, start, stop, frames) => {
+        // What a switch forwards has come in elsewhere.
+        if (spec.type !== 'switch') pacing.note(frames);
+        return out.receive(buffer, start, stop, frames);
+      },
       drained: () => back.drained(),
     };
     const port = openPort(spec, owner, this.#tools);
@@ -201,6 +210,7 @@ export class FabricLink {
 /** Same key, same port. */
 function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
+  if (spec.type === 'packet') return JSON.stringify(['packet', spec.interface]);
   if (spec.type === 'tap') return JSON.stringify(['tap', spec.name]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;

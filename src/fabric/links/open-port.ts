@@ -1,8 +1,8 @@
 /** The table of port types. */
 import type { FabricPort, PortOwner } from '../ports/port.ts';
+import { type InterfaceMemory, openPacket, openTap } from '../ports/port-interface.ts';
 import { openPeer } from '../ports/port-peer.ts';
 import { openStream } from '../ports/port-stream.ts';
-import { openTap, type TapAccess } from '../ports/port-tap.ts';
 import { openUdp } from '../ports/port-udp.ts';
 import type { PortSpec } from '../protocol.ts';
 import { openSwitchPort } from '../switches/port-switch.ts';
@@ -12,7 +12,7 @@ import type { Switches } from '../switches/switches.ts';
 export interface PortTools {
   readonly switches: Switches;
   /** Undefined where TAP interfaces cannot be held. */
-  readonly taps: TapAccess | undefined;
+  readonly taps: InterfaceMemory | undefined;
 }
 type Openers = {
   [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, tools: PortTools) => FabricPort;
@@ -21,6 +21,7 @@ const openers: Openers = {
   stream: openStream,
   udp: (spec, owner) => (spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner) : openUdp(spec, owner)),
   tap: ({ name }, owner, { taps }) => openTap(name, owner, taps),
+  packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),
   switch: (spec, owner, { switches }) => openSwitchPort(spec, owner, switches),
 };
 

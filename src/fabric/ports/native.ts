@@ -23,6 +23,8 @@ export interface Native {
    * descriptor, or an errno, negative.
    */
   openTap(name: string, options?: { isTemporary?: boolean }): number;
+  /** A packet socket with all frames of the interface with this index. The descriptor, or an errno, negative. */
+  openPacketSocket(interfaceIndex: number): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
   /** The bytes `buffer[start, end)` as one frame. 0, or an errno, negative. */
@@ -65,13 +67,22 @@ function bindCalls(koffi: Koffi) {
   const ioctl: (descriptor: number, request: number, argument: Buffer) => number = libc.func(
     'int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)',
   );
+  const socket: (family: number, type: number, protocol: number) => number = libc.func(
+    'int socket(int family, int type, int protocol)',
+  );
+  const setsockopt: (descriptor: number, level: number, option: number, value: Buffer, bytes: number) => number = libc.func(
+    'int setsockopt(int fd, int level, int option, uint8_t *value, unsigned int bytes)',
+  );
+  const bind: (descriptor: number, address: Buffer, bytes: number) => number = libc.func(
+    'int bind(int fd, uint8_t *address, unsigned int bytes)',
+  );
   const read: (descriptor: number, address: number, bytes: number) => number = libc.func(
     'intptr_t read(int fd, uintptr_t address, size_t bytes)',
   );
   const write: (descriptor: number, address: number, bytes: number) => number = libc.func(
     'intptr_t write(int fd, uintptr_t address, size_t bytes)',
   );
-  return { open, close, ioctl, read, write };
+  return { open, close, ioctl, socket, setsockopt, bind, read, write };
 }
 
 function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
@@ -79,6 +90,7 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   const addressIn = addresses(koffi);
   return {
     openTap: (name, { isTemporary = false } = {}) => openTap(calls, { name, isTemporary }, failure),
+    openPacketSocket: (index) => openPacketSocket(calls, index, failure),
     read(descriptor, { buffer, at, room }) {
       if (!(at >= 0 && room > 0 && at + room <= buffer.length)) return -constants.errno.EINVAL;
       const length = calls.read(descriptor, addressIn(buffer) + at, room);
@@ -112,6 +124,44 @@ function openTap({ open, close, ioctl }: SystemCalls, { name, isTemporary }: Wan
   const isPersistent = (request.readUInt16LE(nameBytes) & persistent) !== 0;
   if (result === 0 && isPersistent === isTemporary) result = isTemporary ? -constants.errno.EEXIST : -constants.errno.ENODEV;
   if (result === 0) return descriptor;
+  close(descriptor);
+  return result;
+}
+
+/** @see packet(7), linux/if_packet.h, socket(2) */
+const packetFamily = 17;
+const rawNonBlocking = 3 | files.O_NONBLOCK | closeOnExec;
+const allProtocols = 0x0003;
+const packetLevel = 263;
+const addMembership = 1;
+const promiscuous = 1;
+const socketLevel = 1;
+const receiveBuffer = 33;
+const receiveBufferBytes = 4 * 1024 * 1024;
+/** `struct sockaddr_ll`: family, protocol (big-endian), index; `struct packet_mreq`: index, type. */
+const addressBytes = 20;
+const membershipBytes = 16;
+
+/** Promiscuity ends with the socket. It takes nothing until it is bound. */
+function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, index: number, failure: () => number): number {
+  const descriptor = socket(packetFamily, rawNonBlocking, 0);
+  if (descriptor < 0) return failure();
+  const size = Buffer.alloc(4);
+  size.writeInt32LE(receiveBufferBytes);
+  // Needs a privilege that it may do without.
+  setsockopt(descriptor, socketLevel, receiveBuffer, size, size.length);
+  const membership = Buffer.alloc(membershipBytes);
+  membership.writeInt32LE(index);
+  membership.writeUInt16LE(promiscuous, 4);
+  const address = Buffer.alloc(addressBytes);
+  address.writeUInt16LE(packetFamily);
+  address.writeUInt16BE(allProtocols, 2);
+  address.writeInt32LE(index, 4);
+  const isOpen =
+    setsockopt(descriptor, packetLevel, addMembership, membership, membershipBytes) === 0 &&
+    bind(descriptor, address, addressBytes) === 0;
+  if (isOpen) return descriptor;
+  const result = failure();
   close(descriptor);
   return result;
 }

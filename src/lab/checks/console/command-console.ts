@@ -149,7 +149,7 @@ export class CommandConsole {
 
   async #inShell(shell: string, command: string, signal: AbortSignal): Promise<RunResult> {
     const token = freshToken();
-    const quoted = `'${linesOf(command).join(this.#platform.newline).replaceAll("'", "'\\''")}'`;
+    const quoted = quoteForShell(linesOf(command));
     const { mark } = this.#connection.text;
     const line = shell.replaceAll('{quoted}', () => quoted).replaceAll('{token}', token);
     this.#connection.send(`${line}${this.#platform.newline}`, command);
@@ -183,7 +183,8 @@ export class CommandConsole {
 
   /** Waits for output and answers pagers. */
   async #next(signal: AbortSignal): Promise<void> {
-    if (await this.#change(wakeMs[1], signal)) this.#answer();
+    await this.#change(wakeMs[1], signal);
+    this.#answer();
   }
 
   async #change(limitMs: number, signal: AbortSignal): Promise<boolean> {
@@ -195,6 +196,13 @@ export class CommandConsole {
       throw new ConsoleError(`the console did not answer in time; its last line is ${JSON.stringify(last)}`, { cause: error });
     }
   }
+}
+
+/** One word for `eval`; several lines are put together by printf, so that the shell never shows the prompt of a second line. */
+function quoteForShell(lines: readonly string[]): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  if (lines.length === 1) return quote(lines[0] ?? '');
+  return `"$(printf %b ${quote(lines.map((line) => line.replaceAll('\\', '\\\\')).join('\\012'))})"`;
 }
 
 function freshToken(): string {

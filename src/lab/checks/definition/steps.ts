@@ -47,7 +47,7 @@ export type LabAction =
   | { readonly verb: 'config'; readonly lines: string };
 
 /** Steps with steps inside. */
-export type Group =
+export type StepGroup =
   | { readonly verb: 'timeline'; readonly steps: readonly CheckStep[] }
   | {
       readonly verb: 'capture';
@@ -74,13 +74,13 @@ export interface CheckStep {
   readonly repetition: Repetition | undefined;
   /** For one try, ms. */
   readonly limitMs: number;
-  readonly what: Probe | LabAction | Group;
+  readonly what: Probe | LabAction | StepGroup;
 }
 
 export function isProbe(what: CheckStep['what']): what is Probe {
   return ['run', 'ping', 'tcp', 'http', 'dns', 'traceroute', 'iperf'].includes(what.verb);
 }
 
-export function isGroup(what: CheckStep['what']): what is Group {
+export function isGroup(what: CheckStep['what']): what is StepGroup {
   return what.verb === 'timeline' || what.verb === 'capture';
 }

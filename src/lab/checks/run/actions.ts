@@ -43,7 +43,10 @@ export async function runAction(action: LabAction, node: string | undefined, con
     case 'stop':
     case 'kill':
       site.closeConsole(action.target);
+      // Its links end with it, and their counters.
+      await context.watch.changing();
       await site.request('POST', `/nodes/${site.node(action.target).node_id}/stop`, action.verb === 'kill' ? { now: true } : {});
+      await context.watch.changed();
       return `${action.target} was ${action.verb === 'kill' ? 'switched off' : 'stopped'}`;
     case 'config': {
       const name = node ?? '';

@@ -1,7 +1,7 @@
 /** Carries the steps of a lab out, one after the other, and reports each. A failed check does not keep the next ones from running. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Link } from '../../../schema/link.ts';
-import { type CheckStep, type Group, isGroup, isProbe, type LabAction, type Probe } from '../definition/steps.ts';
+import { type CheckStep, isGroup, isProbe, type LabAction, type Probe, type StepGroup } from '../definition/steps.ts';
 import { NoCommandError, runProbe } from '../probes/node-probe.ts';
 import { runAction } from './actions.ts';
 import { capturePackets } from './capture-packets.ts';
@@ -73,7 +73,7 @@ export class CheckRunner {
     const { site, signal } = this.#options;
     const node = step.node ?? '';
     const attempt = async (limitMs: number): Promise<Try> => {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limitMs))]);
       try {
         return await site.useConsole(node, limit, (console) => runProbe(probe, siteOf(site, node, console, limit), limit));
       } catch (error) {
@@ -91,7 +91,7 @@ export class CheckRunner {
     const { site, watch, seedOf, signal } = this.#options;
     try {
       // A start waits as long as its node may take to become ready.
-      const limit = action.verb === 'start' ? signal : AbortSignal.any([signal, AbortSignal.timeout(step.limitMs)]);
+      const limit = action.verb === 'start' ? signal : AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(step.limitMs))]);
       const evidence = await runAction(action, step.node, { site, watch, seedOf, signal: limit });
       return { outcome: 'passed', problems: [], evidence };
     } catch (error) {
@@ -100,7 +100,7 @@ export class CheckRunner {
     }
   }
 
-  async #group(group: Group): Promise<StepFinding> {
+  async #group(group: StepGroup): Promise<StepFinding> {
     if (group.verb === 'timeline') return summary(await this.#timeline(group.steps));
     const { site, signal, watch } = this.#options;
     let steps: StepReport[] = [];

@@ -122,7 +122,7 @@ export class LabSite {
   }
 
   nameOf(link: Link): string {
-    return link.nodes.map((end) => this.#endName(end)).join(' – ');
+    return link.nodes.map((end) => this.#endNames(end)[0]).join(' – ');
   }
 
   /** Uses the console of a node; it is opened when it is not. */
@@ -175,7 +175,7 @@ export class LabSite {
   #joins({ nodes }: Link, ends: readonly string[]): boolean {
     const isEnd = (text: string, at: number) => {
       const end = nodes[at];
-      return end !== undefined && (this.#endName(end) === text || this.#nameOfId(end.node_id) === text);
+      return end !== undefined && (this.#nameOfId(end.node_id) === text || this.#endNames(end).includes(text));
     };
     const [one = '', other] = ends;
     if (other === undefined) return isEnd(one, 0) || isEnd(one, 1);
@@ -186,10 +186,11 @@ export class LabSite {
     return this.nodes.find(({ node_id }) => node_id === id)?.name ?? id;
   }
 
-  /** `NODE:PORT`, by the name or the short name of the port. */
-  #endName({ node_id, adapter_number, port_number }: Link['nodes'][number]): string {
+  /** `NODE:PORT`, by the short name, the name and the numbers of the port. */
+  #endNames({ node_id, adapter_number, port_number }: Link['nodes'][number]): string[] {
     const node = this.nodes.find((one) => one.node_id === node_id);
-    const port = node?.ports?.find((one) => one.adapter_number === adapter_number && one.port_number === port_number);
-    return `${node?.name ?? node_id}:${port?.short_name ?? `${adapter_number}/${port_number}`}`;
+    const port = node?.ports.find((one) => one.adapter_number === adapter_number && one.port_number === port_number);
+    const names = [...(port ? [port.short_name, port.name] : []), `${adapter_number}/${port_number}`];
+    return names.map((name) => `${node?.name ?? node_id}:${name}`);
   }
 }

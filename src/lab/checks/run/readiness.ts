@@ -28,9 +28,9 @@ export function waitReady(site: LabSite, names: readonly string[], signal: Abort
 async function waitNode(site: LabSite, node: string, signal: AbortSignal): Promise<ReadyNode> {
   const start = performance.now();
   const within = site.settingsOf(node).ready_within ?? limitDefault;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(readDuration(within))]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(readDuration(within)))]);
   const what = wanted(site, node);
-  let reason = 'it was not started';
+  let reason: string | undefined;
   const result = (isReady: boolean, text: string) => ({ node, isReady, text, durationMs: Math.round(performance.now() - start) });
   while (!limit.aborted) {
     try {
@@ -38,7 +38,8 @@ async function waitNode(site: LabSite, node: string, signal: AbortSignal): Promi
       if (problem === undefined) return result(true, what.text);
       reason = problem;
     } catch (error) {
-      reason = (error as Error).message;
+      // What was seen before the time was over says more.
+      if (!limit.aborted || reason === undefined) reason = (error as Error).message;
     }
     await pause(againMs, undefined, { signal: limit }).catch(() => undefined);
   }

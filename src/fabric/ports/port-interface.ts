@@ -1,5 +1,6 @@
 /**
- * A port on a persistent TAP interface of this host, beside which a container's veth ends. Frames are read in batches into one
+ * A port on an interface of this host: on a persistent TAP interface, beside which a container's veth may end, or on a packet socket
+ * that takes all frames of another interface. Frames are read in batches into one
  * buffer that all such ports share, and written one by one: the kernel takes each at once, or has no room for it.
  *
  * The interface outlives this process. Frames that come while it is not held, or faster than they are read, are lost in its queue; the
@@ -7,6 +8,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
@@ -20,10 +22,10 @@ const batchFrames = 128;
 const batchBytes = 256 * 1024;
 const frameRoom = headerBytes + maxFrameBytes;
 
-const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE } = constants.errno;
+const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE, ENODEV, ENETDOWN } = constants.errno;
 
 /** What all ports on TAP interfaces share. */
-export class TapAccess {
+export class InterfaceMemory {
   readonly native: Native;
   #spare: Buffer | undefined;
 
@@ -44,20 +46,51 @@ export class TapAccess {
 }
 
 /** @throws link_failed where no such port can be */
-export function openTap(name: string, owner: PortOwner, access: TapAccess | undefined): FabricPort {
+export function openTap(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
   if (!access) throw fault('link_failed', { reason: `this fabric cannot hold the TAP interface ${name}, as koffi is not loaded` });
-  return new TapPort(name, owner, access);
+  return new InterfacePort(tapOf(name, access.native), owner, access);
 }
 
-class TapPort implements FabricPort {
+/** @throws link_failed where no such port can be */
+export function openPacket(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
+  if (!access) throw fault('link_failed', { reason: `this fabric cannot use the interface ${name}, as koffi is not loaded` });
+  return new InterfacePort(packetsOf(name, access.native), owner, access);
+}
+
+/** What a port reads from and writes to. */
+interface InterfaceAccess {
+  readonly name: string;
+  /** A descriptor, or an errno, negative. */
+  readonly open: () => number;
+  /** The kernel counts frames that nothing has read. */
+  readonly hasQueue: boolean;
+}
+
+function tapOf(name: string, native: Native): InterfaceAccess {
+  return { name, open: () => native.openTap(name), hasQueue: true };
+}
+
+function packetsOf(name: string, native: Native): InterfaceAccess {
+  const open = () => {
+    const [index, flags] = [numberOf(`${name}/ifindex`), numberOf(`${name}/flags`)];
+    if (index === 0) return -ENODEV;
+    return (flags & upFlag) === 0 ? -ENETDOWN : native.openPacketSocket(index);
+  };
+  return { name, open, hasQueue: false };
+}
+
+/** IFF_UP. @see netdevice(7) */
+const upFlag = 1;
+
+class InterfacePort implements FabricPort {
   readonly opened = Promise.resolve();
   connected = false;
   oversized = 0;
   problem: string | undefined;
   readonly tap: TapLosses;
-  readonly #name: string;
+  readonly #interface: InterfaceAccess;
   readonly #owner: PortOwner;
-  readonly #access: TapAccess;
+  readonly #access: InterfaceMemory;
   readonly #retry = new Retry(portRetry, () => this.#open());
   readonly #target = { buffer: nothing, at: 0, room: maxFrameBytes };
   #descriptor = -1;
@@ -66,11 +99,12 @@ class TapPort implements FabricPort {
   #held: Buffer | undefined;
   #closed = false;
 
-  constructor(name: string, owner: PortOwner, access: TapAccess) {
-    this.#name = name;
+  constructor(of: InterfaceAccess, owner: PortOwner, access: InterfaceMemory) {
+    this.#interface = of;
     this.#owner = owner;
     this.#access = access;
-    const before = countOf(name);
+    const { name, hasQueue } = of;
+    const before = hasQueue ? numberOf(`${name}/statistics/tx_dropped`) : Number.POSITIVE_INFINITY;
     this.tap = { name, refused: 0, lost: (total) => Math.max(0, total - before) };
     this.#open();
   }
@@ -106,9 +140,9 @@ class TapPort implements FabricPort {
   #open(): void {
     if (this.#closed) return;
     const { native } = this.#access;
-    const descriptor = native.openTap(this.#name);
+    const descriptor = this.#interface.open();
     if (descriptor < 0) {
-      this.problem = `the TAP interface ${this.#name} cannot be opened (errno ${-descriptor})`;
+      this.problem = `the interface ${this.#interface.name} cannot be opened (${getSystemErrorName(descriptor)})`;
       this.#retry.failed();
       return;
     }
@@ -168,10 +202,10 @@ class TapPort implements FabricPort {
   }
 }
 
-/** @see sysfs-class-net-statistics of the kernel's ABI documents */
-function countOf(name: string): number {
+/** A figure of an interface, 0 when there is none; flags are hexadecimal. @see sysfs-class-net of the kernel's ABI documents */
+function numberOf(place: string): number {
   try {
-    return Number(readFileSync(`/sys/class/net/${name}/statistics/tx_dropped`, 'latin1'));
+    return Number(readFileSync(`/sys/class/net/${place}`, 'latin1'));
   } catch {
     return 0;
   }

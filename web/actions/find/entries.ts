@@ -1,13 +1,14 @@
 /** Everything that the command menu finds: commands, nodes, links, templates, projects and views. */
-import { type Action, contextOf, runAction } from '../actions/action.ts';
-import { shownChord } from '../actions/keys.ts';
-import { projectPath } from '../router.ts';
-import { addNode } from '../scene/add-node.ts';
-import { endNames } from '../scene/link-view.tsx';
-import type { App } from '../state/app.ts';
-import type { ProjectState } from '../state/project.ts';
-import { texts } from '../texts.ts';
-import type { IconName } from '../ui/icon.tsx';
+
+import { projectPath } from '../../router.ts';
+import { addNode } from '../../scene/add-node.ts';
+import { endNames } from '../../scene/link-view.tsx';
+import type { App } from '../../state/app.ts';
+import type { ProjectState } from '../../state/project.ts';
+import { texts } from '../../texts.ts';
+import type { IconName } from '../../ui/icon.tsx';
+import { type Action, contextOf, runAction } from '../action.ts';
+import { shownChord } from '../keys.ts';
 import type { Entry } from './rank.ts';
 
 export interface Target extends Entry {

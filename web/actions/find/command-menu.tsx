@@ -1,11 +1,11 @@
 /** The command menu: a text field over the list of everything that matches it. */
 import { useComputed, useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Action } from '../actions/action.ts';
-import { useApp } from '../state/app.ts';
-import { texts } from '../texts.ts';
-import { keepFocus } from '../ui/focus.ts';
-import { Icon } from '../ui/icon.tsx';
+import { useApp } from '../../state/app.ts';
+import { texts } from '../../texts.ts';
+import { keepFocus } from '../../ui/focus.ts';
+import { Icon } from '../../ui/icon.tsx';
+import type { Action } from '../action.ts';
 import { type Target, targetsOf } from './entries.ts';
 import { ranked } from './rank.ts';
 

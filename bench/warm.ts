@@ -1,0 +1,165 @@
+/** Freezing, rewinding and forking a lab of real guests, against booting it in the same run. */
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'undici';
+import { Console } from '../demo/console.ts';
+import { type Row, request } from './measure.ts';
+import { type Running, startPatchbay } from './server.ts';
+
+const run = promisify(execFile);
+const forkCount = 20;
+const limitMs = 180_000;
+
+interface Machine {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+interface Node {
+  readonly node_id: string;
+  readonly console: number;
+}
+interface Project {
+  readonly project_id: string;
+}
+interface Snapshot {
+  readonly snapshot_id: string;
+  readonly memory: { readonly status: string; readonly paused_ms: number; readonly skew_ms: number };
+}
+
+export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
+  const server = await startPatchbay();
+  const client = new Client(server.url, { headersTimeout: 0 });
+  const lab = new WarmLab(client);
+  try {
+    const machines = await makeImages(server);
+    say('three machines boot');
+    const project = await lab.make('three', [...machines, ...machines].slice(0, 3));
+    const bootMs = await timed(() => lab.boot(project));
+    const { snapshot, readyMs } = await lab.freeze(project);
+    const row = (what: string, ours: number, baseline = bootMs, against = 'cold boot of the same three machines'): Row => ({
+      ...{ what, ours, baseline, against },
+    });
+    say('rewind and fork');
+    const path = `/v2/projects/${project.project_id}/snapshots/${snapshot.snapshot_id}`;
+    const rewindMs = await timed(async () => {
+      await request(client, { method: 'POST', path: `${path}/restore`, body: {} });
+      await lab.answers(project);
+    });
+    const forkMs = await timed(async () => {
+      for (const fork of await lab.fork(path, 1)) await lab.answers(fork);
+    });
+    say('one machine boots, and is forked');
+    const single = await lab.make('one', machines.slice(0, 1));
+    const singleMs = await timed(() => lab.boot(single));
+    const coldMiB = await memoryMiB(server, (line) => line.includes('guest=one-0') && !line.includes('-incoming'));
+    const { snapshot: small } = await lab.freeze(single);
+    const forksMs = await timed(async () => {
+      const forks = await lab.fork(`/v2/projects/${single.project_id}/snapshots/${small.snapshot_id}`, forkCount);
+      await Promise.all(forks.map((fork) => lab.answers(fork)));
+    });
+    const warmMiB = await memoryMiB(server, (line) => line.includes('guest=one-0') && line.includes('-incoming'));
+    const one = 'cold boot of one';
+    return [
+      row('pause of three machines that are frozen, at most, ms', snapshot.memory.paused_ms),
+      row('between their pauses, ms', snapshot.memory.skew_ms),
+      row('until their memory is on disk, ms', readyMs),
+      row('rewind, until all consoles answer, ms', rewindMs),
+      row('fork, until all consoles answer, ms', forkMs),
+      row(`${forkCount} forks of one machine, until all consoles answer, ms`, forksMs, singleMs, one),
+      row('memory of a forked machine (PSS), MiB', warmMiB, coldMiB, 'the machine that booted'),
+    ];
+  } finally {
+    await client.close();
+    await server.stop();
+  }
+}
+
+class WarmLab {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  async make(name: string, machines: readonly Machine[]): Promise<Project> {
+    const project = await this.#post<Project>('/v2/projects', { name, auto_close: false });
+    for (const [index, { properties }] of machines.entries()) {
+      const node = { name: `${name}-${index}`, node_type: 'qemu', compute_id: 'local', properties };
+      await this.#post(`/v2/projects/${project.project_id}/nodes`, node);
+    }
+    return project;
+  }
+
+  async boot(project: Project): Promise<void> {
+    await this.#post(`/v2/projects/${project.project_id}/nodes/start`, {});
+    await this.#onConsoles(project, async (console) => void (await console.expect(/GUEST READY.*# $/s, limitMs)));
+  }
+
+  answers(project: Project): Promise<void> {
+    return this.#onConsoles(project, async (console) => void (await console.run('echo alive', limitMs)));
+  }
+
+  async freeze({ project_id }: Project): Promise<{ snapshot: Snapshot; readyMs: number }> {
+    const path = `/v2/projects/${project_id}/snapshots`;
+    const snapshot = await this.#post<Snapshot>(path, { name: 'warm', memory: true });
+    const readyMs = await timed(async () => {
+      for (;;) {
+        const all = await this.#get<Snapshot[]>(path);
+        if (all.every(({ memory }) => memory.status === 'ready')) return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    return { snapshot, readyMs };
+  }
+
+  fork(path: string, count: number): Promise<Project[]> {
+    return this.#post<Project[]>(`${path}/fork`, { count });
+  }
+
+  async #onConsoles({ project_id }: Project, use: (console: Console) => Promise<void>): Promise<void> {
+    const nodes = await this.#get<Node[]>(`/v2/projects/${project_id}/nodes`);
+    await Promise.all(
+      nodes.map(async (node) => {
+        const console = await Console.open(node.console);
+        await use(console).finally(() => console.close());
+      }),
+    );
+  }
+
+  async #get<T>(path: string): Promise<T> {
+    const { body } = await this.#client.request({ method: 'GET', path });
+    return (await body.json()) as T;
+  }
+
+  #post<T>(path: string, body: unknown): Promise<T> {
+    return request(this.#client, { method: 'POST', path, body }) as Promise<T>;
+  }
+}
+
+/** The demo's guest among the images of the server. */
+async function makeImages({ folder }: Running): Promise<Machine[]> {
+  const { stdout } = await run(process.execPath, [join(import.meta.dirname, '../demo/lab.ts'), join(folder, 'images/QEMU')]);
+  const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { machines?: Machine[]; failure?: string };
+  if (!last.machines) throw new Error(`the guest was not made: ${last.failure}`);
+  return last.machines;
+}
+
+/** Proportional set size of a server's machines, on average. */
+async function memoryMiB({ folder }: Running, isWanted: (commandLine: string) => boolean): Promise<number> {
+  const sizes: number[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
+    if (!commandLine.includes('qemu-system') || !commandLine.includes(`${folder}/`) || !isWanted(commandLine)) continue;
+    const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+    sizes.push(Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024);
+  }
+  return sizes.reduce((sum, size) => sum + size, 0) / Math.max(1, sizes.length);
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}

@@ -1,0 +1,146 @@
+/**
+ * A copy of a project with the memory of its machines. They are paused for the copy of the disks and the transfer of the memory only: what
+ * receives it is started before, and completes its files after they have resumed. Memory stands below `memory_path` as files of nodes
+ * stand in a project, `project-files/<kind>/<node id>/saved-memory`.
+ */
+import { join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import type { MemorySaver } from '../../emulators/driver.ts';
+import { savedMemoryName } from '../../emulators/facts/saved-memory.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
+import { DiskFloor } from '../../lib/disk-floor.ts';
+import type { ComputeFreeze } from '../../schema/compute-node.ts';
+import type { ColdNode } from '../../schema/snapshot.ts';
+import type { Static } from '../../schema/type.ts';
+import type { Context } from '../context.ts';
+import type { ComputeNode } from '../nodes/node.ts';
+import { copyProject, type Pause, type PauseWork, type ProjectCopy } from './copy.ts';
+import { placeFor } from './project-folder.ts';
+import type { ComputeProjects } from './projects.ts';
+
+export interface FreezeWanted extends ProjectCopy {
+  /** Exists; absolute. */
+  readonly memory_path: string;
+}
+
+/** Each one is a process with memory of its own. */
+const startedAtOnce = 4;
+
+interface SavedNode {
+  readonly node: ComputeNode;
+  readonly saver: MemorySaver;
+}
+
+export class ProjectFreezes {
+  readonly #context: Context;
+  readonly #projects: ComputeProjects;
+  /** By project: the freeze under way, and the last one until it is waited for. */
+  readonly #freezes = new Map<string, MemoryFreeze>();
+
+  constructor(context: Context, projects: ComputeProjects) {
+    this.#context = context;
+    this.#projects = projects;
+  }
+
+  /** Answers when the machines run again. @throws project_not_found, freeze_busy, disk_floor, project_copy_failed */
+  async freeze(projectId: string, wanted: FreezeWanted): Promise<Static<typeof ComputeFreeze>> {
+    const { id, name } = this.#projects.get(projectId);
+    const busy = () => {
+      if (this.#freezes.get(id)?.isUnderWay) throw fault('freeze_busy', { name });
+    };
+    const folder = await placeFor(this.#context.settings, id, wanted.memory_path);
+    busy();
+    const freeze = new MemoryFreeze(this.#context, folder);
+    this.#freezes.set(id, freeze);
+    try {
+      const pause = await copyProject({ context: this.#context, projects: this.#projects }, id, wanted, freeze);
+      freeze.complete();
+      return freeze.report(pause);
+    } catch (error) {
+      this.#freezes.delete(id);
+      await freeze.dispose();
+      throw error;
+    }
+  }
+
+  /** The project may be closed meanwhile. @throws why the memory is not complete */
+  async wait(projectId: string): Promise<void> {
+    const freeze = this.#freezes.get(projectId);
+    await freeze?.completed.finally(() => this.#freezes.get(projectId) === freeze && this.#freezes.delete(projectId));
+  }
+
+  /** The server ends: what is incomplete is of no use. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#freezes.values()].map((freeze) => freeze.dispose()));
+  }
+}
+
+class MemoryFreeze implements PauseWork {
+  readonly #context: Context;
+  readonly #folder: string;
+  readonly #saved: SavedNode[] = [];
+  readonly #cold: ColdNode[] = [];
+  completed: Promise<void> = Promise.resolve();
+  isUnderWay = true;
+
+  constructor(context: Context, folder: string) {
+    this.#context = context;
+    this.#folder = folder;
+  }
+
+  async prepare(nodes: readonly ComputeNode[]): Promise<void> {
+    const running = nodes.filter(({ emulator, driver }) => emulator && !driver.kind.alwaysRunning);
+    const [error] = await forEachBounded(running, startedAtOnce, (node) => this.#prepareNode(node));
+    if (error !== undefined) throw error;
+    await this.#requireSpace();
+  }
+
+  async whilePaused(): Promise<void> {
+    const transfers = this.#saved.map(({ saver }) => saver.transfer());
+    await Promise.allSettled(transfers);
+    await Promise.all(transfers);
+  }
+
+  /** Of the machines that run again. */
+  complete(): void {
+    const completing = this.#saved.map(({ saver }) => saver.finish());
+    this.completed = Promise.allSettled(completing).then(async () => {
+      await this.dispose();
+      await Promise.all(completing);
+    });
+    // It is waited for later.
+    this.completed.catch(() => undefined);
+  }
+
+  report({ pausedMs, skewMs }: Pause): Static<typeof ComputeFreeze> {
+    return {
+      paused_ms: Math.round(pausedMs),
+      skew_ms: Math.round(skewMs * 10) / 10,
+      memory: this.#saved.map(({ node, saver }) => ({ node_id: node.id, bytes: saver.ramBytes })),
+      cold: this.#cold,
+    };
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(this.#saved.map(({ saver }) => saver.dispose()));
+    this.isUnderWay = false;
+  }
+
+  async #prepareNode(node: ComputeNode): Promise<void> {
+    const { id, name, emulator, driver } = node;
+    const folder = join(this.#folder, 'project-files', driver.kind.folder, id, savedMemoryName);
+    const answer = emulator?.saveMemory
+      ? await emulator.saveMemory(folder)
+      : `the memory of ${driver.kind.title} nodes cannot be saved`;
+    if (typeof answer === 'string') this.#cold.push({ node_id: id, name, reason: answer });
+    else this.#saved.push({ node, saver: answer });
+  }
+
+  async #requireSpace(): Promise<void> {
+    const bytes = this.#saved.reduce((sum, { saver }) => sum + saver.ramBytes, 0);
+    const floor = new DiskFloor([this.#folder], this.#context.settings.Server.min_free_bytes);
+    await floor.check(bytes).catch((error: Error) => {
+      throw isFault(error) ? error : fault('disk_floor', { reason: error.message });
+    });
+  }
+}

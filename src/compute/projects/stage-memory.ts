@@ -1,0 +1,83 @@
+/** Saved memory on its way to nodes: checked where it is kept, then copied to their folders, which continue from it at their next start. */
+import { access, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import type { Driver } from '../../emulators/driver.ts';
+import { savedMemoryName } from '../../emulators/facts/saved-memory.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
+import { DiskFloor } from '../../lib/disk-floor.ts';
+import { sizeOnDisk } from '../../lib/folder-size.ts';
+import type { Context } from '../context.ts';
+import { copyFolder } from './copy.ts';
+import { placeFor } from './project-folder.ts';
+import type { ComputeProjects } from './projects.ts';
+
+export interface MemoryStaging {
+  /** Filled by a freeze. */
+  readonly source_path: string;
+  /** Folders that get a copy, and id of each node to that of its copy. */
+  readonly destinations: readonly { readonly path: string; readonly nodes: Readonly<Record<string, string>> }[];
+}
+
+interface FoundMemory {
+  readonly driver: Driver;
+  readonly nodeId: string;
+  readonly folder: string;
+}
+
+const checkedAtOnce = 2;
+
+/** Every destination gets a copy of its own: a machine can write to the file that its memory came from. @throws memory_refused */
+export async function stageMemory(
+  { context, projects }: { readonly context: Context; readonly projects: ComputeProjects },
+  projectId: string,
+  { source_path, destinations }: MemoryStaging,
+): Promise<void> {
+  const project = projects.get(projectId);
+  const source = await placeFor(context.settings, project.id, source_path);
+  const places = await Promise.all(
+    destinations.map(async ({ path, nodes }) => ({ path: await existing(context, project.id, path), nodes })),
+  );
+  const found = await findMemory(context, source);
+  const nameOf = (nodeId: string) => project.nodes.get(nodeId)?.name ?? nodeId;
+  await each(found, async ({ driver, nodeId, folder }) => driver.checkMemory?.(folder, nameOf(nodeId)));
+  const bytes = (await sizeOnDisk(source)) * destinations.length;
+  await new DiskFloor(places.map(({ path }) => path).slice(0, 1), context.settings.Server.min_free_bytes)
+    .check(bytes)
+    .catch((error: Error) => {
+      throw fault('disk_floor', { reason: error.message });
+    });
+  const copies = places.flatMap(({ path, nodes }) =>
+    found.flatMap(({ driver, nodeId, folder }) => {
+      const id = nodes[nodeId];
+      return id === undefined ? [] : [{ from: folder, to: join(path, 'project-files', driver.kind.folder, id, savedMemoryName) }];
+    }),
+  );
+  await each(copies, ({ from, to }) => copyFolder(context, from, to));
+}
+
+async function each<T>(items: readonly T[], fn: (item: T) => Promise<void>): Promise<void> {
+  const [error] = await forEachBounded(items, checkedAtOnce, fn);
+  if (error === undefined) return;
+  throw isFault(error) ? error : fault('storage_failed', { reason: (error as Error).message });
+}
+
+async function findMemory(context: Context, source: string): Promise<FoundMemory[]> {
+  const found: FoundMemory[] = [];
+  for (const driver of context.drivers.values()) {
+    if (!driver.checkMemory) continue;
+    const parent = join(source, 'project-files', driver.kind.folder);
+    for (const nodeId of await readdir(parent).catch((): string[] => []))
+      found.push({ driver, nodeId, folder: join(parent, nodeId, savedMemoryName) });
+  }
+  return found;
+}
+
+/** @throws path_forbidden */
+async function existing(context: Context, projectId: string, path: string): Promise<string> {
+  const place = await placeFor(context.settings, projectId, path);
+  await access(place).catch(() => {
+    throw fault('path_forbidden', { path, reason: 'it is not there: make it before memory is copied to it' });
+  });
+  return place;
+}

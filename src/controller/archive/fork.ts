@@ -1,0 +1,130 @@
+/**
+ * New projects from one snapshot. With its memory their nodes continue where they were; each has copies of its own of disks and memory, so
+ * that nothing of it depends on the parent. All of them grow in one folder: they come to be together, or not at all.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import type { ForkedFrom } from '../../schema/project.ts';
+import type { Settings } from '../../schema/settings.ts';
+import type { Snapshot, SnapshotFork } from '../../schema/snapshot.ts';
+import type { Computes } from '../computes/computes.ts';
+import { canonical } from '../model/canonical.ts';
+import { FreshIds, type NewIdentity, renewTopology } from '../model/fresh-ids.ts';
+import { findKind } from '../model/node.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
+import { topologyText } from '../model/topology-text.ts';
+import { renameNodeFolders } from '../projects/copy-files.ts';
+import type { KnownProject } from '../projects/project.ts';
+import { projectFileName } from '../projects/project-path.ts';
+import type { KnownProjects } from '../projects/projects.ts';
+import { stagingPrefix } from '../projects/registry.ts';
+import { writeResumeList } from '../projects/resume-nodes.ts';
+import type { StagingFolders } from '../projects/staging-folders.ts';
+import type { MemoryRecord } from './snapshot-memory.ts';
+import { unpackSnapshot } from './snapshots.ts';
+import { stageMemory } from './stage-memory.ts';
+
+export interface ForkOptions {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly computes: Computes;
+  readonly projects: KnownProjects;
+  readonly staging: StagingFolders;
+}
+
+export interface ForkSource {
+  readonly project: KnownProject;
+  readonly snapshot: Snapshot;
+  readonly memory: (MemoryRecord & { readonly path: string }) | undefined;
+}
+
+interface Fork {
+  readonly identity: NewIdentity;
+  readonly entry: ProjectEntry;
+  readonly folder: string;
+}
+
+/** Opened; their nodes run where the snapshot has memory. @throws not_local, project_name_taken, memory_refused, disk_floor, snapshot_failed */
+export async function forkSnapshot(source: ForkSource, wanted: SnapshotFork, options: ForkOptions): Promise<KnownProject[]> {
+  const { Server } = options.settings;
+  if (!Server.local && !Server.remote_duplicate)
+    throw fault('not_local', { what: 'or remote_duplicate = True to allow forks of projects' });
+  const { count = 1, name } = wanted;
+  if (name !== undefined) projectFileName(name);
+  const make = (names: readonly string[]) => makeForks(source, { names, uplinks: wanted.uplinks ?? false }, options);
+  const { projects } = options;
+  const forks = await (name !== undefined && count === 1
+    ? projects.withName(name, () => make([name]))
+    : projects.withFreeNames(name ?? `${source.project.name} fork`, count, make));
+  await forEachBounded(forks, concurrency, (fork) => fork.open({ isAwaited: true }));
+  return forks;
+}
+
+async function makeForks(
+  source: ForkSource,
+  { names, uplinks }: { names: readonly string[]; uplinks: boolean },
+  options: ForkOptions,
+): Promise<KnownProject[]> {
+  const { settings, staging, projects } = options;
+  const { projects_path } = settings.Server;
+  const { project, snapshot } = source;
+  const forked_from: ForkedFrom = { project_id: project.id, name: project.name, snapshot_id: snapshot.snapshot_id };
+  try {
+    return await staging.use(join(projects_path, `${stagingPrefix}fork-${randomUUID()}`), async (stagingPath) => {
+      const forks: Fork[] = [];
+      for (const name of names) forks.push(await fill(source, { name, uplinks, stagingPath }, options));
+      await fillMemory(source, forks, options);
+      const made: KnownProject[] = [];
+      for (const { entry, folder } of forks) {
+        const place = { path: join(projects_path, entry.project_id), filename: projectFileName(entry.name), forked_from };
+        await rename(folder, place.path);
+        made.push(await projects.register(entry, place));
+      }
+      await syncFolder(projects_path);
+      return made;
+    });
+  } catch (error) {
+    if (isFault(error)) throw error;
+    throw fault('snapshot_failed', { name: snapshot.name, what: 'forked', reason: (error as Error).message }, { cause: error });
+  }
+}
+
+async function fill(
+  { project, snapshot }: ForkSource,
+  { name, uplinks, stagingPath }: { name: string; uplinks: boolean; stagingPath: string },
+  { version, settings }: ForkOptions,
+): Promise<Fork> {
+  const identity: NewIdentity = { projectId: randomUUID(), name, ids: new FreshIds(), resetMacAddresses: false };
+  const folder = join(stagingPath, identity.projectId);
+  await mkdir(folder);
+  const topology = await unpackSnapshot(project, snapshot, { folder, floorBytes: settings.Server.min_free_bytes });
+  const renewed = await renewTopology(topology, identity);
+  await renameNodeFolders(join(folder, 'project-files'), identity.ids);
+  const closed = { auto_start: false, auto_open: false, auto_close: false };
+  const entry = canonical<ProjectEntry>({ ...topology.project, ...closed, name, project_id: identity.projectId });
+  const content = { ...renewed, project: entry, links: uplinks ? renewed.links : withoutUplinks(renewed) };
+  await writeFileAtomic(join(folder, projectFileName(name)), await topologyText(content, version));
+  return { identity, entry, folder };
+}
+
+async function fillMemory({ project, memory }: ForkSource, forks: readonly Fork[], { computes }: ForkOptions): Promise<void> {
+  if (!memory) return;
+  const destinations = forks.map(({ folder, identity }) => ({ path: folder, nodes: Object.fromEntries(identity.ids.entries()) }));
+  await stageMemory(project, computes, { path: memory.path, destinations });
+  for (const { folder, identity } of forks) {
+    await writeResumeList(
+      folder,
+      memory.started.flatMap((id) => identity.ids.find(id) ?? []),
+    );
+  }
+}
+
+/** The same machine twice in one network answers twice: links to the outside are suspended. */
+function withoutUplinks({ nodes, links }: Topology): Topology['links'] {
+  const uplinks = new Set(nodes.filter(({ node_type }) => findKind(node_type)?.isUplink).map(({ node_id }) => node_id));
+  return links.map((link) => (link.nodes.some(({ node_id }) => uplinks.has(node_id)) ? { ...link, suspend: true } : link));
+}

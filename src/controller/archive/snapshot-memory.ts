@@ -1,0 +1,142 @@
+/**
+ * The memory of machines beside snapshots: `.memory/<snapshot id>/` in the project's folder, which no copy and no archive takes along. It
+ * grows in a staging folder and gets its place when it is complete: there is all of it, or none.
+ */
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { problemsOf } from '../../api/validate.ts';
+import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { sizeOnDisk } from '../../lib/folder-size.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { Uuid } from '../../schema/common.ts';
+import { memoryFolder, stagingPrefix } from '../../schema/folders.ts';
+import { type Snapshot, SnapshotMemory } from '../../schema/snapshot.ts';
+import { type Static, Type } from '../../schema/type.ts';
+import type { Computes } from '../computes/computes.ts';
+import { findKind } from '../model/node.ts';
+import type { FreezeReport } from '../projects/copy-files.ts';
+import type { KnownProject } from '../projects/project.ts';
+import type { FrozenProject } from '../projects/project-environment.ts';
+import type { StagingFolders } from '../projects/staging-folders.ts';
+
+const recordName = 'memory.json';
+const largestRecord = 1 << 22;
+
+/** What is stored with the memory. */
+const MemoryRecord = Type.Object({ memory: SnapshotMemory, started: Type.Array(Uuid) });
+export type MemoryRecord = Static<typeof MemoryRecord>;
+
+/** What was frozen, while its memory is still being written. */
+export interface Frozen {
+  readonly snapshot: Snapshot;
+  readonly record: MemoryRecord;
+}
+
+export interface SnapshotMemoryParts {
+  readonly computes: Computes;
+  readonly staging: StagingFolders;
+}
+
+export class SnapshotMemories {
+  readonly #parts: SnapshotMemoryParts;
+  /** By snapshot. Settles when the memory is in its place, or is not to be. */
+  readonly #saving = new Map<string, { readonly memory: SnapshotMemory; readonly done: Promise<void> }>();
+
+  constructor(parts: SnapshotMemoryParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * `freeze` is given the folder that the compute fills and answers when the lab runs again; so does this. Listeners are sent
+   * `snapshot.updated` when the memory is complete. @throws what `freeze` throws; nothing is left then
+   */
+  async save(project: KnownProject, snapshotId: string, freeze: (memoryPath: string) => Promise<Frozen>): Promise<Snapshot> {
+    const answered = Promise.withResolvers<Frozen>();
+    const staged = join(project.path, `${stagingPrefix}memory-${snapshotId}`);
+    const done = project.whileThere(() =>
+      this.#parts.staging.use(staged, async (path) => {
+        const frozen = await freeze(path);
+        answered.resolve(frozen);
+        await this.#complete(project, { ...frozen, path });
+      }),
+    );
+    done.catch(answered.reject);
+    const { snapshot, record } = await answered.promise;
+    this.#saving.set(snapshotId, { memory: record.memory, done: done.catch(() => undefined) });
+    done.catch((error: Error) => this.#failed(project, { snapshot, record }, error)).finally(() => this.#saving.delete(snapshotId));
+    return { ...snapshot, memory: record.memory };
+  }
+
+  /** What there is of a snapshot, also while it is being saved; undefined when there is none. */
+  async describe(project: KnownProject, snapshotId: string): Promise<SnapshotMemory | undefined> {
+    return this.#saving.get(snapshotId)?.memory ?? (await this.#read(project, snapshotId))?.memory;
+  }
+
+  /** The complete memory, once it is; undefined when there is none. */
+  async find(project: KnownProject, snapshotId: string): Promise<(MemoryRecord & { readonly path: string }) | undefined> {
+    await this.#saving.get(snapshotId)?.done;
+    const record = await this.#read(project, snapshotId);
+    return record && { ...record, path: this.pathOf(project, snapshotId) };
+  }
+
+  /** Waits for what is being saved. */
+  async settle(snapshotId: string): Promise<void> {
+    await this.#saving.get(snapshotId)?.done;
+  }
+
+  pathOf(project: KnownProject, snapshotId: string): string {
+    return join(project.path, memoryFolder, snapshotId);
+  }
+
+  async #complete(project: KnownProject, { snapshot, record, path }: Frozen & { path: string }): Promise<void> {
+    const { transport } = this.#parts.computes.local;
+    await transport.send('POST /v2/compute/projects/{project_id}/freeze/wait', { path: { project_id: project.id }, timeoutMs: 0 });
+    const memory: SnapshotMemory = { ...record.memory, status: 'ready', bytes: await sizeOnDisk(path) };
+    await writeFileAtomic(join(path, recordName), JSON.stringify({ ...record, memory }), 0o600);
+    const place = this.pathOf(project, snapshot.snapshot_id);
+    await mkdir(dirname(place), { recursive: true, mode: 0o711 });
+    await rename(path, place);
+    await syncFolder(dirname(place));
+    this.#saving.delete(snapshot.snapshot_id);
+    project.notices.emit({ action: 'snapshot.updated', event: { ...snapshot, memory } });
+  }
+
+  #failed(project: KnownProject, { snapshot, record }: Frozen, error: Error): void {
+    const message = `The memory of the snapshot "${snapshot.name}" could not be saved, its files were: ${error.message}`;
+    project.notices.emit({ action: 'log.error', event: { message } });
+    const memory: SnapshotMemory = { ...record.memory, status: 'failed', bytes: 0, nodes: [] };
+    project.notices.emit({ action: 'snapshot.updated', event: { ...snapshot, memory } });
+  }
+
+  async #read(project: KnownProject, snapshotId: string): Promise<MemoryRecord | undefined> {
+    const path = join(this.pathOf(project, snapshotId), recordName);
+    const text = await readRegularFile(path, largestRecord).catch(() => undefined);
+    if (text === undefined) return undefined;
+    try {
+      const record: unknown = JSON.parse(String(text));
+      return (await problemsOf(MemoryRecord, record)) === undefined ? (record as MemoryRecord) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The nodes that ran when the project was frozen, and which of them continue. */
+export function recordOf({ topology, live }: FrozenProject, report: FreezeReport): MemoryRecord {
+  const kept = new Set(report.memory.map(({ node_id }) => node_id));
+  const known = new Set([...kept, ...report.cold.map(({ node_id }) => node_id)]);
+  const running = topology.nodes.filter(({ node_id, node_type }) => {
+    const status = live?.nodes.find(node_id)?.live.status;
+    return kept.has(node_id) || (status === 'started' && !findKind(node_type)?.alwaysRunning);
+  });
+  const elsewhere = running
+    .filter(({ node_id }) => !known.has(node_id))
+    .map(({ node_id, name }) => ({ node_id, name, reason: 'it runs on another compute' }));
+  const { paused_ms, skew_ms } = report;
+  const bytes = report.memory.reduce((sum, node) => sum + node.bytes, 0);
+  const cold = [...report.cold, ...elsewhere];
+  return {
+    memory: { status: 'saving', bytes, paused_ms, skew_ms, nodes: [...kept], cold },
+    started: running.map(({ node_id }) => node_id),
+  };
+}

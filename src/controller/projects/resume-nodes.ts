@@ -1,0 +1,45 @@
+/**
+ * Nodes that are to run when a project is opened next: those that ran when it was frozen. The list stands in the project's folder until
+ * each of them was started, so that a server that dies in between continues.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { isUuid } from '../../schema/common.ts';
+import { stagingPrefix } from '../../schema/folders.ts';
+import type { LiveProject } from '../live/live-project.ts';
+
+const listName = `${stagingPrefix}resume.json`;
+/** Ten thousand nodes. */
+const largestList = 1 << 19;
+
+/** @throws what the disk says */
+export function writeResumeList(folder: string, nodeIds: readonly string[]): Promise<void> {
+  return writeFileAtomic(join(folder, listName), JSON.stringify(nodeIds));
+}
+
+/** Starts them; listeners are sent what fails. Never rejects. */
+export async function resumeNodes(live: LiveProject): Promise<void> {
+  const path = join(live.folder, listName);
+  const list = await readRegularFile(path, largestList).catch(() => undefined);
+  if (list === undefined) return;
+  await forEachBounded(idsIn(String(list)), concurrency, async (nodeId) => {
+    const node = live.nodes.find(nodeId);
+    if (!node) return;
+    await live.nodes.act(nodeId, 'start').catch((error: Error) => {
+      live.notify('log.error', { message: `Node ${node.entry.name} could not be resumed: ${error.message}` });
+    });
+  });
+  await rm(path, { force: true }).catch(() => undefined);
+}
+
+function idsIn(text: string): string[] {
+  try {
+    const ids: unknown = JSON.parse(text);
+    return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === 'string' && isUuid(id)) : [];
+  } catch {
+    return [];
+  }
+}

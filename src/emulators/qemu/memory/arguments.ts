@@ -1,0 +1,62 @@
+/** QEMU's arguments where memory is saved and restored: those of the machine, with other folders and a memory that is a file. */
+import { escapeCommas } from '../options.ts';
+import { pieces } from '../options-rules.ts';
+import { type MachineFacts, moved } from './facts.ts';
+
+/** Behind the arguments of a machine: its memory is a file, and it waits for the state of its devices. */
+export function memoryArguments(
+  { machine, ramId, ramBytes }: Pick<MachineFacts, 'machine' | 'ramId' | 'ramBytes'>,
+  file: { readonly path: string; readonly isShared: boolean },
+): string[] {
+  const share = `share=${file.isShared ? 'on' : 'off'}`;
+  return [
+    ...['-object', `memory-backend-file,id=${ramId},size=${ramBytes},${share},mem-path=${escapeCommas(file.path)}`],
+    ...['-machine', `${machine},memory-backend=${ramId}`],
+    ...['-incoming', 'defer', '-S'],
+  ];
+}
+
+/** The file or folder of each of these stays in use. */
+const keptFiles = new Set(['-bios', '-kernel', '-initrd']);
+
+export interface ShadowFolders {
+  readonly directory: string;
+  readonly runtimeDirectory: string;
+  /** For all its sockets and files. */
+  readonly shadow: string;
+}
+
+/**
+ * The arguments of a machine for another process that never runs the guest: its sockets and logs are elsewhere, and its drives have the
+ * sizes of the machine's (`driveBytes`, by the ids that QEMU gives them) and no content.
+ */
+export function shadowArguments(
+  args: readonly string[],
+  driveBytes: ReadonlyMap<string, number>,
+  { directory, runtimeDirectory, shadow }: ShadowFolders,
+): string[] {
+  let pflashes = 0;
+  return args.flatMap((word, at) => {
+    const option = args[at - 1] ?? '';
+    if (word === '-loadvm' || option === '-loadvm') return [];
+    if (option === '-drive') {
+      const given = pieces(word);
+      const isPflash = given.some(({ key, value }) => key === 'if' && value === 'pflash');
+      const id = given.find(({ key }) => key === 'id')?.value ?? (isPflash ? `pflash${pflashes++}` : '');
+      return [emptyDrive(given, driveBytes.get(id) ?? 0)];
+    }
+    return [keptFiles.has(option) ? word : moved(word, { [directory]: shadow, [runtimeDirectory]: shadow })];
+  });
+}
+
+/** The drive as it is attached, without its image. */
+function emptyDrive(given: ReturnType<typeof pieces>, bytes: number): string {
+  const attached = given.filter(({ key }) => !/^(?:file|format|backing\..*)$/.test(key));
+  const words = attached.map(({ key, value = '' }) => `${key}=${escapeCommas(value)}`);
+  return [`driver=null-co,size=${bytes},read-zeroes=on`, ...words].join(',');
+}
+
+/** Files that the shadow reads. */
+export function filesOf(args: readonly string[]): string[] {
+  return args.filter((_, at) => keptFiles.has(args[at - 1] ?? ''));
+}

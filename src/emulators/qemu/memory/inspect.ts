@@ -1,0 +1,69 @@
+/** What a running machine is, and whether its memory can be saved. */
+
+import type { Monitor } from '../monitor.ts';
+import { hasOption } from '../options.ts';
+import type { QemuRecord } from '../record.ts';
+import { atLeast } from '../version.ts';
+import { comparableArguments, hostCpu, type MachineFacts, type MachineFolders } from './facts.ts';
+import { blockedReasons } from './migration.ts';
+
+export interface Inspected {
+  readonly facts: MachineFacts;
+  /** Sizes of its drives by their ids. */
+  readonly driveBytes: ReadonlyMap<string, number>;
+}
+
+/** Options of a user with which the memory can be saved: they name no file, no other memory and no process. */
+const permitted = new Set([
+  ...['nodefaults', 'nographic', 'display', 'vga', 'machine', 'M', 'accel', 'enable-kvm', 'cpu', 'smp', 'boot', 'rtc', 'global'],
+  ...['device', 'smbios', 'uuid', 'name', 'k', 'usb', 'no-reboot', 'no-shutdown', 'no-hpet', 'no-acpi', 'no-fd-bootchk'],
+]);
+
+/** Why the memory of this machine cannot be saved, as far as its start tells; for people. */
+export function findObstacle({ args, program, options = [], tpm, hasScreenSocket }: QemuRecord): string | undefined {
+  if (args === undefined || program === undefined) return 'it was started by an earlier version: stop and start it';
+  const words = options.filter((word) => word.startsWith('-')).map((word) => word.replace(/^--?/, ''));
+  const other = words.find((word) => !permitted.has(word));
+  if (other === 'snapshot') return 'its option -snapshot discards what it writes to its disks';
+  if (other !== undefined) return `its memory cannot be saved with the option -${other}`;
+  if (tpm !== undefined) return 'the state of its TPM cannot be saved';
+  if (hasScreenSocket && hasOption(args, 'spice')) return 'its console is SPICE';
+  return undefined;
+}
+
+/** @throws qemu_failed; @returns the reason, for people, where the memory cannot be saved */
+export async function inspect(monitor: Monitor, record: QemuRecord, folders: MachineFolders): Promise<Inspected | string> {
+  const status = await monitor.status();
+  if (status === 'suspended') return 'its guest sleeps (ACPI S3), and would not wake up again';
+  if (!/^(?:running|paused|postmigrate)$/.test(status)) return `QEMU reports the state ${status}`;
+  const [blocked] = await blockedReasons(monitor);
+  if (blocked !== undefined) return blocked;
+  const { qemu } = (await monitor.execute('query-version')) as { qemu: { major: number; minor: number } };
+  if (!atLeast([qemu.major, qemu.minor], 7, 2)) return 'that needs QEMU 7.2 or later';
+  const kind = await monitor.execute('qom-get', { path: '/machine', property: 'type' });
+  const machine = String(kind).replace(/-machine$/, '');
+  const types = (await monitor.execute('query-machines')) as { name: string; alias?: string; 'default-ram-id'?: string }[];
+  const ramId = types.find(({ name }) => name === machine)?.['default-ram-id'];
+  if (ramId === undefined) return `machines of type ${machine} have no memory that can be a file`;
+  const { enabled } = (await monitor.execute('query-kvm')) as { enabled: boolean };
+  const accelerator = enabled ? 'kvm' : 'tcg';
+  const memory = (await monitor.execute('query-memory-size-summary')) as { 'base-memory': number };
+  const { UUID } = (await monitor.execute('query-uuid')) as { UUID: string };
+  const facts: MachineFacts = {
+    program: record.program ?? '',
+    ...{ qemu: `${qemu.major}.${qemu.minor}`, accelerator, cpu: await hostCpu(accelerator), machine, ramId },
+    ...{ ramBytes: memory['base-memory'], uuid: UUID, suspended: status === 'paused' },
+    arguments: comparableArguments(record.args ?? [], folders),
+  };
+  return { facts, driveBytes: await driveSizes(monitor) };
+}
+
+interface BlockDevice {
+  readonly device: string;
+  readonly inserted?: { readonly image?: { readonly 'virtual-size'?: number } };
+}
+
+async function driveSizes(monitor: Monitor): Promise<Map<string, number>> {
+  const devices = (await monitor.execute('query-block')) as BlockDevice[];
+  return new Map(devices.map(({ device, inserted }) => [device, inserted?.image?.['virtual-size'] ?? 0]));
+}

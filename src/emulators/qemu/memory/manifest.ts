@@ -1,0 +1,96 @@
+/**
+ * The saved memory of a machine: a folder with the guest's RAM as a file, the state of its devices, and a manifest with checksums of both
+ * and with what the machine was. The manifest is written last, so a folder without one is incomplete. It is signed with a key of this
+ * server: QEMU trusts what it restores, and a folder of a project can come from any source.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../../api/faults.ts';
+import { syncFolder, writeFileAtomic } from '../../../lib/atomic-file.ts';
+import { readRegularFile } from '../../../lib/regular-file.ts';
+import { checksumOf } from '../../host/file-checksum.ts';
+import type { MachineFacts } from './facts.ts';
+
+export interface Manifest {
+  /** Of this form. */
+  readonly version: 1;
+  readonly facts: MachineFacts;
+  readonly ram: FileFacts;
+  readonly state: FileFacts;
+}
+
+interface FileFacts {
+  readonly bytes: number;
+  /** Of `checksumOf`. */
+  readonly checksum: string;
+}
+
+/** Places in the folder. */
+export function memoryFiles(folder: string) {
+  return { ram: join(folder, 'ram'), state: join(folder, 'state'), manifest: join(folder, 'manifest.json') };
+}
+
+const largestManifest = 1 << 20;
+
+/** @throws what the disk says */
+export async function writeManifest(folder: string, key: Uint8Array, facts: MachineFacts): Promise<void> {
+  const { ram, state, manifest } = memoryFiles(folder);
+  const content: Manifest = { version: 1, facts, ram: await factsOf(ram), state: await factsOf(state) };
+  const text = JSON.stringify(content);
+  await writeFileAtomic(manifest, JSON.stringify({ signature: sign(text, key), content: text }), 0o600);
+}
+
+/** Undefined when there is no complete memory. @throws memory_refused for one of another server, or a damaged one */
+export async function readManifest(folder: string, key: Uint8Array, name: string): Promise<Manifest | undefined> {
+  const refuse = (reason: string) => fault('memory_refused', { name, reason });
+  const text = await readRegularFile(memoryFiles(folder).manifest, largestManifest).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw refuse(error.message);
+  });
+  if (text === undefined) return undefined;
+  const { signature, content } = parsed(String(text));
+  if (!isSame(sign(content, key), signature)) throw refuse('it was saved by another server, or its manifest is damaged');
+  return JSON.parse(content) as Manifest;
+}
+
+/** Reads both files, the RAM in a thread. @throws memory_refused */
+export async function verifyFiles(folder: string, { ram, state }: Manifest, name: string): Promise<void> {
+  const files = memoryFiles(folder);
+  for (const [path, wanted] of [
+    [files.state, state],
+    [files.ram, ram],
+  ] as const) {
+    const found = await factsOf(path).catch(() => undefined);
+    if (found?.bytes !== wanted.bytes || found.checksum !== wanted.checksum)
+      throw fault('memory_refused', { name, reason: `${path} is damaged` });
+  }
+}
+
+/** From here on the memory cannot be restored again: the guest is about to write to its disks. */
+export async function consume(folder: string): Promise<void> {
+  await rm(memoryFiles(folder).manifest);
+  await syncFolder(folder);
+}
+
+async function factsOf(path: string): Promise<FileFacts> {
+  const { size } = await stat(path);
+  return { bytes: size, checksum: await checksumOf(path) };
+}
+
+function sign(text: string, key: Uint8Array): string {
+  return createHmac('sha256', key).update(text).digest('hex');
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+}
+
+function parsed(text: string): { signature: string; content: string } {
+  try {
+    const { signature, content } = JSON.parse(text) as { signature?: unknown; content?: unknown };
+    return { signature: String(signature), content: String(content) };
+  } catch {
+    return { signature: '', content: '' };
+  }
+}

@@ -1,0 +1,64 @@
+/** QEMU's migration as this server uses it: to and from Unix sockets, polled until it is over. @see QEMU docs/devel/migration.rst */
+import { setTimeout as delay } from 'node:timers/promises';
+import { fault } from '../../../api/faults.ts';
+import type { Monitor } from '../monitor.ts';
+
+/** Bytes a second: the default of 128 MiB throttles, and nothing else uses the socket. */
+const bandwidth = 2 ** 40;
+const pollMs = 4;
+/** A memory of 100 GiB takes minutes; what makes no progress at all must end some time. */
+const limitMs = 1_800_000;
+
+interface MigrationProgress {
+  readonly status?: string;
+  readonly 'error-desc'?: string;
+  readonly 'blocked-reasons'?: readonly string[];
+}
+
+export function unthrottle(monitor: Monitor): Promise<unknown> {
+  return monitor.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth });
+}
+
+/** Whether memory that is a shared file is neither sent nor expected. Both sides must agree. */
+export function ignoreShared(monitor: Monitor, state: boolean): Promise<unknown> {
+  return monitor.execute('migrate-set-capabilities', { capabilities: [{ capability: 'x-ignore-shared', state }] });
+}
+
+/** Why devices of the machine cannot be saved; none in most. */
+export async function blockedReasons(monitor: Monitor): Promise<readonly string[]> {
+  return (await query(monitor))['blocked-reasons'] ?? [];
+}
+
+/** Sends to a socket on which another process listens. @throws qemu_failed */
+export async function migrateTo(monitor: Monitor, path: string): Promise<void> {
+  await monitor.execute('migrate', { uri: `unix:${path}` });
+  await migrated(monitor);
+}
+
+/** Waits for the end of what is sent or received. @throws qemu_failed */
+export async function migrated(monitor: Monitor): Promise<void> {
+  const limit = performance.now() + limitMs;
+  for (;;) {
+    const { status = 'none', 'error-desc': reason } = await query(monitor);
+    if (status === 'completed') return;
+    if (status === 'failed' || status === 'cancelled')
+      throw fault('qemu_failed', { reason: `the memory was not transferred: ${reason ?? status}` });
+    if (performance.now() > limit) throw fault('qemu_failed', { reason: 'the memory was not transferred in time' });
+    await delay(pollMs);
+  }
+}
+
+/** A transfer that a server which died has begun is ended, so that the machine can resume. */
+export async function settleMigration(monitor: Monitor): Promise<void> {
+  await monitor.execute('migrate_cancel');
+  const limit = performance.now() + 10_000;
+  while (performance.now() < limit) {
+    const { status = 'none' } = await query(monitor);
+    if (/^(none|completed|failed|cancelled)$/.test(status)) return;
+    await delay(pollMs);
+  }
+}
+
+async function query(monitor: Monitor): Promise<MigrationProgress> {
+  return (await monitor.execute('query-migrate')) as MigrationProgress;
+}

@@ -1,0 +1,71 @@
+/** A machine that continues where its memory was saved: found in the node's folder, checked, and restored once. */
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fault } from '../../../api/faults.ts';
+import type { NodeView } from '../../driver.ts';
+import { savedMemoryName } from '../../facts/saved-memory.ts';
+import type { Monitor } from '../monitor.ts';
+import { comparableArguments, findDifference, hostCpu, type MachineFacts } from './facts.ts';
+import type { MemoryKey } from './key.ts';
+import { consume, memoryFiles, readManifest, verifyFiles } from './manifest.ts';
+import { ignoreShared, migrated } from './migration.ts';
+
+/** From which a machine continues. */
+export interface SavedMemory {
+  readonly folder: string;
+  readonly facts: MachineFacts;
+}
+
+/** What was saved for the next start of a node; undefined when there is nothing. @throws memory_refused */
+export async function findSavedMemory(
+  { directory, name }: Pick<NodeView, 'directory' | 'name'>,
+  key: MemoryKey,
+): Promise<SavedMemory | undefined> {
+  const folder = join(directory, savedMemoryName);
+  const manifest = await readManifest(folder, await key.get(), name);
+  return manifest && { folder, facts: manifest.facts };
+}
+
+/** Checks a folder as a whole, the machine as far as it is known before it starts. @throws memory_refused */
+export async function checkSavedMemory(
+  folder: string,
+  { key, name, findSeries }: { key: MemoryKey; name: string; findSeries: (program: string) => Promise<string> },
+): Promise<void> {
+  const manifest = await readManifest(folder, await key.get(), name);
+  if (manifest === undefined) throw fault('memory_refused', { name, reason: 'it is incomplete' });
+  const { accelerator, program } = manifest.facts;
+  const qemu = await findSeries(program);
+  const difference = findDifference(manifest.facts, { qemu, cpu: await hostCpu(accelerator) });
+  if (difference !== undefined) throw fault('memory_refused', { name, reason: difference });
+  await verifyFiles(folder, manifest, name);
+}
+
+/** @throws memory_refused when the machine that would start is another one */
+export async function requireSame(
+  { facts }: SavedMemory,
+  node: NodeView,
+  now: { readonly qemu: string; readonly accelerator: 'kvm' | 'tcg' | undefined; readonly args: readonly string[] },
+): Promise<void> {
+  const { qemu, accelerator, args } = now;
+  const present = { qemu, cpu: await hostCpu(facts.accelerator), arguments: comparableArguments(args, node) };
+  const difference = findDifference(facts, { ...present, ...(accelerator && { accelerator }) });
+  if (difference !== undefined) throw fault('memory_refused', { name: node.name, reason: difference });
+}
+
+/** The machine waits for its state (`-incoming defer -S`); afterwards its guest runs, or is paused as it was. @throws qemu_failed */
+export async function restoreMemory(monitor: Monitor, { folder, facts }: SavedMemory, runtimeDirectory: string): Promise<void> {
+  const socket = join(runtimeDirectory, 'in');
+  await ignoreShared(monitor, true);
+  // Its neighbours have not seen it move: otherwise each card broadcasts its address five times.
+  await monitor.execute('migrate-set-parameters', { 'announce-rounds': 0 });
+  await monitor.execute('migrate-incoming', { uri: `unix:${socket}` });
+  await pipeline(createReadStream(memoryFiles(folder).state), connect(socket));
+  await migrated(monitor);
+  await consume(folder);
+  if (!facts.suspended) await monitor.execute('cont');
+  // Its pages stay mapped, and the space on the disk is free when the machine ends.
+  await rm(folder, { recursive: true, force: true });
+}

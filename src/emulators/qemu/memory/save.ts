@@ -1,0 +1,49 @@
+/** The memory of a running machine as files, in steps: only the second one has to find it paused. */
+import { chmod, mkdir } from 'node:fs/promises';
+import type { MemorySaver, NodeView } from '../../driver.ts';
+import type { Host } from '../../host/host.ts';
+import { own } from '../../host/run-as.ts';
+import type { Monitor } from '../monitor.ts';
+import type { QemuRecord } from '../record.ts';
+import { findObstacle, inspect } from './inspect.ts';
+import type { MemoryKey } from './key.ts';
+import { writeManifest } from './manifest.ts';
+import { ignoreShared, migrateTo, unthrottle } from './migration.ts';
+import { Shadow } from './shadow.ts';
+
+export interface SaveParts {
+  readonly node: NodeView;
+  readonly host: Host;
+  readonly key: MemoryKey;
+  readonly record: QemuRecord;
+  readonly monitor: Monitor;
+}
+
+/**
+ * Makes `folder` and what receives the memory. A failure leaves no process.
+ * @returns the reason, for people, where the memory cannot be saved. @throws qemu_failed, run_as_failed, and errors of the system
+ */
+export async function prepareSaving(parts: SaveParts, folder: string): Promise<MemorySaver | string> {
+  const { node, host, key, record, monitor } = parts;
+  const inspected = findObstacle(record) ?? (await inspect(monitor, record, node));
+  if (typeof inspected === 'string') return inspected;
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, 0o700);
+  const shadow = await Shadow.start({ node, host, record, inspected, folder });
+  return {
+    ramBytes: inspected.facts.ramBytes,
+    async transfer() {
+      await unthrottle(monitor);
+      // A machine that was restored itself ignored it.
+      await ignoreShared(monitor, false);
+      await migrateTo(monitor, shadow.socket);
+    },
+    async finish() {
+      await shadow.complete();
+      // What is kept is the server's: no emulator may change it.
+      if (process.getuid?.() === 0) await own({ user: 'root', uid: '0', gid: '0' }, [folder]);
+      await writeManifest(folder, await key.get(), inspected.facts);
+    },
+    dispose: () => shadow.dispose(),
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * A second QEMU with the arguments of a machine, which receives its memory and never runs its guest. Its RAM is a file that other
+ * processes can map: so the stream of a migration becomes a file, which QEMU before 9.0 cannot write itself. It is confined as the machine is.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fault } from '../../../api/faults.ts';
+import { writeStream } from '../../../lib/stream-file.ts';
+import { type Child, spawnChild } from '../../../process/child.ts';
+import type { NodeView } from '../../driver.ts';
+import { openFolders, withOpenFolders } from '../../host/confinement/open-folders.ts';
+import type { Host } from '../../host/host.ts';
+import { commandAs, findRunAs, giveFolders, own, type RunAs } from '../../host/run-as.ts';
+import { Monitor } from '../monitor.ts';
+import { placesOf } from '../places.ts';
+import type { QemuRecord } from '../record.ts';
+import { filesOf, memoryArguments, shadowArguments } from './arguments.ts';
+import type { Inspected } from './inspect.ts';
+import { memoryFiles } from './manifest.ts';
+import { ignoreShared, migrated, unthrottle } from './migration.ts';
+import { listenOnce } from './stream-socket.ts';
+
+const startLimitMs = 60_000;
+/** In the server's runtime folder. */
+const shadowFolder = 'm';
+
+export interface ShadowParts {
+  readonly node: NodeView;
+  readonly host: Host;
+  readonly record: QemuRecord;
+  readonly inspected: Inspected;
+  /** Where the memory is saved; exists. */
+  readonly folder: string;
+}
+
+interface Started {
+  readonly socket: string;
+  readonly runtime: string;
+  readonly runAs: RunAs | undefined;
+  readonly child: Child;
+  readonly monitor: Monitor;
+}
+
+export class Shadow {
+  /** The machine sends its memory here. */
+  readonly socket: string;
+  readonly #parts: ShadowParts;
+  /** Its sockets, beside those of the machine: that one may be stopped before this has ended. */
+  readonly #runtime: string;
+  readonly #runAs: RunAs | undefined;
+  readonly #child: Child;
+  readonly #monitor: Monitor;
+
+  private constructor(parts: ShadowParts, rest: Started) {
+    this.#parts = parts;
+    this.#runtime = rest.runtime;
+    this.#runAs = rest.runAs;
+    this.#child = rest.child;
+    this.#monitor = rest.monitor;
+    this.socket = rest.socket;
+  }
+
+  /** Ready to receive. A failure leaves nothing behind. @throws qemu_failed, run_as_failed */
+  static async start(parts: ShadowParts): Promise<Shadow> {
+    const { node, host, folder } = parts;
+    const { runtimeDirectory } = host.settings;
+    const name = randomBytes(4).toString('hex');
+    const runtime = join(runtimeDirectory, shadowFolder, name);
+    // The machine, too, must reach this one.
+    const socket = join(node.runtimeDirectory, `in-${name}`);
+    await using made = new AsyncDisposableStack();
+    made.defer(() => rm(runtime, { recursive: true, force: true }));
+    await mkdir(runtime, { recursive: true, mode: 0o700 });
+    const runAs = await findRunAs(host.settings);
+    await (await open(memoryFiles(folder).ram, 'wx', 0o600)).close();
+    if (runAs) await giveFolders(runAs, { directory: folder, runtimeDirectory: runtime }, runtimeDirectory);
+    const child = await spawnShadow(parts, runtime, runAs);
+    made.defer(async () => void (await child.stop({ graceMs: 0 })));
+    const listener = { status: () => {}, shutdown: () => {} };
+    const qmp = placesOf({ directory: runtime, runtimeDirectory: runtime }).qmp;
+    const monitor = await Monitor.connect(qmp, listener, { limitMs: startLimitMs, ended: child.outcome }).catch(async (cause) => {
+      const words = (await child.stop({ graceMs: 0 })).tail || (cause as Error).message;
+      throw fault('qemu_failed', { reason: `the memory of ${node.name} could not be received: ${words}` }, { cause });
+    });
+    made.defer(() => monitor.close());
+    const shadow = new Shadow(parts, { socket, runtime, runAs, child, monitor });
+    await unthrottle(monitor);
+    await monitor.execute('migrate-incoming', { uri: `unix:${shadow.socket}` });
+    made.move();
+    return shadow;
+  }
+
+  /** The machine has sent all: writes the state of its devices to a file, and ends. @throws qemu_failed */
+  async complete(): Promise<void> {
+    const { folder } = this.#parts;
+    const { ram, state } = memoryFiles(folder);
+    await migrated(this.#monitor);
+    await ignoreShared(this.#monitor, true);
+    const out = join(this.#runtime, 'out');
+    const receiving = await listenOnce(out);
+    try {
+      if (this.#runAs) await own(this.#runAs, [out]);
+      await this.#monitor.execute('migrate', { uri: `unix:${out}` });
+      // A shadow that ends before it connects would leave this waiting.
+      const stream = await Promise.race([receiving.stream, this.#child.outcome.then(() => undefined)]);
+      if (stream === undefined) throw fault('qemu_failed', { reason: 'the process that receives the memory has ended' });
+      await writeStream(state, stream, { mode: 0o600 });
+      await migrated(this.#monitor);
+    } finally {
+      receiving.close();
+    }
+    await this.dispose();
+    for (const path of [ram, state]) {
+      await chmod(path, 0o600);
+      await synced(path);
+    }
+  }
+
+  /** Ends the process and removes its sockets. Never rejects. */
+  async dispose(): Promise<void> {
+    this.#monitor.close();
+    await this.#child.stop({ graceMs: 0 });
+    for (const path of [this.#runtime, this.socket]) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function spawnShadow({ node, host, record, inspected, folder }: ShadowParts, runtime: string, runAs: RunAs | undefined) {
+  const { program = '', args = [] } = record;
+  const { directory, runtimeDirectory } = node;
+  const own = shadowArguments(args, inspected.driveBytes, { directory, runtimeDirectory, shadow: runtime });
+  const all = [...own, ...memoryArguments(inspected.facts, { path: memoryFiles(folder).ram, isShared: true })];
+  const table = runAs && (await openFolders(runAs, [program, ...filesOf(args), folder, runtime, runtimeDirectory], runtime));
+  const logFile = join(runtime, 'qemu.log');
+  await writeFile(logFile, '');
+  const command = withOpenFolders(table, commandAs(runAs, program, all));
+  return spawnChild({ ...command, cwd: runtime, logFile, runDirectory: host.settings.runtimeDirectory });
+}
+
+async function synced(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  await file.sync().finally(() => file.close());
+}

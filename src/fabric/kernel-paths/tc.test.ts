@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { parseCounts } from './kernel-counters.ts';
+import { Tc } from './tc.ts';
+
+/** Children of this process that are a tc. */
+function tcs(): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      if (!Number.isInteger(pid)) return false;
+      try {
+        return new RegExp(`^${pid} \\(tc\\) \\S ${process.pid} `).test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+      } catch {
+        return false;
+      }
+    });
+}
+
+function noTc(): string | false {
+  if (process.geteuid?.() !== 0) return 'rules of tc need root';
+  try {
+    execFileSync('tc', ['-V']);
+    return false;
+  } catch {
+    return 'missing: tc';
+  }
+}
+
+describe('a tc that is kept', { skip: noTc() }, () => {
+  it('reports failed commands, runs those after them, and shows', async (context) => {
+    const tc = new Tc();
+    context.after(() => tc.close());
+    const [first, second, shown] = await Promise.all([
+      tc.run(['qdisc add dev pbsnothing clsact', 'qdisc show dev lo']),
+      tc.run([]),
+      tc.show('actions list action mirred'),
+    ]);
+    assert.match(first.reason, /pbsnothing/);
+    assert.deepEqual([second.reason, shown.reason], ['', '']);
+    assert.ok(Array.isArray(JSON.parse(shown.output)));
+    assert.match((await tc.show('nonsense')).reason, /nonsense/);
+    assert.equal(tcs().length, 1);
+  });
+
+  it('is started again when it was killed, and says what may not have been done', async (context) => {
+    const tc = new Tc();
+    context.after(() => tc.close());
+    await tc.run([]);
+    // That of the test before may still be ending.
+    const pid = Math.max(...tcs());
+    assert.ok(pid > 0);
+    process.kill(pid, 'SIGSTOP');
+    const pending = tc.run(['qdisc show dev lo']);
+    process.kill(pid, 'SIGKILL');
+    assert.equal((await pending).isLost, true);
+    assert.deepEqual(await tc.run([]), { reason: '', isLost: false, output: '' });
+  });
+
+  it('that is missing is a reason', async () => {
+    const path = process.env.PATH;
+    process.env.PATH = '/nowhere';
+    try {
+      assert.match((await new Tc().run(['qdisc show'])).reason, /ENOENT/);
+    } finally {
+      process.env.PATH = path;
+    }
+  });
+});
+
+describe('counters of redirected frames', () => {
+  it('are read from what tc prints, with the headers that the kernel leaves out', () => {
+    const stats = { bytes: 840, packets: 10, drops: 0, overlimits: 2 };
+    const counts = parseCounts(JSON.stringify([{ 'total acts': 1 }, { actions: [{ order: 0, index: 7, stats }] }]));
+    assert.deepEqual([...counts], [[7, { frames: 10, bytes: 980, lost: 2 }]]);
+    for (const output of ['', '[]', '{}', 'Error', '[{"actions":[{}]}]']) assert.equal(parseCounts(output).size, 0, output);
+  });
+});

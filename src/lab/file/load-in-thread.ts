@@ -1,0 +1,53 @@
+/** Reads a lab file that a client sent, in a thread with limits of time and memory. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { fault } from '../../api/faults.ts';
+import { Limit } from '../../lib/bounded.ts';
+import type { Lab } from './lab.ts';
+
+export interface SentLab {
+  readonly text: string;
+  /** Name for messages. */
+  readonly file: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly vars: Readonly<Record<string, string | number | boolean>>;
+}
+
+export type LoadedLab = { readonly lab: Lab } | { readonly problem: string };
+
+const timeLimitMs = 10_000;
+const memoryLimitMiB = 256;
+
+/** Several requests at once wait for each other. */
+export class LabLoader {
+  readonly #limit = new Limit(2);
+
+  /** @throws `lab_invalid` */
+  load(sent: SentLab): Promise<Lab> {
+    return this.#limit.run(async () => {
+      const worker = new Worker(new URL('./load-thread.ts', import.meta.url), {
+        workerData: sent,
+        resourceLimits: { maxOldGenerationSizeMb: memoryLimitMiB },
+        // What the server was started with is not the thread's.
+        execArgv: [],
+      });
+      const timer = setTimeout(() => void worker.terminate(), timeLimitMs);
+      try {
+        const [loaded] = (await Promise.race([once(worker, 'message'), ended(worker)])) as [LoadedLab];
+        if ('lab' in loaded) return loaded.lab;
+        throw fault('lab_invalid', { reason: loaded.problem });
+      } finally {
+        clearTimeout(timer);
+        await worker.terminate();
+      }
+    });
+  }
+}
+
+/** It has no memory left, or took too long. */
+async function ended(worker: Worker): Promise<never> {
+  await once(worker, 'exit').catch(() => undefined);
+  throw fault('lab_invalid', {
+    reason: `reading it took more than ${timeLimitMs / 1000} s or ${memoryLimitMiB} MiB. Use a simpler file`,
+  });
+}

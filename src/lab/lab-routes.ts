@@ -1,0 +1,151 @@
+/** Labs over HTTP: planned and applied by the server, through its own routes. */
+import { PassThrough } from 'node:stream';
+import { fault, isFault } from '../api/faults.ts';
+import { type Route, route, Stream } from '../api/route.ts';
+import { Name, named, nullable, oneOf } from '../schema/common.ts';
+import { type Static, Type } from '../schema/type.ts';
+import { type ApplyProgress, applyPlan } from './apply.ts';
+import type { Lab } from './file/lab.ts';
+import { LabError } from './file/lab-error.ts';
+import { LabLoader } from './file/load-in-thread.ts';
+import { pictureOf } from './lab-picture.ts';
+import { type PlannedLab, planWithState } from './open-lab.ts';
+import { linesOf } from './plan/lab-plan.ts';
+import { schemaDocument } from './schema-document.ts';
+import type { LabApi } from './state/lab-api.ts';
+import { readCatalog, readSchemas } from './state/lab-state.ts';
+
+const request = {
+  lab: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())], {
+    description: 'The lab file: its text, YAML or JSON, or the object itself',
+  }),
+  files: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Files that it names: path to text. No other files are read' }),
+  ),
+  vars: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))),
+  project: Type.Optional(Name({ description: 'Name or id of an existing project, in place of the name in the file' })),
+  file: Type.Optional(Name({ description: 'Name of the file for messages' })),
+};
+const LabRequest = Type.Object(request, named('LabRequest'));
+const LabApply = Type.Object(
+  { ...request, start: Type.Optional(Type.Boolean({ description: 'Start all nodes afterwards' })) },
+  named('LabApply'),
+);
+type LabRequest = Static<typeof LabRequest>;
+
+const action = oneOf(['create', 'update', 'replace', 'delete']);
+const PlanReply = Type.Object(
+  {
+    name: Type.String({ description: 'Of the project' }),
+    project_id: nullable(Type.String({ description: 'null: it is created' })),
+    steps: Type.Array(
+      Type.Object(
+        {
+          what: oneOf(['project', 'node', 'link', 'drawing']),
+          action,
+          name: Type.String(),
+          restart: Type.Boolean({ description: 'A running node that is stopped and started' }),
+          changes: Type.Array(
+            Type.Object(
+              {
+                field: Type.String(),
+                from: Type.Optional(Type.Unknown({ description: 'In the project' })),
+                to: Type.Optional(Type.Unknown({ description: 'In the file' })),
+              },
+              named('LabChange'),
+            ),
+          ),
+        },
+        named('LabStep'),
+      ),
+    ),
+    picture: Type.Object(
+      {
+        nodes: Type.Array(
+          Type.Object(
+            { name: Type.String(), x: Type.Number(), y: Type.Number(), action: nullable(action) },
+            named('LabPictureNode'),
+          ),
+        ),
+        links: Type.Array(Type.Object({ ends: Type.Array(Type.String()), action: nullable(action) }, named('LabPictureLink'))),
+      },
+      named('LabPicture'),
+    ),
+  },
+  named('LabPlan'),
+);
+
+/** `api`: the server itself. */
+export function labRoutes(api: LabApi): Route[] {
+  const loader = new LabLoader();
+  return [
+    route(
+      'GET /lab.schema.json',
+      {
+        summary: 'JSON Schema of lab files, with the properties of each kind of node',
+        reply: Type.Record(Type.String(), Type.Unknown()),
+        own: true,
+      },
+      async () => {
+        const { kinds } = await readCatalog(api);
+        return schemaDocument({ kinds, schemas: await readSchemas(api, kinds.keys()) });
+      },
+    ),
+    route(
+      'POST /v2/labs/plan',
+      { summary: 'What applying a lab file would do', body: LabRequest, reply: PlanReply, own: true },
+      async ({ body }) => {
+        const lab = await loadSent(loader, body);
+        const { plan, state } = await planSent(api, lab, body.project, false);
+        return {
+          name: plan.project.name,
+          project_id: plan.project.id ?? null,
+          steps: linesOf(plan),
+          picture: pictureOf(lab, plan, state),
+        };
+      },
+    ),
+    route(
+      'POST /v2/labs/apply',
+      {
+        summary:
+          'Create or change a project until it is as a lab file says; one JSON document a line while it does, and the result at last',
+        body: LabApply,
+        replyType: 'application/x-ndjson',
+        own: true,
+      },
+      async ({ body, signal }) => {
+        const lab = await loadSent(loader, body);
+        const { plan } = await planSent(api, lab, body.project, true);
+        const out = new PassThrough();
+        const send = (line: object) => out.write(`${JSON.stringify(line)}\n`);
+        send({ steps: linesOf(plan) });
+        const onProgress = (progress: ApplyProgress) => void send(progress);
+        void applyPlan(api, lab, plan, { start: body.start === true, onProgress, signal })
+          .then(({ project_id, name }) => send({ project_id, name }))
+          .catch((error: unknown) => send({ failure: failureOf(error) }))
+          .finally(() => out.end());
+        return new Stream('application/x-ndjson', out);
+      },
+    ),
+  ];
+}
+
+function loadSent(loader: LabLoader, { lab, files = {}, vars = {}, file = 'lab.yaml' }: LabRequest): Promise<Lab> {
+  return loader.load({ text: typeof lab === 'string' ? lab : JSON.stringify(lab), file, files, vars });
+}
+
+/** @throws `lab_invalid` for what the server does not have, and faults of its routes */
+async function planSent(api: LabApi, lab: Lab, project: string | undefined, open: boolean): Promise<PlannedLab> {
+  try {
+    return await planWithState(api, lab, { project, open });
+  } catch (error) {
+    if (error instanceof LabError) throw fault('lab_invalid', { reason: error.message }, { cause: error });
+    throw error;
+  }
+}
+
+function failureOf(error: unknown): string {
+  if (isFault(error) || error instanceof LabError) return (error as Error).message;
+  return 'the server could not carry it out: see its log';
+}

@@ -1,0 +1,158 @@
+/** Snapshots with memory: machines run on, and continue where they were after a restore. */
+import assert from 'node:assert/strict';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Project } from '../../src/schema/project.ts';
+import type { Snapshot } from '../../src/schema/snapshot.ts';
+import { atPrompt, type } from '../support/ipxe.ts';
+import { expectFault } from '../support/raw-http.ts';
+import { openTelnet, type TelnetClient } from '../support/telnet.ts';
+import { openWebSocket } from '../support/web-socket.ts';
+import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
+
+const { server, client } = await withServer();
+
+async function shows(console: TelnetClient, word: string): Promise<void> {
+  await type(console, 'show word');
+  await console.expect(new RegExp(`= ${word}`), 20_000);
+}
+
+const status = async (project: ProjectHandle) => (await client.get<NodeBody[]>(`${project.path}/nodes`)).map((node) => node.status);
+const hidden = async (project: ProjectHandle) => {
+  const { path } = await client.get<{ path: string }>(project.path);
+  return (await readdir(path)).filter((name) => name.startsWith('.'));
+};
+const handle = (id: string): ProjectHandle => ({ id, path: `/v2/projects/${id}`, computePath: `/v2/compute/projects/${id}` });
+
+/** A machine that remembers a word, a VPCS and an uplink. */
+async function withLab() {
+  const project = await createProject(client);
+  await client.send('POST /v2/compute/qemu/img', {
+    body: { qemu_img: 'qemu-img', path: 'warm.qcow2', format: 'qcow2', size: 64 },
+  });
+  const properties = { ...tinyVm, adapters: 2, hda_disk_image: 'warm.qcow2', hda_disk_interface: 'ide' };
+  const vm = await createNode(client, project, 'qemu', { name: 'vm', properties });
+  const pc = await createNode(client, project, 'vpcs', { name: 'pc' });
+  const nat = await createNode(client, project, 'nat', { name: 'nat' });
+  await client.post(`${project.path}/links`, { nodes: [end(vm), end(pc)], filters: { latency: [5] } });
+  await client.post(`${project.path}/links`, { nodes: [end(vm, 1), end(nat)] });
+  for (const node of [vm, pc]) await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
+  const console = await atPrompt(vm);
+  await type(console, 'set word kept');
+  return { project, vm, pc, console };
+}
+
+test('a running lab is frozen and rewound, and forked; each goes its own way', async () => {
+  const { project, vm, pc, console: before } = await withLab();
+  const idle = await createNode(client, project, 'vpcs');
+  const socket = await openWebSocket(`${server.url}${project.path}/notifications/ws`);
+  const frozen = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'warm', memory: true });
+  assert.equal(frozen.memory?.status, 'saving');
+  assert.deepEqual(frozen.memory?.nodes, [vm.node_id]);
+  const reason = 'the memory of VPCS nodes cannot be saved';
+  assert.deepEqual(frozen.memory?.cold, [{ node_id: pc.node_id, name: 'pc', reason }]);
+  assert.deepEqual(await status(project), ['started', 'started', 'started', 'stopped']);
+  const ready = JSON.parse(String(await socket.next((message) => message.includes('"snapshot.updated"')))) as { event: Snapshot };
+  socket.close();
+  assert.deepEqual(await client.get<Snapshot[]>(`${project.path}/snapshots`), [ready.event]);
+  assert.deepEqual(
+    { ...ready.event, memory: { ...ready.event.memory, status: 'saving', bytes: 0 } },
+    {
+      ...frozen,
+      memory: { ...frozen.memory, bytes: 0 },
+    },
+  );
+  assert.equal(ready.event.memory?.status, 'ready');
+  // A snapshot without memory has no word of it, as in GNS3.
+  const plain = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'plain' });
+  assert.deepEqual(Object.keys(plain).sort(), ['created_at', 'description', 'filename', 'name', 'project_id', 'snapshot_id']);
+  await type(before, 'set word later');
+  await shows(before, 'later');
+  before.close();
+  await client.delete(`${project.path}/nodes/${idle.node_id}`);
+
+  // The parent is deleted before the fork is looked at.
+  const snapshotPath = `${project.path}/snapshots/${frozen.snapshot_id}`;
+  const [fork] = await client.post<Project[]>(`${snapshotPath}/fork`, { name: 'a fork' });
+  assert.deepEqual([fork?.name, fork?.status], ['a fork', 'opened']);
+  assert.deepEqual(fork?.forked_from, {
+    project_id: project.id,
+    name: (await client.get<Project>(project.path)).name,
+    snapshot_id: frozen.snapshot_id,
+  });
+  const copy = handle(String(fork?.project_id));
+  assert.deepEqual(await status(copy), ['started', 'started', 'started', 'stopped']);
+  const links = await client.get<{ suspend: boolean; filters: object }[]>(`${copy.path}/links`);
+  assert.deepEqual(
+    links.map(({ suspend, filters }) => [suspend, filters]),
+    [
+      [false, { latency: [5] }],
+      [true, {}],
+    ],
+  );
+  expectFault(await client.send(`POST ${snapshotPath}/fork`, { body: { name: 'a fork' } }), 409, /named "a fork" already/);
+  for (const body of [{ count: 0 }, { count: 51 }, { count: '2' }, { name: 'a/b' }, { uplinks: 1 }])
+    expectFault(await client.send(`POST ${snapshotPath}/fork`, { body }), 400);
+
+  // The memory of a running machine is lost with it; the project that was closed meanwhile is rewound all the same.
+  await client.post(`${snapshotPath}/restore`);
+  assert.deepEqual(await status(project), ['started', 'started', 'started', 'stopped']);
+  const after = await openTelnet(vm.console as number);
+  await shows(after, 'kept');
+  after.close();
+  assert.deepEqual(await hidden(project), ['.memory']);
+  await client.post(`${snapshotPath}/restore`, { memory: false });
+  assert.deepEqual(await status(project), ['stopped', 'stopped', 'started', 'stopped']);
+  await client.delete(snapshotPath);
+  const { path } = await client.get<{ path: string }>(project.path);
+  assert.deepEqual(await readdir(join(path, '.memory')), []);
+  await client.delete(project.path);
+
+  const twin = (await client.get<NodeBody[]>(`${copy.path}/nodes`)).find(({ name }) => name === 'vm') as NodeBody;
+  const forked = await openTelnet(twin.console as number);
+  await shows(forked, 'kept');
+  forked.close();
+  assert.deepEqual(await hidden(copy), []);
+
+  // Two forks of the fork as it is now.
+  const two = await client.post<Project[]>(`${copy.path}/fork`, { count: 2 });
+  assert.deepEqual(
+    two.map(({ name }) => name),
+    ['a fork fork', 'a fork fork-1'],
+  );
+  for (const { project_id } of two)
+    assert.deepEqual(await status(handle(project_id)), ['started', 'started', 'started', 'stopped']);
+  assert.deepEqual(await client.get(`${copy.path}/snapshots`), []);
+  await server.kill9();
+  await server.restart();
+  assert.deepEqual((await client.get<Project>(handle(String(two[0]?.project_id)).path)).forked_from?.name, 'a fork');
+  for (const { project_id } of [...two, fork as Project]) await client.delete(handle(project_id).path);
+});
+
+test('memory that cannot be restored is refused before anything changes', async () => {
+  const { project, vm, console: before } = await withLab();
+  before.close();
+  const { snapshot_id } = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'warm', memory: true });
+  const snapshotPath = `${project.path}/snapshots/${snapshot_id}`;
+  // Deleting waits for what is being saved, and so does a fork.
+  const [fork] = await client.post<Project[]>(`${snapshotPath}/fork`);
+  await client.delete(handle(String(fork?.project_id)).path);
+  const { path } = await client.get<{ path: string }>(project.path);
+  const ram = join(path, '.memory', snapshot_id, 'project-files/qemu', vm.node_id, 'saved-memory/ram');
+  const file = await open(ram, 'r+');
+  await file.write(Buffer.from('damage'), 0, 6, 4096);
+  await file.close();
+  const count = (await client.get<Project[]>('/v2/projects')).length;
+  expectFault(await client.send(`POST ${snapshotPath}/restore`), 409, /saved memory of vm cannot be restored: .*ram is damaged/);
+  expectFault(await client.send(`POST ${snapshotPath}/fork`), 409, /is damaged/);
+  assert.deepEqual(await status(project), ['started', 'started', 'started']);
+  assert.deepEqual(await hidden(project), ['.memory']);
+  assert.equal((await client.get<Project[]>('/v2/projects')).length, count);
+  const projects = join(path, '..');
+  assert.deepEqual(
+    (await readdir(projects)).filter((name) => name.startsWith('.')),
+    [],
+  );
+  await client.delete(project.path);
+});

@@ -1,0 +1,174 @@
+/**
+ * The server, the fabric, the process that receives memory and the machine itself are killed while a lab is frozen and rewound: machines
+ * run on with what they remember, a snapshot has its memory as a whole or not at all, and nothing lies around.
+ */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
+import type { Snapshot } from '../../src/schema/snapshot.ts';
+import { atPrompt, type } from '../support/ipxe.ts';
+import { processesOf } from '../support/leftovers.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { startServer } from '../support/server.ts';
+import { openTelnet } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, end, type NodeBody, tinyVm } from '../support/with-server.ts';
+import { makeChance } from './random.ts';
+
+/** Of each kind. `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
+const rounds = Math.ceil((Number(process.env.PATCHBAY_TEST_KILLS) || 10) / 5);
+const server = await startServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
+after(() => server.stop());
+const chance = makeChance();
+console.log(`seed ${chance.seed}`);
+
+const client = new RawClient(server.url);
+after(() => client.close());
+const project = await createProject(client, { auto_close: false });
+const vm = await createNode(client, project, 'qemu', { properties: tinyVm });
+const pc = await createNode(client, project);
+await client.post(`${project.path}/links`, { nodes: [end(vm), end(pc)] });
+const { path: folder } = await client.get<{ path: string }>(project.path);
+const vmPath = `${project.path}/nodes/${vm.node_id}`;
+
+async function remember(): Promise<void> {
+  await client.post(`${vmPath}/start`, {}, 200);
+  const console = await atPrompt(vm);
+  await type(console, 'set word kept');
+  console.close();
+}
+
+async function recalls(): Promise<void> {
+  await waitFor(async () => (await client.get<NodeBody>(vmPath)).status === 'started', { what: 'the machine, running' });
+  const console = await openTelnet(vm.console as number);
+  await waitFor(
+    async () => {
+      console.send('\x15');
+      await type(console, 'show word');
+      return console.expect(/= kept/, 1000);
+    },
+    { what: 'what the machine remembers', limitMs: 30_000 },
+  );
+  console.close();
+}
+
+const running = (what: RegExp) =>
+  processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => what.test(commandLine));
+const machine = (line: string) => /^\S*qemu-system/.test(line) && !/share=on/.test(line);
+
+async function killOne(what: RegExp): Promise<void> {
+  const found = await waitFor(() => running(what).at(0), { what: `a process ${what}`, limitMs: 20_000 });
+  process.kill(found.pid, 'SIGKILL');
+}
+
+async function settled(): Promise<void> {
+  const snapshots = () => client.get<Snapshot[]>(`${project.path}/snapshots`);
+  await waitFor(async () => (await snapshots()).every(({ memory }) => memory?.status !== 'saving'), {
+    what: 'the end of the freeze',
+    limitMs: 30_000,
+  });
+}
+
+/** Nothing is half there. @returns the snapshots */
+async function consistent(): Promise<Snapshot[]> {
+  const names = async () => (await readdir(folder)).filter((name) => name.startsWith('.') && name !== '.memory');
+  await waitFor(async () => (await names()).length === 0, { what: 'a folder without anything half done' });
+  await waitFor(() => running(/share=on/).length === 0, { what: 'the end of what receives memory' });
+  const snapshots = await client.get<Snapshot[]>(`${project.path}/snapshots`);
+  const memories = await readdir(join(folder, '.memory')).catch((): string[] => []);
+  const known = new Set(snapshots.filter(({ memory }) => memory).map(({ snapshot_id }) => snapshot_id));
+  assert.deepEqual([...known].sort(), memories.sort());
+  assert.ok(snapshots.every(({ memory }) => memory === undefined || memory.status === 'ready'));
+  return snapshots;
+}
+
+async function clear(): Promise<void> {
+  for (const { snapshot_id } of await client.get<Snapshot[]>(`${project.path}/snapshots`))
+    await client.delete(`${project.path}/snapshots/${snapshot_id}`);
+}
+
+let names = 0;
+function freeze(): Promise<Snapshot | undefined> {
+  names += 1;
+  const asked = client.send(`POST ${project.path}/snapshots`, { body: { name: `s${names}`, memory: true } });
+  return asked.then(
+    (answer) => {
+      if (answer.status === 201) return JSON.parse(answer.text()) as Snapshot;
+      console.log(`s${names}: ${answer.text()}`);
+      return undefined;
+    },
+    () => undefined,
+  );
+}
+
+test('machines are frozen and killed around', { timeout: 900_000 }, async (t) => {
+  await remember();
+  await t.test(`${rounds} kills of the server during a freeze`, async () => {
+    for (let round = 0; round < rounds; round++) {
+      const frozen = freeze();
+      await pass(chance.between(50, 900));
+      await server.kill9();
+      const acknowledged = await frozen;
+      await server.restart();
+      const snapshots = await consistent();
+      if (acknowledged) assert.ok(snapshots.some(({ snapshot_id }) => snapshot_id === acknowledged.snapshot_id));
+      await recalls();
+    }
+  });
+  await t.test(`${rounds} kills of what receives the memory`, async () => {
+    for (let round = 0; round < rounds; round++) {
+      const frozen = freeze();
+      await waitFor(() => running(/share=on/).length > 0, { what: 'what receives the memory', limitMs: 20_000 });
+      await pass(chance.between(0, 300));
+      for (const { pid } of running(/share=on/)) process.kill(pid, 'SIGKILL');
+      const acknowledged = await frozen;
+      await settled();
+      const snapshots = await consistent();
+      assert.equal(
+        snapshots.some(({ name }) => name === `s${names}`),
+        acknowledged !== undefined,
+      );
+      await recalls();
+    }
+  });
+  await t.test('a kill of the fabric, and of a machine', async () => {
+    const first = freeze();
+    await killOne(/fabric\/main\.ts/);
+    assert.ok(await first);
+    await settled();
+    await recalls();
+    const second = freeze();
+    await waitFor(() => running(/share=on/).length > 0, { what: 'what receives the memory', limitMs: 20_000 });
+    const [pid] = processesOf(server.dataDir, server.runtimeDirectory)
+      .filter(({ commandLine }) => machine(commandLine))
+      .map((found) => found.pid);
+    process.kill(pid as number, 'SIGKILL');
+    await second;
+    await waitFor(async () => (await client.get<NodeBody>(vmPath)).status === 'stopped', { what: 'the machine, stopped' });
+    await settled();
+    await consistent();
+    await clear();
+    await remember();
+  });
+  await t.test(`${rounds} kills of the server during a rewind`, async () => {
+    const kept = await freeze();
+    assert.ok(kept);
+    const restorePath = `POST ${project.path}/snapshots/${kept.snapshot_id}/restore`;
+    await client.send(restorePath, { body: {} });
+    for (let round = 0; round < rounds; round++) {
+      const restored = client.send(restorePath, { body: {} }).catch(() => undefined);
+      await pass(chance.between(20, 1200));
+      await server.kill9();
+      await restored;
+      await server.restart();
+      await waitFor(async () => (await client.get(project.path)).status === 'opened', { what: 'the project, opened again' });
+      assert.equal((await consistent()).find(({ snapshot_id }) => snapshot_id === kept.snapshot_id)?.memory?.status, 'ready');
+      // Whenever it was killed: the machine was not stopped, or the next server continued.
+      await recalls();
+    }
+    await clear();
+  });
+  await client.post(`${project.path}/nodes/stop`, {}, 204);
+});

@@ -1,0 +1,228 @@
+/** `patchbay test` on a real server: verdicts of labs, of their mutations, of an emulation that was disturbed, and of mistakes. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { SaxesParser } from 'saxes';
+import { ServerClient } from '../../src/cli/server-client.ts';
+import { checkApi } from '../../src/cli/test/check-api.ts';
+import { writeReport } from '../../src/cli/test/write-report.ts';
+import type { TestReport } from '../../src/lab/checks/report/test-report.ts';
+import { findFirstFailure, type StepReport } from '../../src/lab/checks/run/step-report.ts';
+import { testLab } from '../../src/lab/checks/test-lab.ts';
+import { filesOf } from '../../src/lab/file/lab-files.ts';
+import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { withServer } from '../support/with-server.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const folder = await mkdtemp(join(tmpdir(), 'pb-verdicts-'));
+after(() => rm(folder, { recursive: true, force: true }));
+const { server } = await withServer();
+const client = new ServerClient({ url: server.url });
+/** This machine may be busy: how late the fabric is does not matter to these labs. */
+const patient = {
+  loop_late_p99: '1m',
+  loop_late_worst: '1m',
+  delay_error_p50: '1m',
+  delay_error_p99: '1m',
+  delay_error_worst: '1m',
+};
+
+interface RunOptions {
+  readonly vars?: Record<string, string | number>;
+  readonly onStep?: (step: StepReport) => void;
+}
+
+async function runLab(file: string, { vars = {}, onStep }: RunOptions = {}): Promise<TestReport> {
+  const text = file.includes('\n') ? file : await readFile(join(root, 'labs', file), 'utf8');
+  const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars });
+  const fidelity = { ...patient, ...lab.test.fidelity };
+  return testLab(
+    checkApi(client),
+    { ...lab, test: { ...lab.test, fidelity } },
+    { seed: 7, base: join(root, 'labs'), signal: AbortSignal.timeout(110_000), cleanup: client, ...(onStep && { onStep }) },
+  );
+}
+
+const pair = `
+name: pair
+nodes:
+  PC[1-2]: { kind: vpcs, config: "ip 10.0.0.\${index}/24\\n" }
+links: [[PC1, PC2]]
+`;
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** The program, until it ends; `onOutput` may end it earlier. */
+function patchbay(args: readonly string[], onOutput: (text: string, pid: number) => void = () => undefined): Promise<Ended> {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      onOutput(output, child.pid ?? 0);
+    });
+  }
+  return new Promise((done) => child.once('close', (code) => done({ code, output })));
+}
+
+const projects = () => client.json<{ name: string }[]>('GET', '/v2/projects');
+
+describe('verdicts', { concurrency: 2 }, () => {
+  test('VLANs on a lossy trunk: passed, with reports that others can read', { timeout: 120_000 }, async () => {
+    const report = await runLab('vlan-trunk.yaml');
+    assert.equal(report.verdict, 'passed', JSON.stringify([findFirstFailure(report.steps), report.certificate?.reasons]));
+    const losses = report.certificate?.links.flatMap((link) => link.losses) ?? [];
+    assert.ok(
+      losses.some(({ percent, frames, lost }) => percent === 10 && frames > 20 && lost > 0),
+      JSON.stringify(losses),
+    );
+    const artifacts = join(folder, 'artifacts');
+    await writeReport(report, { junit: undefined, html: undefined, artifacts });
+    const xml = await readFile(join(artifacts, 'junit.xml'), 'utf8');
+    new SaxesParser().write(xml).close();
+    assert.match(xml, /tests="9" failures="0" errors="0" skipped="0"/);
+    const html = await readFile(join(artifacts, 'report.html'), 'utf8');
+    for (const part of ['<svg', 'vlan-trunk', 'Fidelity certificate', 'icmp_seq=', 'vlan 10']) assert.ok(html.includes(part), part);
+    assert.deepEqual((await readdir(join(artifacts, 'consoles'))).toSorted(), ['PC1.txt', 'PC2.txt', 'PC3.txt']);
+    assert.equal((await readdir(join(artifacts, 'captures'))).length, 1);
+  });
+
+  test('VLANs on a lossy trunk: the wrong VLAN makes its check fail', { timeout: 120_000 }, async () => {
+    const report = await runLab('vlan-trunk.yaml', { vars: { vlan_of_pc3: 20 } });
+    assert.equal(report.verdict, 'failed');
+    const first = findFirstFailure(report.steps);
+    assert.match(first?.name ?? '', /both in VLAN 10/);
+    assert.match(first?.evidence ?? '', /not reachable/);
+  });
+
+  test('VLANs on a lossy trunk: too much loss makes its check fail', { timeout: 120_000 }, async () => {
+    const report = await runLab('vlan-trunk.yaml', { vars: { loss: '80%' } });
+    assert.equal(report.verdict, 'failed');
+    assert.match(findFirstFailure(report.steps)?.name ?? '', /both in VLAN 10/);
+  });
+
+  test('a fabric that stands still makes the verdict void, though all checks hold', { timeout: 120_000 }, async () => {
+    const lab = `${pair}
+checks:
+  - { node: PC1, run: echo before }
+  - { node: PC1, ping: { to: 10.0.0.2, count: 2, timeout: 5s }, eventually: 20s }
+test: { fidelity: { loop_late_worst: 1s } }
+`;
+    const { fabric_pid } = await client.json<{ fabric_pid: number }>('GET', '/v2/computes/local/fidelity');
+    let resumed: Promise<void> | undefined;
+    const report = await runLab(lab, {
+      onStep: () => {
+        if (resumed) return;
+        process.kill(fabric_pid, 'SIGSTOP');
+        resumed = new Promise((done) => {
+          setTimeout(() => {
+            process.kill(fabric_pid, 'SIGCONT');
+            done();
+          }, 2500);
+        });
+      },
+    });
+    await resumed;
+    assert.equal(findFirstFailure(report.steps), undefined);
+    assert.equal(report.verdict, 'void');
+    assert.match(report.certificate?.reasons.join() ?? '', /the fabric was \d+ ms late \(worst\), at most 1000 ms/);
+  });
+
+  test('actions on a timeline, repetition, and certificates of every setting of a link', { timeout: 120_000 }, async () => {
+    const report = await runLab(`${pair}
+checks:
+  - { name: first, node: PC1, ping: { to: 10.0.0.2, count: 2 }, eventually: 20s }
+  - timeline:
+      - { name: through, node: PC1, ping: { to: 10.0.0.2, count: 40, interval: 50ms, timeout: 100ms }, expect: { loss: 5%..95% } }
+      - { at: 500ms, suspend: [PC1, PC2] }
+      - { at: 1500ms, resume: "PC2:Ethernet0" }
+  - { impair: { link: [PC1, PC2], filters: { delay: 60ms, loss: 0% } } }
+  - { name: slow, node: PC1, ping: { to: 10.0.0.2, count: 5, interval: 50ms, timeout: 5s }, expect: { rtt: ">= 119ms" } }
+  - { name: closed, node: PC2, ping: { to: 10.0.0.1, count: 1, timeout: 300ms }, never: 1s, every: 200ms, expect: { received: 0 } }
+  - { kill: PC2 }
+  - { node: PC1, ping: { to: 10.0.0.2, count: 1 }, expect: { received: 0 } }
+  - { start: PC2 }
+  - { name: last, node: PC1, ping: { to: 10.0.0.2, count: 1, timeout: 5s }, eventually: 30s }
+`);
+    assert.equal(report.verdict, 'passed', JSON.stringify([findFirstFailure(report.steps), report.certificate?.reasons]));
+    const held = report.certificate?.links.find(({ delays }) => delays.includes('delay 60'));
+    assert.ok(held && held.delayError.count >= 5 && held.delayError.worst > 0, JSON.stringify(report.certificate?.links));
+  });
+
+  test('a check that cannot be carried out is an error, and later checks still run; a refused change ends the test', async () => {
+    const report = await runLab(`${pair}
+checks:
+  - { name: text, node: PC1, run: show ip, expect: { text: 192.0.2.1 } }
+  - { name: refused, node: PC1, run: bogus }
+  - { name: filter, capture: { link: [PC1, PC2], filter: "no such thing", while: [{ node: PC1, run: show ip }] } }
+  - { name: change, suspend: [PC1, PC2] }
+  - { name: json, node: PC1, run: 'echo {"a":[1,2]}', expect: { json: { path: "$.a[1]", equals: 2 } } }
+`);
+    assert.deepEqual(
+      report.steps.map(({ name, outcome }) => `${name} ${outcome}`),
+      ['text failed', 'refused failed', 'filter error', 'change passed', 'json passed'],
+    );
+    assert.equal(report.verdict, 'failed');
+    const [text, refused, filter] = report.steps;
+    assert.deepEqual(text?.problems, ['the output lacks "192.0.2.1"']);
+    assert.deepEqual(refused?.problems, ['the exit code is 1, expected 0']);
+    assert.match(filter?.problems[0] ?? '', /^the filter cannot be used: /);
+  });
+
+  test('a node that is not ready fails the test, and says what was waited for', async () => {
+    const report = await runLab(`${pair}
+checks: [{ node: PC1, run: show ip }]
+test: { nodes: { PC2: { ready: { run: show ip, expect: { text: 10.9.9.9 } }, ready_within: 8s } } }
+`);
+    assert.equal(report.verdict, 'failed');
+    assert.deepEqual(report.steps, []);
+    assert.match(report.ready.find(({ isReady }) => !isReady)?.text ?? '', /^PC2 is not ready within 8s .*lacks "10.9.9.9"/);
+  });
+});
+
+describe('the program', () => {
+  const url = ['--url', server.url];
+
+  test('mistakes end with 2 and name the place; nothing was created', { timeout: 60_000 }, async () => {
+    const file = join(folder, 'mistake.yaml');
+    await writeFile(file, `${pair}checks:\n  - { node: PC3, ping: 10.0.0.1 }\n`);
+    const { code, output } = await patchbay(['test', file, ...url]);
+    assert.equal(code, 2, output);
+    assert.match(output, /mistake\.yaml:7:\d+: checks\[0\]\.node: there is no node "PC3"/);
+    assert.deepEqual(await projects(), []);
+  });
+
+  test('Ctrl-C tears the lab down', { timeout: 60_000 }, async () => {
+    const file = join(folder, 'endless.yaml');
+    await writeFile(file, `${pair}checks:\n  - { node: PC1, run: show ip, always: 10m }\n`);
+    let isInterrupted = false;
+    const { code, output } = await patchbay(['test', file, ...url], (text, pid) => {
+      if (isInterrupted || !text.includes('Running 1 checks')) return;
+      isInterrupted = true;
+      process.kill(pid, 'SIGINT');
+    });
+    assert.equal(code, 130, output);
+    assert.deepEqual(await projects(), []);
+  });
+
+  test('without a server it starts its own, and ends it', { timeout: 120_000 }, async () => {
+    const file = join(folder, 'own.yaml');
+    await writeFile(
+      file,
+      `${pair}checks:\n  - { node: PC1, ping: 10.0.0.9 }\ntest: { fidelity: { loop_late_p99: 1m, loop_late_worst: 1m } }\n`,
+    );
+    const { code, output } = await patchbay(['test', file, '--isolated', '--junit', 'junit.xml']);
+    assert.equal(code, 1, output);
+    assert.match(
+      output,
+      /First failure: ping 10\.0\.0\.9 at PC1\n {2}loss is 100%, expected 0%\n {2}Evidence:\n {2}\| host \(10\.0\.0\.9\) not reachable/,
+    );
+    assert.match(await readFile(join(folder, 'junit.xml'), 'utf8'), /<failure message="loss is 100%/);
+  });
+});

@@ -1,0 +1,78 @@
+/** Automatic layouts: where the nodes of a graph are placed. Runs in a worker, and independent of the page. */
+import { Graph, layout as layer } from '@dagrejs/dagre';
+
+export type LayoutName = 'layered' | 'ring';
+
+export interface LayoutNode {
+  readonly id: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface LayoutGraph {
+  readonly name: LayoutName;
+  readonly nodes: readonly LayoutNode[];
+  /** Ids of two nodes. */
+  readonly links: readonly (readonly [string, string])[];
+}
+
+/** Centres, by node. */
+export type Places = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+
+/** Room for names and port labels. Pixels. */
+const gapPx = { beside: 70, between: 90 } as const;
+
+export function layout({ name, nodes, links }: LayoutGraph): Places {
+  return name === 'ring' ? ring(nodes, links) : layered(nodes, links);
+}
+
+/** The node with the most links is the root of its part; the others are in layers by their distance to it. */
+function layered(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
+  const depth = depths(nodes, links);
+  const graph = new Graph({ multigraph: false })
+    .setGraph({ rankdir: 'TB', nodesep: gapPx.beside, ranksep: gapPx.between })
+    .setDefaultEdgeLabel(() => ({}));
+  for (const { id, width, height } of nodes) graph.setNode(id, { width, height });
+  for (const [one, other] of links) {
+    const [above, below] = (depth.get(one) ?? 0) <= (depth.get(other) ?? 0) ? [one, other] : [other, one];
+    graph.setEdge(above, below);
+  }
+  layer(graph);
+  return new Map(
+    nodes.map(({ id }) => {
+      const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
+      return [id, { x, y }];
+    }),
+  );
+}
+
+/** In the order of a walk along the links, so that neighbours in the ring are usually linked. */
+function ring(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
+  const order = [...depths(nodes, links, 'deep').keys()];
+  const widest = Math.max(...nodes.map(({ width, height }) => Math.hypot(width, height)));
+  const radius = Math.max(widest, ((widest + gapPx.beside / 2) * order.length) / (2 * Math.PI));
+  const turn = (2 * Math.PI) / Math.max(1, order.length);
+  return new Map(order.map((id, place) => [id, { x: radius * Math.sin(place * turn), y: -radius * Math.cos(place * turn) }]));
+}
+
+/** The distance of each node to the root of its part, in the order of the walk. */
+function depths(nodes: readonly LayoutNode[], links: LayoutGraph['links'], walk: 'wide' | 'deep' = 'wide'): Map<string, number> {
+  const neighbours = new Map<string, string[]>(nodes.map(({ id }) => [id, []]));
+  for (const [one, other] of links) {
+    neighbours.get(one)?.push(other);
+    neighbours.get(other)?.push(one);
+  }
+  const degree = (id: string) => neighbours.get(id)?.length ?? 0;
+  const found = new Map<string, number>();
+  for (const { id: root } of nodes.toSorted((one, other) => degree(other.id) - degree(one.id))) {
+    const waiting = [{ id: root, depth: 0 }];
+    for (let at = 0; at < waiting.length; at += 1) {
+      const next = walk === 'deep' ? waiting.pop() : waiting[at];
+      if (walk === 'deep') at = -1;
+      if (!next || found.has(next.id)) continue;
+      found.set(next.id, next.depth);
+      for (const id of neighbours.get(next.id) ?? []) if (!found.has(id)) waiting.push({ id, depth: next.depth + 1 });
+    }
+  }
+  return found;
+}
