@@ -110,8 +110,11 @@ describe('a capture on a compute', () => {
       expectFault(await bench.client.send(`POST ${port}/start_capture`, { body: { capture_file_name: name } }), 400);
     }
     await startCapture(port, 'mine.pcap');
-    const again = { body: { capture_file_name: 'mine.pcap' } };
+    const again = { body: { capture_file_name: 'mine.pcap' }, headers: { 'user-agent': 'Patchbay/2.2.60' } };
     expectFault(await bench.client.send(`POST ${second.port}/start_capture`, again), 409, /Another capture/);
+    // Of a client of GNS3 it is another file.
+    assert.equal(await startCapture(second.port, 'mine.pcap'), join(folder, 'mine-2.pcap'));
+    await stopCapture(second.port);
     await stopCapture(port);
     await startCapture(second.port, 'mine.pcap');
     const [entry] = await bench.client

@@ -124,6 +124,7 @@ describe('nodes on a compute', () => {
     await assert.rejects(bind({ ...good, filters: { bpf: ['no such thing'] } }), { code: 'filter_invalid' });
     await assert.rejects(bind({ ...good, rhost: 'no.such.host.invalid' }), { code: 'host_unknown' });
     const second = await makePc('second');
+    await compute.call(`POST ${node}/start`, { ...pc });
     const taken = compute.call(`POST ${nio}`, { ...second, ...port0 }, good);
     await assert.rejects(taken, { code: 'udp_port_taken' });
     assert.deepEqual(await compute.call(`PUT ${nio}`, { ...pc, ...port0 }, { ...good, suspend: true }), { ...good, suspend: true });
