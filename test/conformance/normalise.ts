@@ -15,7 +15,7 @@ const volatile = new Set([
 ]);
 const ports = new Set(['console', 'lport', 'rport', 'port']);
 /** Network interfaces of the recording and of this host, without the loopback. Links are made and removed while tests run. */
-const hostInterface = new RegExp(`^(eth|ifb|pb[tv])\\w+$|^(${readdirSync('/sys/class/net').join('|')})$`);
+const hostInterface = new RegExp(`^(eth|ifb|pb|veth|docker|br-|tap|tun|vx)[\\w-]*$|^(${readdirSync('/sys/class/net').join('|')})$`);
 const patterns: readonly [RegExp, string][] = [
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<uuid>'],
   [/(<data>|<work>|\/tmp)\/[^\s'",]*/g, '<path>'],
