@@ -67,7 +67,9 @@ function settingsOf(project: Project): LabFields {
   const keys = Object.keys(ProjectUpdate.properties).filter((key) => key !== 'name' && key !== 'path');
   const entries = keys.map((key) => [key, project[key as keyof Project]] as const);
   return Object.fromEntries(
-    entries.filter(([key, value]) => JSON.stringify(value) !== JSON.stringify((projectDefaults as LabFields)[key])),
+    entries.filter(
+      ([key, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify((projectDefaults as LabFields)[key]),
+    ),
   );
 }
 
