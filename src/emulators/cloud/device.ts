@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
+import { isOwnInterface } from '../../fabric/redirection.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
 import { requireProgram } from '../host/find-program.ts';
@@ -37,6 +38,7 @@ export async function openDevice(
     throw unavailable(name, 'it is not in allowed_interfaces of [Server] in the configuration of this compute');
   }
   if (!isDeviceName(name)) throw unavailable(name, 'this is no name of an interface of Linux');
+  if (isOwnInterface(name)) throw unavailable(name, 'it belongs to another node');
   // The fabric has the privileges of the server.
   const isHeld = process.geteuid?.() === 0 && (await host.fabric.capabilities()).taps;
   if (isHeld) return holdDevice(host, node, { type, interface: name, port_number });

@@ -14,7 +14,7 @@ import { cloudDriver } from './driver.ts';
 import { cloudKind } from './kind.ts';
 
 const isRoot = process.geteuid?.() === 0;
-const tap = { name: 'out', port_number: 7, type: 'tap', interface: 'pbtest0' };
+const tap = { name: 'out', port_number: 7, type: 'tap', interface: `pbtest${process.pid}` };
 const options = { kind: cloudKind, makeDriver: cloudDriver, properties: { ports_mapping: [tap] }, firstPort: 31_900 };
 
 if (isRoot) {
@@ -75,6 +75,10 @@ test('an interface that is not there, not allowed, or no interface is refused wh
   const on = (name: string): object => ({ name: 'x', port_number: 0, type: 'ethernet', interface: name });
   await assert.rejects(opening(await started([on('pbnone0')])), refused('interface_unavailable', /no such interface/));
   await assert.rejects(opening(await started([on('../x')])), refused('interface_unavailable', /no name/));
+  for (const own of ['pbv0123456789ab', 'pbtzyxwvutsrqpo']) {
+    await assert.rejects(opening(await started([on(own)])), refused('interface_unavailable', /another node/));
+    await assert.rejects(opening(await started([{ ...tap, interface: own }])), refused('interface_unavailable', /another node/));
+  }
   const only = (settings: Settings) => ({ ...settings, Server: { ...settings.Server, allowed_interfaces: 'eth7, eth8' } });
   await assert.rejects(opening(await started([on('lo')], only)), refused('interface_unavailable', /allowed_interfaces/));
   await assert.rejects(opening(await started([{ ...tap }], only)), refused('interface_unavailable', /allowed_interfaces/));

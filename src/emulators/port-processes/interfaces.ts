@@ -1,7 +1,7 @@
 /** The network interfaces of this machine, as clients see them. Linux lists them in `/sys/class/net`, those without address too. */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { hostEndPrefix, ownTapPrefix, testPrefix } from '../../fabric/redirection.ts';
+import { isOwnInterface } from '../../fabric/redirection.ts';
 
 export interface HostInterface {
   readonly id: string;
@@ -13,12 +13,12 @@ export interface HostInterface {
   readonly special: boolean;
 }
 
-/** In order of names. `allowed`: comma-separated names that may be shown; empty shows all. */
+/** In order of names, without those that servers made for their own use. `allowed`: comma-separated names that may be shown; empty shows all. */
 export async function listInterfaces(allowed: string): Promise<HostInterface[]> {
   const addresses = networkInterfaces();
   const listed = await readdir('/sys/class/net').catch(() => []);
   const names = [...new Set([...listed, ...Object.keys(addresses)])].sort();
-  const shown = names.filter((name) => isAllowed(name, allowed));
+  const shown = names.filter((name) => !isOwnInterface(name) && isAllowed(name, allowed));
   return Promise.all(shown.map((name) => describe(name, addresses[name] ?? [])));
 }
 
@@ -60,7 +60,6 @@ const specialPrefixes = [
   'vmware',
   'virtualbox',
   'gns3',
-  ...[hostEndPrefix, ownTapPrefix, testPrefix],
 ];
 
 export function isSpecial(name: string): boolean {
