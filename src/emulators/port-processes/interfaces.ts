@@ -72,6 +72,7 @@ export interface Device {
   readonly mtu: number;
   readonly isUp: boolean;
   readonly isBridge: boolean;
+  readonly isTap: boolean;
 }
 
 /** IFF_UP. @see netdevice(7) */
@@ -89,11 +90,13 @@ export async function findDevice(name: string): Promise<Device | undefined> {
   const read = async (fact: string) => Number((await readFile(`${folder}/${fact}`, 'latin1')).trim());
   try {
     const [index, mtu, flags] = await Promise.all([read('ifindex'), read('mtu'), read('flags')]);
-    const isBridge = await access(`${folder}/bridge`).then(
-      () => true,
-      () => false,
-    );
-    return { index, mtu, isUp: (flags & upFlag) !== 0, isBridge };
+    const has = (entry: string) =>
+      access(`${folder}/${entry}`).then(
+        () => true,
+        () => false,
+      );
+    const [isBridge, isTap] = await Promise.all([has('bridge'), has('tun_flags')]);
+    return { index, mtu, isUp: (flags & upFlag) !== 0, isBridge, isTap };
   } catch {
     return undefined;
   }
