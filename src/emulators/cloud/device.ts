@@ -73,7 +73,7 @@ async function holdDevice(host: Host, node: NodeView, { type, interface: name, p
   return { type: 'held', interface: own, port: { type: 'tap', name: own }, isOwn: true };
 }
 
-/** Brings up a TAP interface that somebody else made. @throws interface_unavailable, tool_missing */
+/** Brings up a TAP interface that another program made. @throws interface_unavailable, tool_missing */
 async function prepareTap(name: string, { isUp, isTap }: Device): Promise<void> {
   if (!isTap) throw unavailable(name, 'it is no TAP interface');
   if (isUp) return;

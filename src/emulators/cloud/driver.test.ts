@@ -112,7 +112,7 @@ test('TAP interfaces that the fabric holds: made, made again after a boot, broug
   await opening(another)();
   assert.deepEqual(await look(), [true, true]);
   await another.stop();
-  assert.deepEqual(await look(), [true, true], 'it is somebody else’s');
+  assert.deepEqual(await look(), [true, true], 'another program made it');
   const wrong = await bench.driver.start({ ...view, properties: { ports_mapping: [{ ...tap, port_number: 0, interface: 'lo' }] } });
   await assert.rejects(opening(wrong), refused('interface_unavailable', /no TAP interface/));
 });
