@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findEntry } from '../../src/cli/address.ts';
 import { readValue } from '../../src/cli/lab/lab-source.ts';
+import { processesOf } from '../support/leftovers.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -147,6 +148,14 @@ describe('patchbay lab run', () => {
     assert.equal(await new Promise((done) => child.once('close', done)), 0);
     await assert.rejects(fetch(url));
     assert.deepEqual(await ownFolders(), []);
+  });
+
+  it('leaves no process when it is killed', async () => {
+    const { child } = await runLab();
+    const left = () => processesOf(temporary, temporary);
+    assert.ok(left().length > 0);
+    child.kill('SIGKILL');
+    await waitFor(() => left().length === 0, { what: 'the end of the server and its nodes', limitMs: 60_000 });
   });
 
   async function runLab(): Promise<{ child: ChildProcess; url: string }> {
