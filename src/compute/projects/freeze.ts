@@ -6,10 +6,10 @@
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
-import { savedMemoryName } from '../../emulators/facts/saved-memory.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
+import { savedMemoryName } from '../../schema/folders.ts';
 import type { ColdNode } from '../../schema/snapshot.ts';
 import type { Static } from '../../schema/type.ts';
 import type { Context } from '../context.ts';
