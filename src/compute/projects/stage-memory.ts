@@ -34,7 +34,7 @@ export async function stageMemory(
   { source_path, destinations }: MemoryStaging,
 ): Promise<void> {
   const project = projects.get(projectId);
-  const source = await placeFor(context.settings, project.id, source_path);
+  const source = await existing(context, project.id, source_path);
   const places = await Promise.all(
     destinations.map(async ({ path, nodes }) => ({ path: await existing(context, project.id, path), nodes })),
   );
