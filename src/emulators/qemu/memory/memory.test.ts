@@ -44,11 +44,12 @@ async function withDisk(): Promise<Properties> {
 async function remembering(emulator: Emulator): Promise<Terminal> {
   const terminal = new Terminal(emulator);
   await terminal.ask('\x02', /iPXE>/);
-  await terminal.ask('set word kept\r', /iPXE>.*iPXE>/s);
+  await terminal.command('set word kept', /iPXE>.*iPXE>/s);
+  await terminal.command('show word', /= kept/);
   return terminal;
 }
 
-const recalls = (emulator: Emulator) => new Terminal(emulator).ask('show word\r', /= kept/);
+const recalls = (emulator: Emulator) => new Terminal(emulator).command('show word', /= kept/);
 
 async function saverOf(emulator: Emulator, target: string): Promise<MemorySaver> {
   const saver = await emulator.saveMemory?.(target);
@@ -71,8 +72,8 @@ test('a machine runs on after its memory was saved, and another one continues fr
   const saved = join(folder, 'saved');
   await save(emulator, saved);
   // The original is none the worse for it, and forgets what came later only in the copy.
-  await terminal.ask('show word\r', /= kept/);
-  await terminal.ask('set word later\r', /iPXE>/);
+  await terminal.command('show word', /= kept/);
+  await terminal.command('set word later', /iPXE>/);
   const modes = await Promise.all(Object.values(memoryFiles(saved)).map(async (path) => (await stat(path)).mode & 0o777));
   assert.deepEqual(modes, [0o600, 0o600, 0o600]);
   terminal.socket.destroy();
@@ -190,7 +191,7 @@ test('the machine runs on when what receives its memory is killed, and so does o
   await emulator.resume();
   await kill(() => second.finish());
   await second.dispose();
-  await terminal.ask('show word\r', /= kept/);
+  await terminal.command('show word', /= kept/);
   terminal.socket.destroy();
   // As another server finds it: its memory was taken, and it was not resumed.
   await rm(saved, { recursive: true });
