@@ -32,7 +32,7 @@ describe('capture files', () => {
     assert.deepEqual(file, { ...file, name: 'a.pcap', size: 24, link_id: link.split('/').at(-1), capturing: true });
     expectFault(await client.send(`DELETE ${path('a.pcap')}`), 409, /writes to "a.pcap"/);
     await client.post(`${link}/stop_capture`);
-    // Its file goes on as that of another link: whichever is listed first, it is being written.
+    // Two links name the same file: whichever is listed first, the running capture is shown.
     const other = await linkAt('local');
     for (const [captured, shown] of [
       [other, link],
