@@ -1,6 +1,6 @@
 /** Snapshots with memory: machines run on, and continue where they were after a restore. */
 import assert from 'node:assert/strict';
-import { open, readdir } from 'node:fs/promises';
+import { access, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
@@ -130,10 +130,15 @@ test('memory that cannot be restored is refused before anything changes', async 
   before.close();
   const { snapshot_id } = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'warm', memory: true });
   const snapshotPath = `${project.path}/snapshots/${snapshot_id}`;
+  const { path } = await client.get<{ path: string }>(project.path);
+  // An id in capitals is waited for, too. The memory is moved to its place soon afterwards.
+  await client.post(`/v2/compute/projects/${project.id.toUpperCase()}/freeze/wait`, {}, 204);
+  const inProject = join('project-files/qemu', vm.node_id, 'saved-memory/manifest.json');
+  const complete = (place: string) => access(join(path, place, inProject));
+  await complete(`.patchbay-memory-${snapshot_id}`).catch(() => complete(`.memory/${snapshot_id}`));
   // Deleting waits for what is being saved, and so does a fork.
   const [fork] = await client.post<Project[]>(`${snapshotPath}/fork`);
   await client.delete(handle(String(fork?.project_id)).path);
-  const { path } = await client.get<{ path: string }>(project.path);
   const ram = join(path, '.memory', snapshot_id, 'project-files/qemu', vm.node_id, 'saved-memory/ram');
   const file = await open(ram, 'r+');
   await file.write(Buffer.from('damage'), 0, 6, 4096);
@@ -141,6 +146,8 @@ test('memory that cannot be restored is refused before anything changes', async 
   const count = (await client.get<Project[]>('/v2/projects')).length;
   expectFault(await client.send(`POST ${snapshotPath}/restore`), 409, /saved memory of vm cannot be restored: .*ram is damaged/);
   expectFault(await client.send(`POST ${snapshotPath}/fork`), 409, /is damaged/);
+  const missing = { source_path: join(path, 'none'), destinations: [] };
+  expectFault(await client.send(`POST ${project.computePath}/memory`, { body: missing }), 403, /it is not there/);
   assert.deepEqual(await status(project), ['started', 'started', 'started']);
   assert.deepEqual(await hidden(project), ['.memory']);
   assert.equal((await client.get<Project[]>('/v2/projects')).length, count);

@@ -1,6 +1,6 @@
 /** The memory of a real QEMU, saved and restored: as another user and in its sandbox, as everywhere. */
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -8,8 +8,8 @@ import type { Bench } from '../../../../test/support/contract-bench.ts';
 import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from '../../../../test/support/ipxe-guest.ts';
 import { endMarked, listMarked } from '../../../process/orphans.ts';
 import { runTool } from '../../../process/tool.ts';
+import { savedMemoryName } from '../../../schema/folders.ts';
 import type { Emulator, MemorySaver, NodeView, Properties } from '../../driver.ts';
-import { savedMemoryName } from '../../facts/saved-memory.ts';
 import { memoryFiles, readManifest } from './manifest.ts';
 
 const firstPort = 31_800;
@@ -118,6 +118,14 @@ test('a machine runs on after its memory was saved, and another one continues fr
   await cp(saved, place, { recursive: true });
   await assert.rejects(start({ ...properties, ram: 48 }), refused('memory_refused', /"32M" is "48M" now/));
   await assert.rejects(start({ ...properties, adapters: 2 }), refused('memory_refused', /the machine has changed/));
+  // A start trusts neither a state that was changed since it was copied nor a link.
+  const copied = memoryFiles(place);
+  await flip(copied.state, 100);
+  await assert.rejects(start(properties), refused('memory_refused', /state is damaged/));
+  await flip(copied.state, 100);
+  await rm(copied.ram);
+  await symlink(files.ram, copied.ram);
+  await assert.rejects(start(properties), refused('memory_refused', /ram is damaged/));
   await rm(place, { recursive: true });
   await Promise.all([saved, second].map((path) => rm(path, { recursive: true })));
 });
