@@ -74,12 +74,12 @@ export class Terminal {
     return this.ask(`\x15\x15${line}\r`, pattern);
   }
 
-  /** Types `text` every 200 ms until `done`, for at most 20 s. */
+  /** Types `text` every 200 ms until `done`, for at most 60 s. */
   async typeUntil(text: string, done: Promise<unknown>): Promise<void> {
     const from = this.shown.length;
     const late = Promise.withResolvers<never>();
     const typing = setInterval(() => this.socket.write(text), 200);
-    const limit = setTimeout(() => late.reject(new Error(`only shown: ${this.shown.slice(from)}`)), 20_000);
+    const limit = setTimeout(() => late.reject(new Error(`only shown: ${this.shown.slice(from)}`)), 60_000);
     try {
       await Promise.race([done, late.promise]);
     } finally {
