@@ -88,6 +88,12 @@ function helpRow(term: string, description: string): string {
   return `  ${term.padEnd(indent - 2)}${lines.join(`\n${' '.repeat(indent)}`)}`;
 }
 
+/** How the server ends. */
+export interface EndOptions {
+  readonly stopNodes: boolean;
+  readonly untilStdinEnds: boolean;
+}
+
 export interface Invocation {
   command: 'serve' | 'lab' | 'doctor' | 'openapi' | 'configuration' | 'help' | 'version';
   host?: string | undefined;
@@ -98,8 +104,7 @@ export interface Invocation {
   ssl?: boolean | undefined;
   certfile?: string | undefined;
   certkey?: string | undefined;
-  stopNodes: boolean;
-  untilStdinEnds?: boolean | undefined;
+  end: EndOptions;
   logLevel: string;
   /** What comes behind the command, for commands that read it themselves. */
   rest: string[];
@@ -109,6 +114,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+const noEnd: EndOptions = { stopNodes: false, untilStdinEnds: false };
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** @throws UsageError with a sentence for people */
@@ -116,9 +122,9 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
   // These read their own arguments, from the first word on.
   if (first === 'lab' || first === 'test' || first === 'completion')
-    return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
+    return { command: 'lab', end: noEnd, logLevel: 'warn', rest: [...argv] };
   if (first === 'doctor' || first === 'openapi' || first === 'configuration')
-    return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
+    return { command: first, end: noEnd, logLevel: 'warn', rest: argv.slice(1) };
   const { values } = parse(first === 'serve' ? argv.slice(1) : argv);
   const logLevel = values['log-level'] ?? 'warn';
   if (!logLevels.includes(logLevel)) throw new UsageError(`--log-level takes one of ${logLevels.join(', ')}, not "${logLevel}"`);
@@ -132,8 +138,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     ssl: values.ssl,
     certfile: values.certfile,
     certkey: values.certkey,
-    stopNodes: values['stop-nodes'] ?? false,
-    untilStdinEnds: values['until-stdin-ends'],
+    end: { stopNodes: values['stop-nodes'] ?? false, untilStdinEnds: values['until-stdin-ends'] ?? false },
     logLevel,
     rest: [],
   };

@@ -54,7 +54,13 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const tickets = new Tickets();
   const own = controllerRoutes(controller);
   const app = await createHttpServer({
-    routes: [...own, ...compute.routes(), ...labRoutes(new RoutesApi(own)), tickets.route(), demoLabRoute(settings)],
+    routes: [
+      ...own,
+      ...compute.routes(),
+      ...labRoutes(new RoutesApi(own), (error) => log.error(error)),
+      tickets.route(),
+      demoLabRoute(settings),
+    ],
     versions: { program: version, api: apiVersion },
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],
@@ -74,8 +80,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   });
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
-  if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
-  endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
+  if (invocation.end.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
+  endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.end.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;
 }
