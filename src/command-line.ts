@@ -88,23 +88,22 @@ function helpRow(term: string, description: string): string {
   return `  ${term.padEnd(indent - 2)}${lines.join(`\n${' '.repeat(indent)}`)}`;
 }
 
-/** How the server ends. */
-export interface EndOptions {
-  readonly stopNodes: boolean;
-  readonly untilStdinEnds: boolean;
+interface TlsOptions {
+  ssl?: boolean | undefined;
+  certfile?: string | undefined;
+  certkey?: string | undefined;
 }
 
-export interface Invocation {
+export interface Invocation extends TlsOptions {
   command: 'serve' | 'lab' | 'doctor' | 'openapi' | 'configuration' | 'help' | 'version';
   host?: string | undefined;
   port?: number | undefined;
   dataDirectory?: string | undefined;
   configFile?: string | undefined;
   local?: boolean | undefined;
-  ssl?: boolean | undefined;
-  certfile?: string | undefined;
-  certkey?: string | undefined;
-  end: EndOptions;
+  stopNodes: boolean;
+  /** The program that started it has its standard input, and ends it so, however it ends itself. */
+  untilStdinEnds?: boolean | undefined;
   logLevel: string;
   /** What comes behind the command, for commands that read it themselves. */
   rest: string[];
@@ -114,7 +113,6 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const noEnd: EndOptions = { stopNodes: false, untilStdinEnds: false };
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** @throws UsageError with a sentence for people */
@@ -122,9 +120,9 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
   // These read their own arguments, from the first word on.
   if (first === 'lab' || first === 'test' || first === 'completion')
-    return { command: 'lab', end: noEnd, logLevel: 'warn', rest: [...argv] };
+    return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
   if (first === 'doctor' || first === 'openapi' || first === 'configuration')
-    return { command: first, end: noEnd, logLevel: 'warn', rest: argv.slice(1) };
+    return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
   const { values } = parse(first === 'serve' ? argv.slice(1) : argv);
   const logLevel = values['log-level'] ?? 'warn';
   if (!logLevels.includes(logLevel)) throw new UsageError(`--log-level takes one of ${logLevels.join(', ')}, not "${logLevel}"`);
@@ -138,7 +136,8 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     ssl: values.ssl,
     certfile: values.certfile,
     certkey: values.certkey,
-    end: { stopNodes: values['stop-nodes'] ?? false, untilStdinEnds: values['until-stdin-ends'] ?? false },
+    stopNodes: values['stop-nodes'] ?? false,
+    untilStdinEnds: values['until-stdin-ends'],
     logLevel,
     rest: [],
   };

@@ -80,8 +80,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   });
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
-  if (invocation.end.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
-  endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.end.stopNodes }, asked.promise);
+  if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
+  endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;
 }

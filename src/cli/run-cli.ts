@@ -46,7 +46,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** A reader that has enough, as `head`, is no error, and the command continues. */
+/** A reader that has enough, as `head`, is no error, and what is being done continues. */
 function ignoreClosed(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }

@@ -52,6 +52,7 @@ export function labRoutes(api: LabApi, onError: (error: unknown) => void): Route
           'Create or change a project until it is as a lab file says; one JSON document a line while it does, and the result at last',
         body: LabApply,
         replyType: 'application/x-ndjson',
+        fillsDisk: true,
         own: true,
       },
       async ({ body, signal }) => {

@@ -8,6 +8,8 @@ export const stagingPrefix = '.patchbay-';
 
 /** Memory of machines, by snapshot id. The leading dot keeps it out of copies and archives. */
 export const memoryFolder = '.memory';
+/** In the folder of a node: the memory that it continues from at its next start. */
+export const savedMemoryName = 'saved-memory';
 
 /** Directly in the project's folder. Copies of `project-files` and uploads grow under the last two names. */
 const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
@@ -19,7 +21,10 @@ const projectFile = /\.gns3(?:\..*)?$/i;
  * `project-files` only files in the folder of a node and pictures of drawings may be written; beside it, what the server does not use.
  */
 export function writeProblem(path: string, kindFolders: ReadonlySet<string>): string | undefined {
-  const [top = '', kind = '', node = '', ...inNode] = path.split('/');
+  const parts = path.split('/');
+  // QEMU trusts what it restores. Anywhere, as links may lead to it.
+  if (parts.includes(savedMemoryName)) return 'the server keeps the memory of machines there';
+  const [top = '', kind = '', node = '', ...inNode] = parts;
   if (top === 'project-files') {
     const isPicture = kind === 'images' && node !== '' && !node.startsWith('.') && inNode.length === 0;
     const isNodeFile = kindFolders.has(kind) && isUuid(node) && inNode.length > 0;

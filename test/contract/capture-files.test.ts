@@ -32,6 +32,21 @@ describe('capture files', () => {
     assert.deepEqual(file, { ...file, name: 'a.pcap', size: 24, link_id: link.split('/').at(-1), capturing: true });
     expectFault(await client.send(`DELETE ${path('a.pcap')}`), 409, /writes to "a.pcap"/);
     await client.post(`${link}/stop_capture`);
+    // Two links name the same file: whichever is listed first, the running capture is shown.
+    const other = await linkAt('local');
+    for (const [captured, shown] of [
+      [other, link],
+      [link, other],
+    ]) {
+      await client.post(`${captured}/start_capture`, { capture_file_name: 'a.pcap' });
+      assert.deepEqual(
+        (await files()).map(({ link_id, capturing }) => [link_id, capturing]),
+        [[captured?.split('/').at(-1), true]],
+        shown,
+      );
+      expectFault(await client.send(`DELETE ${path('a.pcap')}`), 409, /writes to "a.pcap"/);
+      await client.post(`${captured}/stop_capture`);
+    }
     await client.post(`${project.path}/close`, {}, 204);
     await client.post(`${project.path}/open`);
     const [closed] = await files();

@@ -1,22 +1,17 @@
 /** Snapshots with memory: machines run on, and continue where they were after a restore. */
 import assert from 'node:assert/strict';
-import { open, readdir } from 'node:fs/promises';
+import { access, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
-import { atPrompt, type } from '../support/ipxe.ts';
+import { atPrompt, setWord, showsWord } from '../support/ipxe.ts';
 import { expectFault } from '../support/raw-http.ts';
-import { openTelnet, type TelnetClient } from '../support/telnet.ts';
+import { openTelnet } from '../support/telnet.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
 const { server, client } = await withServer();
-
-async function shows(console: TelnetClient, word: string): Promise<void> {
-  await type(console, 'show word');
-  await console.expect(new RegExp(`= ${word}`), 20_000);
-}
 
 const status = async (project: ProjectHandle) => (await client.get<NodeBody[]>(`${project.path}/nodes`)).map((node) => node.status);
 const hidden = async (project: ProjectHandle) => {
@@ -39,7 +34,7 @@ async function withLab() {
   await client.post(`${project.path}/links`, { nodes: [end(vm, 1), end(nat)] });
   for (const node of [vm, pc]) await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
   const console = await atPrompt(vm);
-  await type(console, 'set word kept');
+  await setWord(console, 'kept');
   return { project, vm, pc, console };
 }
 
@@ -67,8 +62,8 @@ test('a running lab is frozen and rewound, and forked; each goes its own way', a
   // A snapshot without memory has no word of it, as in GNS3.
   const plain = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'plain' });
   assert.deepEqual(Object.keys(plain).sort(), ['created_at', 'description', 'filename', 'name', 'project_id', 'snapshot_id']);
-  await type(before, 'set word later');
-  await shows(before, 'later');
+  await setWord(before, 'later');
+  await showsWord(before, 'later');
   before.close();
   await client.delete(`${project.path}/nodes/${idle.node_id}`);
 
@@ -99,7 +94,7 @@ test('a running lab is frozen and rewound, and forked; each goes its own way', a
   await client.post(`${snapshotPath}/restore`);
   assert.deepEqual(await status(project), ['started', 'started', 'started', 'stopped']);
   const after = await openTelnet(vm.console as number);
-  await shows(after, 'kept');
+  await showsWord(after, 'kept');
   after.close();
   assert.deepEqual(await hidden(project), ['.memory']);
   await client.post(`${snapshotPath}/restore`, { memory: false });
@@ -111,7 +106,7 @@ test('a running lab is frozen and rewound, and forked; each goes its own way', a
 
   const twin = (await client.get<NodeBody[]>(`${copy.path}/nodes`)).find(({ name }) => name === 'vm') as NodeBody;
   const forked = await openTelnet(twin.console as number);
-  await shows(forked, 'kept');
+  await showsWord(forked, 'kept');
   forked.close();
   assert.deepEqual(await hidden(copy), []);
 
@@ -135,10 +130,15 @@ test('memory that cannot be restored is refused before anything changes', async 
   before.close();
   const { snapshot_id } = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'warm', memory: true });
   const snapshotPath = `${project.path}/snapshots/${snapshot_id}`;
+  const { path } = await client.get<{ path: string }>(project.path);
+  // An id in capitals is waited for, too. The memory is moved to its place soon afterwards.
+  await client.post(`/v2/compute/projects/${project.id.toUpperCase()}/freeze/wait`, {}, 204);
+  const inProject = join('project-files/qemu', vm.node_id, 'saved-memory/manifest.json');
+  const complete = (place: string) => access(join(path, place, inProject));
+  await complete(`.patchbay-memory-${snapshot_id}`).catch(() => complete(`.memory/${snapshot_id}`));
   // Deleting waits for what is being saved, and so does a fork.
   const [fork] = await client.post<Project[]>(`${snapshotPath}/fork`);
   await client.delete(handle(String(fork?.project_id)).path);
-  const { path } = await client.get<{ path: string }>(project.path);
   const ram = join(path, '.memory', snapshot_id, 'project-files/qemu', vm.node_id, 'saved-memory/ram');
   const file = await open(ram, 'r+');
   await file.write(Buffer.from('damage'), 0, 6, 4096);
@@ -146,6 +146,8 @@ test('memory that cannot be restored is refused before anything changes', async 
   const count = (await client.get<Project[]>('/v2/projects')).length;
   expectFault(await client.send(`POST ${snapshotPath}/restore`), 409, /saved memory of vm cannot be restored: .*ram is damaged/);
   expectFault(await client.send(`POST ${snapshotPath}/fork`), 409, /is damaged/);
+  const missing = { source_path: join(path, 'none'), destinations: [] };
+  expectFault(await client.send(`POST ${project.computePath}/memory`, { body: missing }), 403, /it is not there/);
   assert.deepEqual(await status(project), ['started', 'started', 'started']);
   assert.deepEqual(await hidden(project), ['.memory']);
   assert.equal((await client.get<Project[]>('/v2/projects')).length, count);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
-import { atPrompt, type } from '../support/ipxe.ts';
+import { atPrompt, setWord, showsWord } from '../support/ipxe.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
@@ -36,21 +36,14 @@ const vmPath = `${project.path}/nodes/${vm.node_id}`;
 async function remember(): Promise<void> {
   await client.post(`${vmPath}/start`, {}, 200);
   const console = await atPrompt(vm);
-  await type(console, 'set word kept');
+  await setWord(console, 'kept');
   console.close();
 }
 
 async function recalls(): Promise<void> {
   await waitFor(async () => (await client.get<NodeBody>(vmPath)).status === 'started', { what: 'the machine, running' });
   const console = await openTelnet(vm.console as number);
-  await waitFor(
-    async () => {
-      console.send('\x15');
-      await type(console, 'show word');
-      return console.expect(/= kept/, 1000);
-    },
-    { what: 'what the machine remembers', limitMs: 30_000 },
-  );
+  await showsWord(console, 'kept');
   console.close();
 }
 

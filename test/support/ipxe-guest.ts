@@ -69,6 +69,11 @@ export class Terminal {
     return this.shown.slice(from);
   }
 
+  /** Types a command at the prompt, as `ask` does. What lost characters left of an earlier one is erased first (Ctrl-U). */
+  command(line: string, pattern: RegExp): Promise<string> {
+    return this.ask(`\x15\x15${line}\r`, pattern);
+  }
+
   /** Types `text` every 200 ms until `done`, for at most 20 s. */
   async typeUntil(text: string, done: Promise<unknown>): Promise<void> {
     const from = this.shown.length;

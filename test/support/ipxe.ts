@@ -11,6 +11,30 @@ export async function type(console: Pick<TelnetClient, 'send'>, text: string): P
   }
 }
 
+/** Makes the guest remember a word, as its setting `word`. */
+export function setWord(console: TelnetClient, word: string): Promise<void> {
+  return untilShown(console, [`set word ${word}`, 'show word'], word);
+}
+
+/** Settles when the guest shows this word. */
+export function showsWord(console: TelnetClient, word: string): Promise<void> {
+  return untilShown(console, ['show word'], word);
+}
+
+/** What lost characters left of a line is erased first (Ctrl-U). */
+async function untilShown(console: TelnetClient, lines: readonly string[], word: string): Promise<void> {
+  await waitFor(
+    async () => {
+      for (const line of lines) {
+        console.send('\x15\x15');
+        await type(console, line);
+      }
+      return console.expect(new RegExp(`= ${word}\\r`), 2000);
+    },
+    { what: `the guest to show "${word}"`, limitMs: 60_000 },
+  );
+}
+
 /** The guest's prompt, for which its key is pressed until it shows. */
 export async function atPrompt(vm: NodeBody): Promise<TelnetClient> {
   const console = await openTelnet(vm.console as number);
@@ -19,7 +43,7 @@ export async function atPrompt(vm: NodeBody): Promise<TelnetClient> {
       console.send('\x02');
       return console.expect(/iPXE> /, 500);
     },
-    { what: 'the prompt of iPXE', limitMs: 20_000 },
+    { what: 'the prompt of iPXE', limitMs: 60_000 },
   );
   return console;
 }

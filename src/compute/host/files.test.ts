@@ -43,6 +43,22 @@ describe('files of a project', () => {
     assert.equal(await readFile(join(root, 'secret'), 'utf8'), 'secret');
   });
 
+  it('are never the saved memory of a machine, also by a link', async () => {
+    const node = 'project-files/qemu/11111111-1111-4111-8111-111111111111';
+    await write(`${node}/notes.txt`, 'x');
+    await mkdir(join(project, node, 'saved-memory'));
+    await symlink(join(node, 'saved-memory'), join(project, 'notes'));
+    for (const path of [
+      `${node}/saved-memory/state`,
+      `${node}/x/../saved-memory/ram`,
+      `${node}/saved-memory`,
+      'notes/manifest.json',
+    ])
+      await assert.rejects(write(path, 'x'), { code: 'path_forbidden', message: /memory of machines/ }, path);
+    assert.deepEqual(await readdir(join(project, node, 'saved-memory')), []);
+    await Promise.all(['project-files', 'notes'].map((name) => rm(join(project, name), { recursive: true })));
+  });
+
   it('are refused with the reason', async () => {
     await assert.rejects(read('none'), { code: 'file_not_found' });
     await assert.rejects(read('a'), { code: 'path_forbidden' });

@@ -6,10 +6,10 @@
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
-import { savedMemoryName } from '../../emulators/facts/saved-memory.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
+import { savedMemoryName } from '../../schema/folders.ts';
 import type { ColdNode } from '../../schema/snapshot.ts';
 import type { Static } from '../../schema/type.ts';
 import type { Context } from '../context.ts';
@@ -34,7 +34,7 @@ interface SavedNode {
 export class ProjectFreezes {
   readonly #context: Context;
   readonly #projects: ComputeProjects;
-  /** By project: the freeze under way, and the last one until it is waited for. */
+  /** By project, in lower case: the freeze under way, and the last one until it is waited for. */
   readonly #freezes = new Map<string, MemoryFreeze>();
 
   constructor(context: Context, projects: ComputeProjects) {
@@ -45,19 +45,20 @@ export class ProjectFreezes {
   /** Answers when the machines run again. @throws project_not_found, freeze_busy, disk_floor, project_copy_failed */
   async freeze(projectId: string, wanted: FreezeWanted): Promise<Static<typeof ComputeFreeze>> {
     const { id, name } = this.#projects.get(projectId);
+    const key = id.toLowerCase();
     const busy = () => {
-      if (this.#freezes.get(id)?.isUnderWay) throw fault('freeze_busy', { name });
+      if (this.#freezes.get(key)?.isUnderWay) throw fault('freeze_busy', { name });
     };
     const folder = await placeFor(this.#context.settings, id, wanted.memory_path);
     busy();
     const freeze = new MemoryFreeze(this.#context, folder);
-    this.#freezes.set(id, freeze);
+    this.#freezes.set(key, freeze);
     try {
       const pause = await copyProject({ context: this.#context, projects: this.#projects }, id, wanted, freeze);
       freeze.complete();
       return freeze.report(pause);
     } catch (error) {
-      this.#freezes.delete(id);
+      this.#freezes.delete(key);
       await freeze.dispose();
       throw error;
     }
@@ -65,9 +66,10 @@ export class ProjectFreezes {
 
   /** A project that is frozen may be closed meanwhile. @throws project_not_found, and why the memory is not complete */
   async wait(projectId: string): Promise<void> {
-    const freeze = this.#freezes.get(projectId);
+    const key = projectId.toLowerCase();
+    const freeze = this.#freezes.get(key);
     if (!freeze) this.#projects.get(projectId);
-    await freeze?.completed.finally(() => this.#freezes.get(projectId) === freeze && this.#freezes.delete(projectId));
+    await freeze?.completed.finally(() => this.#freezes.get(key) === freeze && this.#freezes.delete(key));
   }
 
   /** The server ends: what is incomplete is of no use. */

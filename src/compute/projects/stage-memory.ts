@@ -3,10 +3,10 @@ import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { Driver } from '../../emulators/driver.ts';
-import { savedMemoryName } from '../../emulators/facts/saved-memory.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
+import { savedMemoryName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
 import { copyFolder } from './copy.ts';
 import { placeFor } from './project-folder.ts';
@@ -34,7 +34,7 @@ export async function stageMemory(
   { source_path, destinations }: MemoryStaging,
 ): Promise<void> {
   const project = projects.get(projectId);
-  const source = await placeFor(context.settings, project.id, source_path);
+  const source = await existing(context, project.id, source_path);
   const places = await Promise.all(
     destinations.map(async ({ path, nodes }) => ({ path: await existing(context, project.id, path), nodes })),
   );

@@ -79,9 +79,13 @@ const notShown: CapturingLink = { link_id: null, capturing: false };
 
 function capturesShown(live: LiveProject): Map<string, CapturingLink> {
   const shown = new Map<string, CapturingLink>();
+  const note = (name: string, link: CapturingLink) => {
+    // A capture of another link may have written to a file of this name before.
+    if (!shown.get(name)?.capturing) shown.set(name, link);
+  };
   for (const { link_id, capture_file_name, capturing } of live.links.list()) {
-    for (const other of live.captures.list(link_id)) shown.set(other.capture_file_name, { link_id, capturing: other.capturing });
-    if (capture_file_name) shown.set(capture_file_name, { link_id, capturing });
+    for (const other of live.captures.list(link_id)) note(other.capture_file_name, { link_id, capturing: other.capturing });
+    if (capture_file_name) note(capture_file_name, { link_id, capturing });
   }
   return shown;
 }

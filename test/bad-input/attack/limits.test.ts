@@ -122,6 +122,9 @@ describe('a disk that would fall below min_free_bytes', () => {
     const project = await createProject(client);
     for (const line of [`POST ${project.path}/snapshots`, `POST ${project.path}/duplicate`])
       expectFault(await client.send(line, { body: { name: 'copy' } }), 507, /min_free_bytes/);
+    // Its uploads do not come over HTTP.
+    const lab = 'name: full\nnodes: {PC: {kind: vpcs, config: x}}';
+    expectFault(await client.send('POST /v2/labs/apply', { body: { lab } }), 507, /min_free_bytes/);
   });
 });
 

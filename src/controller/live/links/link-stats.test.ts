@@ -16,6 +16,7 @@ const figures = (received: number, sent: number, more: Partial<DirectionFigures>
   queued_frames: 0,
   queued_bytes: 0,
   delay: null,
+  late: null,
   ...more,
 });
 

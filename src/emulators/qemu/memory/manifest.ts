@@ -4,7 +4,7 @@
  * server: QEMU trusts what it restores, and a folder of a project can come from any source.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { rm, stat } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../../lib/atomic-file.ts';
@@ -55,16 +55,30 @@ export async function readManifest(folder: string, key: Uint8Array, name: string
 }
 
 /** Reads both files, the RAM in a thread. @throws memory_refused */
-export async function verifyFiles(folder: string, { ram, state }: Manifest, name: string): Promise<void> {
-  const files = memoryFiles(folder);
-  for (const [path, wanted] of [
-    [files.state, state],
-    [files.ram, ram],
-  ] as const) {
-    const found = await factsOf(path).catch(() => undefined);
-    if (found?.bytes !== wanted.bytes || found.checksum !== wanted.checksum)
-      throw fault('memory_refused', { name, reason: `${path} is damaged` });
-  }
+export async function verifyFiles(folder: string, manifest: Manifest, name: string): Promise<void> {
+  const { ram, state } = memoryFiles(folder);
+  if (!(await isUnchanged(state, manifest.state))) throw damaged(state, name);
+  if (!(await isUnchanged(ram, manifest.ram))) throw damaged(ram, name);
+}
+
+/**
+ * What a start can afford: the state of the devices, which QEMU trusts, is read again; of the RAM, which the guest could fill as it likes,
+ * only the size counts. @throws memory_refused
+ */
+export async function verifyState(folder: string, manifest: Manifest, name: string): Promise<void> {
+  const { ram, state } = memoryFiles(folder);
+  const bytes = await sizeOf(ram).catch(() => undefined);
+  if (bytes !== manifest.ram.bytes) throw damaged(ram, name);
+  if (!(await isUnchanged(state, manifest.state))) throw damaged(state, name);
+}
+
+async function isUnchanged(path: string, { bytes, checksum }: FileFacts): Promise<boolean> {
+  const found = await factsOf(path).catch(() => undefined);
+  return found?.bytes === bytes && found.checksum === checksum;
+}
+
+function damaged(path: string, name: string): Error {
+  return fault('memory_refused', { name, reason: `${path} is damaged` });
 }
 
 /** From here on the memory cannot be restored again: the guest is about to write to its disks. */
@@ -74,8 +88,14 @@ export async function consume(folder: string): Promise<void> {
 }
 
 async function factsOf(path: string): Promise<FileFacts> {
-  const { size } = await stat(path);
-  return { bytes: size, checksum: await checksumOf(path) };
+  return { bytes: await sizeOf(path), checksum: await checksumOf(path) };
+}
+
+/** @throws for anything but a regular file: what a link leads to could be changed after it was checked */
+async function sizeOf(path: string): Promise<number> {
+  const facts = await lstat(path);
+  if (!facts.isFile()) throw new Error(`${path} is not a regular file`);
+  return facts.size;
 }
 
 function sign(text: string, key: Uint8Array): string {
@@ -83,7 +103,8 @@ function sign(text: string, key: Uint8Array): string {
 }
 
 function isSame(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function parsed(text: string): { signature: string; content: string } {

@@ -1,6 +1,6 @@
 /** The memory of a real QEMU, saved and restored: as another user and in its sandbox, as everywhere. */
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -8,9 +8,9 @@ import type { Bench } from '../../../../test/support/contract-bench.ts';
 import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from '../../../../test/support/ipxe-guest.ts';
 import { endMarked, listMarked } from '../../../process/orphans.ts';
 import { runTool } from '../../../process/tool.ts';
+import { savedMemoryName } from '../../../schema/folders.ts';
 import type { Emulator, MemorySaver, NodeView, Properties } from '../../driver.ts';
-import { savedMemoryName } from '../../facts/saved-memory.ts';
-import { memoryFiles } from './manifest.ts';
+import { memoryFiles, readManifest } from './manifest.ts';
 
 const firstPort = 31_800;
 let folder: string;
@@ -44,11 +44,12 @@ async function withDisk(): Promise<Properties> {
 async function remembering(emulator: Emulator): Promise<Terminal> {
   const terminal = new Terminal(emulator);
   await terminal.ask('\x02', /iPXE>/);
-  await terminal.ask('set word kept\r', /iPXE>.*iPXE>/s);
+  await terminal.command('set word kept', /iPXE>.*iPXE>/s);
+  await terminal.command('show word', /= kept/);
   return terminal;
 }
 
-const recalls = (emulator: Emulator) => new Terminal(emulator).ask('show word\r', /= kept/);
+const recalls = (emulator: Emulator) => new Terminal(emulator).command('show word', /= kept/);
 
 async function saverOf(emulator: Emulator, target: string): Promise<MemorySaver> {
   const saver = await emulator.saveMemory?.(target);
@@ -71,8 +72,8 @@ test('a machine runs on after its memory was saved, and another one continues fr
   const saved = join(folder, 'saved');
   await save(emulator, saved);
   // The original is none the worse for it, and forgets what came later only in the copy.
-  await terminal.ask('show word\r', /= kept/);
-  await terminal.ask('set word later\r', /iPXE>/);
+  await terminal.command('show word', /= kept/);
+  await terminal.command('set word later', /iPXE>/);
   const modes = await Promise.all(Object.values(memoryFiles(saved)).map(async (path) => (await stat(path)).mode & 0o777));
   assert.deepEqual(modes, [0o600, 0o600, 0o600]);
   terminal.socket.destroy();
@@ -117,6 +118,14 @@ test('a machine runs on after its memory was saved, and another one continues fr
   await cp(saved, place, { recursive: true });
   await assert.rejects(start({ ...properties, ram: 48 }), refused('memory_refused', /"32M" is "48M" now/));
   await assert.rejects(start({ ...properties, adapters: 2 }), refused('memory_refused', /the machine has changed/));
+  // A start trusts neither a state that was changed since it was copied nor a link.
+  const copied = memoryFiles(place);
+  await flip(copied.state, 100);
+  await assert.rejects(start(properties), refused('memory_refused', /state is damaged/));
+  await flip(copied.state, 100);
+  await rm(copied.ram);
+  await symlink(files.ram, copied.ram);
+  await assert.rejects(start(properties), refused('memory_refused', /ram is damaged/));
   await rm(place, { recursive: true });
   await Promise.all([saved, second].map((path) => rm(path, { recursive: true })));
 });
@@ -133,6 +142,15 @@ async function flip(path: string, offset: number): Promise<void> {
   );
   await file.close();
 }
+
+test('a manifest that this server has not signed is refused, whatever it holds', async () => {
+  const place = await mkdtemp(join(folder, 'foreign-'));
+  const signed = (signature: unknown) => JSON.stringify({ signature, content: '{}' });
+  for (const text of ['', 'null', '[]', '{}', signed('0'.repeat(64)), signed('é'.repeat(64)), signed({})]) {
+    await writeFile(memoryFiles(place).manifest, text);
+    await assert.rejects(readManifest(place, Buffer.alloc(32), 'one'), refused('memory_refused', /another server/), text);
+  }
+});
 
 test('a paused machine is restored as a paused one', async () => {
   const { emulator, view } = await start();
@@ -182,7 +200,7 @@ test('the machine runs on when what receives its memory is killed, and so does o
   await emulator.resume();
   await kill(() => second.finish());
   await second.dispose();
-  await terminal.ask('show word\r', /= kept/);
+  await terminal.command('show word', /= kept/);
   terminal.socket.destroy();
   // As another server finds it: its memory was taken, and it was not resumed.
   await rm(saved, { recursive: true });

@@ -2,12 +2,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
+import { savedMemoryName } from '../../../schema/folders.ts';
 import type { NodeView } from '../../driver.ts';
-import { savedMemoryName } from '../../facts/saved-memory.ts';
 import type { Monitor } from '../monitor.ts';
 import { comparableArguments, findDifference, hostCpu, type MachineFacts } from './facts.ts';
 import type { MemoryKey } from './key.ts';
-import { consume, memoryFiles, readManifest, verifyFiles } from './manifest.ts';
+import { consume, memoryFiles, readManifest, verifyFiles, verifyState } from './manifest.ts';
 import { ignoreShared, migrated } from './migration.ts';
 import { sendFile } from './stream-socket.ts';
 
@@ -24,7 +24,9 @@ export async function findSavedMemory(
 ): Promise<SavedMemory | undefined> {
   const folder = join(directory, savedMemoryName);
   const manifest = await readManifest(folder, await key.get(), name);
-  return manifest && { folder, facts: manifest.facts };
+  if (manifest === undefined) return undefined;
+  await verifyState(folder, manifest, name);
+  return { folder, facts: manifest.facts };
 }
 
 /** Checks a folder as a whole, the machine as far as it is known before it starts. @throws memory_refused */
