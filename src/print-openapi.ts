@@ -23,7 +23,13 @@ export async function printOpenApi(): Promise<void> {
     const controller = await Controller.open({ ...common, compute, end: () => undefined });
     const own = controllerRoutes(controller);
     const app = await createHttpServer({
-      routes: [...own, ...compute.routes(), ...labRoutes(new RoutesApi(own)), new Tickets().route(), demoLabRoute(common.settings)],
+      routes: [
+        ...own,
+        ...compute.routes(),
+        ...labRoutes(new RoutesApi(own), (error) => common.log.error(error)),
+        new Tickets().route(),
+        demoLabRoute(common.settings),
+      ],
       versions: { program: version, api: apiVersion },
       log,
       serverHeader: 'Patchbay',

@@ -54,7 +54,13 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const tickets = new Tickets();
   const own = controllerRoutes(controller);
   const app = await createHttpServer({
-    routes: [...own, ...compute.routes(), ...labRoutes(new RoutesApi(own)), tickets.route(), demoLabRoute(settings)],
+    routes: [
+      ...own,
+      ...compute.routes(),
+      ...labRoutes(new RoutesApi(own), (error) => log.error(error)),
+      tickets.route(),
+      demoLabRoute(settings),
+    ],
     versions: { program: version, api: apiVersion },
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],

@@ -15,8 +15,8 @@ import { schemaDocument } from './schema-document.ts';
 import type { LabApi } from './state/lab-api.ts';
 import { readCatalog, readSchemas } from './state/lab-state.ts';
 
-/** `api`: the server itself. */
-export function labRoutes(api: LabApi): Route[] {
+/** `api`: the server itself. `onError`: for the log. */
+export function labRoutes(api: LabApi, onError: (error: unknown) => void): Route[] {
   const loader = new LabLoader();
   return [
     route(
@@ -64,7 +64,11 @@ export function labRoutes(api: LabApi): Route[] {
         const onProgress = (progress: ApplyProgress) => void send(progress);
         void applyPlan(api, lab, plan, { start: body.start === true, onProgress, signal })
           .then(({ project_id, name }) => send({ project_id, name }))
-          .catch((error: unknown) => send({ failure: failureOf(error) }))
+          .catch((error: unknown) => {
+            const failure = failureOf(error);
+            if (failure === undefined && !signal.aborted) onError(error);
+            send({ failure: failure ?? 'the server could not carry it out: see its log' });
+          })
           .finally(() => out.end());
         return new Stream('application/x-ndjson', out);
       },
@@ -86,7 +90,7 @@ async function planSent(api: LabApi, lab: Lab, project: string | undefined, open
   }
 }
 
-function failureOf(error: unknown): string {
-  if (isFault(error) || error instanceof LabError) return (error as Error).message;
-  return 'the server could not carry it out: see its log';
+/** In words for the client; undefined for an error of the server. */
+function failureOf(error: unknown): string | undefined {
+  return isFault(error) || error instanceof LabError ? (error as Error).message : undefined;
 }
