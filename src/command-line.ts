@@ -24,6 +24,9 @@ export const serveOptions = {
     description:
       'Stop the nodes when the server ends (default: they keep running, and the next server on the same data directory adopts them)',
   },
+  'until-stdin-ends': {
+    description: 'End when standard input ends: for a program that starts a server and must not leave it behind, however it ends',
+  },
   'log-level': {
     value: 'LEVEL',
     description: 'trace, debug, info, warn (default), error or silent; the log goes to standard error',
@@ -96,6 +99,7 @@ export interface Invocation {
   certfile?: string | undefined;
   certkey?: string | undefined;
   stopNodes: boolean;
+  untilStdinEnds?: boolean | undefined;
   logLevel: string;
   /** What comes behind the command, for commands that read it themselves. */
   rest: string[];
@@ -129,6 +133,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     certfile: values.certfile,
     certkey: values.certkey,
     stopNodes: values['stop-nodes'] ?? false,
+    untilStdinEnds: values['until-stdin-ends'],
     logLevel,
     rest: [],
   };
@@ -152,6 +157,7 @@ function parse(argv: readonly string[]) {
         local: flag,
         'no-local': flag,
         'stop-nodes': flag,
+        'until-stdin-ends': flag,
         version: flag,
         help: flag,
       } satisfies Record<keyof typeof serveOptions, typeof text | typeof flag>,

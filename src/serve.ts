@@ -74,6 +74,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   });
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
+  if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
   endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
   return undefined;
@@ -157,7 +158,7 @@ interface ServerParts {
   stopNodes: boolean;
 }
 
-/** By a signal, or through the API. */
+/** By a signal, through the API, or by the end of standard input. */
 function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   let ending = false;
   const end = (): void => {

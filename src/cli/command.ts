@@ -82,7 +82,11 @@ export const projectOption = {
 } as const satisfies Record<string, CliOption>;
 
 export const varOption = {
-  var: { value: 'NAME=VALUE', multiple: true, description: 'A variable of the lab file' },
+  var: {
+    value: 'NAME=VALUE',
+    multiple: true,
+    description: 'A variable of the lab file; a number, true or false counts as such unless it is in quotes',
+  },
 } as const satisfies Record<string, CliOption>;
 
 export function textOption({ options }: CliCall, name: string): string | undefined {

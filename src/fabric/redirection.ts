@@ -11,6 +11,11 @@ export const hostEndPrefix = 'pbv';
 export const ownTapPrefix = 'pbt';
 export const testPrefix = 'pbs';
 
+/** Whether a server made the interface for its own use; one that a user named may begin the same. */
+export function isOwnInterface(name: string): boolean {
+  return /^(pb[vt][0-9a-z]{12}|pbs[0-9a-f]{8}[ab])$/.test(name);
+}
+
 const fastPreference = 1;
 const slowPreference = 2;
 const everything = 'protocol all u32 match u32 0 0';

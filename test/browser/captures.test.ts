@@ -27,6 +27,11 @@ const tab = page.getByRole('tab', { name: 'H1 – H2' });
 const field = page.getByRole('searchbox', { name: 'Display filter' });
 const rows = page.locator('.packet-table [data-packet]');
 const selectLink = () => page.locator('.link .hit').click({ force: true });
+/** Waits until the page shows it: the key W depends on it. */
+const stopCapture = async () => {
+  await client.post(`${linkPath}/stop_capture`);
+  await page.locator('.link.capturing').waitFor({ state: 'detached' });
+};
 
 describe('a capture', () => {
   it('keeps its packets, filter and selection when it is stopped and its tab moves', async () => {
@@ -90,26 +95,27 @@ describe('capture files', () => {
 
   it('get a number when the typed name is taken', async () => {
     for (const expected of ['mine.pcap', 'mine-2.pcap']) {
-      await client.post(`${linkPath}/stop_capture`);
+      await stopCapture();
       await selectLink();
       await page.keyboard.press('w');
       await page.getByLabel('File name').fill('mine');
       await page.keyboard.press('Enter');
       const isIt = async () => (await client.get<Link>(linkPath)).capture_file_name === expected;
       await waitFor(isIt, { what: expected });
+      await page.locator('.link.capturing').waitFor({ state: 'attached' });
     }
     assert.deepEqual((await listed()).filter((name) => name.startsWith('mine')).sort(), ['mine-2.pcap', 'mine.pcap']);
   });
 
   it('open from the list after the project was closed, and are deleted there', async () => {
     await page.keyboard.press('Escape');
-    await client.post(`${linkPath}/stop_capture`);
+    await stopCapture();
     await client.post(`${project.path}/close`, {}, 204);
-    await page.getByRole('button', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
     await canvas(page).node('H1').waitFor();
     await listed();
     const kept = dialog.locator('li').filter({ hasText: 'kept.pcap' });
-    await kept.getByRole('button', { name: 'Open' }).click();
+    await kept.getByRole('button', { name: 'Open', exact: true }).click();
     await page
       .getByRole('tabpanel', { name: 'kept.pcap' })
       .getByText(/Ended: \d\d packets/)
@@ -126,6 +132,7 @@ describe('capture files', () => {
 describe('the display filter', () => {
   it('says what is wrong, and leaves the table as it is', async () => {
     await client.post(`${linkPath}/start_capture`, { capture_file_name: 'kept.pcap', append: true });
+    await page.locator('.link.capturing').waitFor({ state: 'attached' });
     await selectLink();
     await page.keyboard.press('w');
     await page.getByText(/Live: \d\d packets/).waitFor();

@@ -185,7 +185,7 @@ describe('a lab by keyboard alone', () => {
 /** Escape in the task of the choice: the menu is removed, and no frame has been drawn since. */
 const chooseAndEscape = `(async () => {
   document.activeElement.click();
-  while (document.querySelector('.ports')) await undefined;
+  for (let turn = 0; turn < 1000 && document.querySelector('.ports'); turn += 1) await undefined;
   document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
 })()`;
 

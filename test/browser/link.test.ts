@@ -50,6 +50,9 @@ describe('a link in the browser', () => {
     const schedule = page.getByRole('region', { name: 'Schedule' });
     await schedule.getByRole('button', { name: 'Add' }).click();
     const text = schedule.getByLabel('Steps and traces');
+    await text.fill('null');
+    await schedule.getByRole('button', { name: 'Run' }).click();
+    await schedule.getByRole('alert').filter({ hasText: 'A schedule is an object with lists' }).waitFor();
     await text.fill('{"steps": [{"at": 0, "filters": {"bpf": ["udp"]}}]}');
     await schedule.getByRole('button', { name: 'Run' }).click();
     await schedule.getByRole('alert').filter({ hasText: 'bpf cannot be scheduled' }).waitFor();

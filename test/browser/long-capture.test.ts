@@ -88,7 +88,7 @@ describe('a long capture', () => {
     // The table follows new packets when it is at its end.
     await grid.focus();
     await page.keyboard.press('End');
-    assert.equal(await isInSight(), true);
+    await waitFor(isInSight, { what: 'the last packet in sight', limitMs: 60_000 });
     const number = await chosen.getAttribute('data-packet');
     const before = await kept();
     const telnet = await openTelnet(one.console as number);

@@ -131,6 +131,7 @@ describe('the command menu', () => {
     await page.keyboard.press('Escape');
     await menu.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Find anything' }).click();
+    await menu.waitFor();
     await page.keyboard.type('server');
     await menu.getByRole('option', { name: 'Server Views' }).click();
     await page.getByRole('heading', { name: 'Computes' }).waitFor();

@@ -39,9 +39,10 @@ describe('the first load', () => {
 });
 
 describe('accessibility', () => {
-  for (const { name, show, leave } of views)
+  for (const { name, show, leave, part = 'html' } of views)
     it(`has no finding in ${name}`, async () => {
       await show(page);
+      await page.locator(part).waitFor();
       const findings: string[] = [];
       for (const theme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme: theme });

@@ -11,6 +11,8 @@ import { canvas, consoleText } from './page-parts.ts';
 export interface View {
   readonly name: string;
   show(page: Page): Promise<unknown>;
+  /** Selector of what it adds to the views before it. */
+  readonly part?: string;
   /** Undoes what would cover the next view. */
   leave?(page: Page): Promise<unknown>;
 }
@@ -63,49 +65,69 @@ const closeDialog = async (page: Page) => {
   await pressEscape(page);
   await page.locator('dialog').waitFor({ state: 'detached' });
 };
-const dialog = (page: Page) => page.locator('dialog[open]').waitFor();
+const modal = { part: 'dialog[open]', leave: closeDialog } as const;
+const heading = (page: Page, text: string) => page.locator('.inspector h2', { hasText: text }).waitFor();
+const select = async (page: Page, name: string) => {
+  await canvas(page).node(name).click();
+  await heading(page, name);
+};
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click();
 const choose = async (page: Page, menu: string, entry: string) => {
   await button(page, menu);
   await page.getByRole('menuitem', { name: entry, exact: true }).click();
-  await dialog(page);
 };
 const link = (page: Page, at: number) => page.locator('.link .hit').nth(at).click({ force: true });
 
 const ofCanvas: readonly View[] = [
   { name: 'canvas', show: (page) => canvas(page).node('PC3').waitFor() },
-  { name: 'node', show: (page) => canvas(page).node('PC1').click() },
-  { name: 'switch', show: (page) => canvas(page).node('Core').click() },
-  { name: 'several', show: (page) => press(page, 'Control+a') },
-  { name: 'link', show: (page) => link(page, 1).then(() => page.getByLabel('Latency').first().waitFor()) },
-  { name: 'drawing', show: (page) => page.locator('.drawing').last().click({ force: true }), leave: pressEscape },
-  { name: 'node-menu', show: (page) => canvas(page).node('PC2').click({ button: 'right' }), leave: pressEscape },
+  { name: 'node', show: (page) => select(page, 'PC1'), part: '.inspector' },
+  { name: 'switch', show: (page) => select(page, 'Core'), part: '.inspector' },
+  { name: 'several', show: (page) => press(page, 'Control+a').then(() => heading(page, '6 nodes')) },
+  { name: 'link', show: (page) => link(page, 1).then(() => page.getByLabel('Latency').first().waitFor()), part: '.inspector' },
+  {
+    name: 'drawing',
+    show: async (page) => {
+      await page.locator('.drawing').last().click({ force: true });
+      await heading(page, 'Text');
+    },
+    leave: pressEscape,
+  },
+  {
+    name: 'node-menu',
+    show: async (page) => {
+      await canvas(page).node('PC2').click({ button: 'right' });
+      await page.locator('.popup').waitFor();
+    },
+    part: '.popup',
+    leave: pressEscape,
+  },
   {
     name: 'ports',
     show: async (page) => {
-      await canvas(page).node('Core').click();
+      await select(page, 'Core');
       await press(page, 'l');
       await page.locator('.ports').waitFor();
     },
+    part: '.popup',
     leave: (page) => press(page, 'Escape', 'Escape'),
   },
-  {
-    name: 'delete',
-    show: (page) =>
-      canvas(page)
-        .node('PC2')
-        .click()
-        .then(() => press(page, 'Delete')),
-    leave: closeDialog,
-  },
+  { name: 'delete', show: (page) => select(page, 'PC2').then(() => press(page, 'Delete')), ...modal },
   {
     name: 'find',
     show: (page) => press(page, 'Control+k', 'p').then(() => page.getByRole('listbox').waitFor()),
-    leave: closeDialog,
+    ...modal,
   },
-  { name: 'help', show: (page) => press(page, '?').then(() => dialog(page)), leave: closeDialog },
-  { name: 'settings', show: (page) => choose(page, 'Actions for Views', 'Export'), leave: closeDialog },
-  { name: 'snapshots', show: (page) => choose(page, 'Actions for Views', 'Snapshots'), leave: closeDialog },
+  { name: 'help', show: (page) => press(page, '?'), ...modal },
+  {
+    name: 'settings',
+    show: async (page) => {
+      await pressEscape(page);
+      await button(page, 'Project settings');
+    },
+    ...modal,
+  },
+  { name: 'export', show: (page) => choose(page, 'Actions for Views', 'Export'), ...modal },
+  { name: 'snapshots', show: (page) => choose(page, 'Actions for Views', 'Snapshots'), ...modal },
   {
     name: 'console',
     show: async (page) => {
@@ -113,16 +135,9 @@ const ofCanvas: readonly View[] = [
       await consoleText(page, /VPCS>/);
       await press(page, 'Control+F6');
     },
+    part: '.consoles',
   },
-  {
-    name: 'capture-dialog',
-    show: async (page) => {
-      await link(page, 2);
-      await press(page, 'w');
-      await dialog(page);
-    },
-    leave: closeDialog,
-  },
+  { name: 'capture-dialog', show: (page) => link(page, 2).then(() => press(page, 'w')), ...modal },
   {
     name: 'captures',
     show: async (page) => {
@@ -130,7 +145,7 @@ const ofCanvas: readonly View[] = [
       await button(page, 'Captures');
       await page.locator('dialog li').first().waitFor();
     },
-    leave: closeDialog,
+    ...modal,
   },
   {
     name: 'capture',
@@ -140,6 +155,7 @@ const ofCanvas: readonly View[] = [
       await page.locator('.packet-table [data-packet]').nth(3).click();
       await page.getByRole('region', { name: /^Packet \d+$/ }).waitFor();
     },
+    part: '.consoles',
   },
 ];
 
@@ -153,8 +169,18 @@ const ofServer: readonly View[] = [
         .click()
         .then(() => page.getByText('Campus').first().waitFor()),
   },
-  { name: 'new-project', show: (page) => button(page, 'New project').then(() => dialog(page)), leave: closeDialog },
-  { name: 'import', show: (page) => button(page, 'Import').then(() => dialog(page)), leave: closeDialog },
+  { name: 'new-project', show: (page) => button(page, 'New project'), ...modal },
+  { name: 'import', show: (page) => button(page, 'Import'), ...modal },
+  {
+    name: 'lab-file',
+    show: async (page) => {
+      await button(page, 'Lab file');
+      const buffer = Buffer.from('nodes:\n  PC1: {kind: vpcs}\n  PC9: {kind: vpcs}\n');
+      await page.locator('dialog input[type=file]').setInputFiles({ name: 'Views.yaml', mimeType: 'text/yaml', buffer });
+      await page.locator('.lab-plan').waitFor();
+    },
+    ...modal,
+  },
   {
     name: 'templates',
     show: (page) =>
@@ -163,7 +189,7 @@ const ofServer: readonly View[] = [
         .click()
         .then(() => page.getByText('Router', { exact: true }).waitFor()),
   },
-  { name: 'new-template', show: (page) => button(page, 'New template').then(() => dialog(page)), leave: closeDialog },
+  { name: 'new-template', show: (page) => button(page, 'New template'), ...modal },
   {
     name: 'template',
     show: (page) =>
@@ -171,7 +197,7 @@ const ofServer: readonly View[] = [
         .getByText('Router', { exact: true })
         .click()
         .then(() => page.getByLabel('Memory').waitFor()),
-    leave: closeDialog,
+    ...modal,
   },
   {
     name: 'server',
@@ -181,7 +207,7 @@ const ofServer: readonly View[] = [
         .click()
         .then(() => page.getByRole('meter').first().waitFor()),
   },
-  { name: 'add-compute', show: (page) => button(page, 'Add compute').then(() => dialog(page)), leave: closeDialog },
+  { name: 'add-compute', show: (page) => button(page, 'Add compute'), ...modal },
 ];
 
 /** Starting from the page of the lab's project. */

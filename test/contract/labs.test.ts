@@ -321,6 +321,12 @@ describe('labs over HTTP', () => {
     await refused('nodes: {A: {template: none}}', /my.yaml:1:9: this server has no template "none"/, 'apply');
     await refused('['.repeat(10_000), /nested too deep/, 'apply');
     await refused(7, /lab/);
+    // Short files that stand for more than a text, the thread, its result or the plan may have.
+    const long = 'x'.repeat(400_000);
+    await refused(`vars: {v: ${long}}\nnodes: {A: {kind: vpcs, config: "${`\${v}`.repeat(3000)}"}}`, /a text becomes longer than/);
+    await refused(`nodes: {'A[1-5000]': {kind: vpcs, config: "\${node}${long}"}}`, /10 s or 256 MiB/);
+    await refused(`nodes: {'A[1-1000]': {kind: vpcs, config: "\${node}${'x'.repeat(30_000)}"}}`, /\d bytes when it is resolved/);
+    await refused("nodes: {'A[1-200]': {kind: ethernet_switch, ports: 1024}}", /at most 200000 ports together/);
   });
 
   it('have a schema that editors complete lab files with, properties of kinds included', async () => {

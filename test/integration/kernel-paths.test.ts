@@ -1,16 +1,22 @@
 /** Links between containers: which way their frames take, that nothing is lost when it changes, and what survives which death. */
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type HostEnds, KernelPath, KernelPaths } from '../../src/fabric/kernel-paths/kernel-paths.ts';
+import { loadNative } from '../../src/fabric/ports/native.ts';
 import type { FabricLinkStats, LinkSpec } from '../../src/fabric/protocol.ts';
 import { ContainerEnd, noContainerEnds } from '../support/container-end.ts';
 import { parsePcap } from '../support/pcap.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type FabricBed, linkOf, startFabric } from '../support/with-fabric.ts';
 
+const run = promisify(execFile);
 const skip = await noContainerEnds();
 const traffic = fileURLToPath(new URL('../support/sequence-traffic.ts', import.meta.url));
 const [addressA, addressB] = ['10.71.0.1', '10.71.0.2'];
@@ -205,6 +211,27 @@ describe('a link between containers', { skip }, () => {
       );
     await waitFor(isCut, { what: 'the end of the link' });
     assert.deepEqual(await client.stats(), []);
+  });
+
+  it('leaves no rule of an earlier fabric when it is given up before it is taken', async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'kernel-paths-'));
+    context.after(() => rm(folder, { recursive: true }));
+    const ends: string[] = [];
+    for (const address of [addressA, addressB]) {
+      const end = await ContainerEnd.make(folder, `${address}/24`);
+      context.after(() => end.remove());
+      ends.push(end.names.hostEnd);
+    }
+    const native = await loadNative();
+    const fabrics = [new KernelPaths(native, folder), new KernelPaths(native, folder)] as const;
+    for (const fabric of fabrics) context.after(() => fabric.close());
+    const [earlier, later] = fabrics.map((fabric) => new KernelPath(fabric)) as [KernelPath, KernelPath];
+    const fast = async (end: string) => (await run('tc', ['filter', 'show', 'dev', end, 'ingress', 'pref', '1'])).stdout !== '';
+    const both = ends as unknown as HostEnds;
+    await earlier.take(both, () => true);
+    assert.deepEqual(await Promise.all(both.map(fast)), [true, true]);
+    await later.take(both, () => false);
+    assert.deepEqual(await Promise.all(both.map(fast)), [false, false]);
   });
 
   it('counts what is lost while nothing reads a TAP interface', async (context) => {

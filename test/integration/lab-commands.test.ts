@@ -1,11 +1,13 @@
 /** `patchbay lab`: what people and pipelines type, against a real server with credentials, and on servers of its own. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { findEntry } from '../../src/cli/address.ts';
+import { readValue } from '../../src/cli/lab/lab-source.ts';
+import { processesOf } from '../support/leftovers.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -107,6 +109,13 @@ describe('patchbay lab', () => {
 
   it('says what is wrong with a line, with help at hand', async () => {
     assert.match((await lab('plan --projekt x')).err, /Unknown option '--projekt'. See: patchbay lab plan --help/);
+    await writeFile(join(folder, 'vlan.yaml'), `nodes: {S: {kind: ethernet_switch, vlans: {Ethernet0: "\${vlan}"}}}\n`);
+    assert.match((await lab('plan vlan.yaml --var vlan=twenty')).err, /vlan.yaml:1:\d+: nodes.S.vlans.Ethernet0 /);
+    const planned = await lab('plan vlan.yaml --var vlan=20');
+    assert.equal(planned.code, 2, planned.err);
+    const texts = ['1.10', '007', '1e3', '', 'frr:9', 'a: b', 'a #b', '[1]', '{', 'null', '.inf'];
+    assert.deepEqual(texts.map(readValue), texts);
+    assert.deepEqual(['20', '-1.5', 'true', '"20"', "'x'"].map(readValue), [20, -1.5, true, '20', 'x']);
     assert.match((await lab('plan none.yaml')).err, /none.yaml cannot be read: there is no such file/);
     assert.match((await lab('frobnicate all')).err, /lab apply \[FILE\]/);
     const help = await lab('impair --help');
@@ -115,11 +124,14 @@ describe('patchbay lab', () => {
 });
 
 describe('patchbay lab run', () => {
+  // Other tests have servers of their own in the common folder.
+  const temporary = join(folder, 't');
+  const env = { TMPDIR: temporary, NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), NETRC: '' };
+  before(() => mkdir(temporary));
+  const ownFolders = () => readdir(temporary);
+
   it('has a server of its own for a command, whose exit code it returns, and leaves nothing', async () => {
-    const before = await ownFolders();
-    const child = start(['lab', 'run', 'lab.yaml', '--', 'sh', '-c', 'echo "$PATCHBAY_URL $PATCHBAY_PROJECT"; exit 7'], {
-      NETRC: '',
-    });
+    const child = start(['lab', 'run', 'lab.yaml', '--', 'sh', '-c', 'echo "$PATCHBAY_URL $PATCHBAY_PROJECT"; exit 7'], env);
     let out = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
     const code = await new Promise((done) => child.once('close', done));
@@ -127,20 +139,32 @@ describe('patchbay lab run', () => {
     const [, url = ''] = /^(http:\S+) pair$/m.exec(out) ?? [];
     assert.notEqual(url, server.url);
     await assert.rejects(fetch(url));
-    assert.deepEqual(await ownFolders(), before);
+    assert.deepEqual(await ownFolders(), []);
   });
 
   it('ends all of it at Ctrl-C', async () => {
-    const before = await ownFolders();
-    const child = start(['lab', 'run', 'lab.yaml']);
+    const { child, url } = await runLab();
+    child.kill('SIGINT');
+    assert.equal(await new Promise((done) => child.once('close', done)), 0);
+    await assert.rejects(fetch(url));
+    assert.deepEqual(await ownFolders(), []);
+  });
+
+  it('leaves no process when it is killed', async () => {
+    const { child } = await runLab();
+    const left = () => processesOf(temporary, temporary);
+    assert.ok(left().length > 0);
+    child.kill('SIGKILL');
+    await waitFor(() => left().length === 0, { what: 'the end of the server and its nodes', limitMs: 60_000 });
+  });
+
+  async function runLab(): Promise<{ child: ChildProcess; url: string }> {
+    const child = start(['lab', 'run', 'lab.yaml'], env);
     let err = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text));
     const url = await waitFor(() => /PATCHBAY_URL=(\S+);/.exec(err)?.[1] ?? false, { what: 'a running lab', limitMs: 90_000 });
-    child.kill('SIGINT');
-    assert.equal(await new Promise((done) => child.once('close', done)), 0);
-    await assert.rejects(fetch(String(url)));
-    assert.deepEqual(await ownFolders(), before);
-  });
+    return { child, url: String(url) };
+  }
 });
 
 describe('patchbay completion', () => {
@@ -164,9 +188,4 @@ async function completeInBash(script: string): Promise<string[]> {
   bash.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   await new Promise((done) => bash.once('close', done));
   return out.trim().split('\n');
-}
-
-async function ownFolders(): Promise<string[]> {
-  await access(tmpdir());
-  return (await readdir(tmpdir())).filter((name) => name.startsWith('patchbay-lab-')).toSorted();
 }

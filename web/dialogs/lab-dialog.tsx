@@ -1,5 +1,6 @@
 /** Applies a lab file: it is chosen or dropped, its plan is shown as a list and a picture, and carried out with its progress. */
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import type { LabApplyLine, LabPlanReply } from '../../src/schema/lab.ts';
 import { projectPath } from '../router.ts';
 import { useApp } from '../state/app.ts';
@@ -17,16 +18,7 @@ export function LabDialog({ close }: { readonly close: () => void }) {
   const text = useSignal('');
   const plan = useSignal<LabPlanReply | undefined>(undefined);
   const starts = useSignal(false);
-  const progress = useSignal<{ label: string; part?: number } | undefined>(undefined);
-  const failure = useSignal('');
-  const attempt = async (label: string, task: () => Promise<void>) => {
-    failure.value = '';
-    progress.value = { label };
-    await task().catch((error: Error) => {
-      failure.value = error.message;
-    });
-    progress.value = undefined;
-  };
+  const { progress, failure, isOpen, leave, attempt } = useAttempts(close);
   const pick = (picked: File) =>
     attempt(texts.lab.planning, async () => {
       file.value = picked;
@@ -44,19 +36,20 @@ export function LabDialog({ close }: { readonly close: () => void }) {
       };
       await app.api.lines<LabApplyLine>('/v2/labs/apply', onLine, { lab: text.value, file: file.value?.name, start: starts.value });
       if (last.project_id === undefined) throw new Error(last.failure);
+      if (!isOpen.current) return;
       close();
       app.router.go(projectPath(last.project_id));
     });
   const footer = (
     <>
-      <Button onClick={close}>{texts.cancel}</Button>
+      <Button onClick={leave}>{texts.cancel}</Button>
       <Button kind="primary" submit disabled={!plan.value || progress.value !== undefined}>
         {texts.lab.apply}
       </Button>
     </>
   );
   return (
-    <Dialog title={texts.lab.title} wide close={close} onSubmit={apply} footer={footer}>
+    <Dialog title={texts.lab.title} wide close={leave} onSubmit={apply} footer={footer}>
       <FilePicker label={texts.lab.file} accept=".yaml,.yml,.json" file={file.value} onPick={pick} />
       {plan.value && <LabPlanView plan={plan.value} />}
       {plan.value && <SwitchField label={texts.lab.start} value={starts.value} onChange={(value) => (starts.value = value)} />}
@@ -68,4 +61,26 @@ export function LabDialog({ close }: { readonly close: () => void }) {
       )}
     </Dialog>
   );
+}
+
+/** One request at a time, with its progress. It continues when the dialog closes; its failure is shown as a toast then. */
+function useAttempts(close: () => void) {
+  const { toasts } = useApp();
+  const progress = useSignal<{ label: string; part?: number } | undefined>(undefined);
+  const failure = useSignal('');
+  const isOpen = useRef(true);
+  const leave = () => {
+    isOpen.current = false;
+    close();
+  };
+  const attempt = async (label: string, task: () => Promise<void>) => {
+    failure.value = '';
+    progress.value = { label };
+    await task().catch((error: Error) => {
+      if (isOpen.current) failure.value = error.message;
+      else toasts.show('error', error.message);
+    });
+    progress.value = undefined;
+  };
+  return { progress, failure, isOpen, leave, attempt };
 }

@@ -70,11 +70,15 @@ function textOf({ steps = [], traces = [], ...timing }: LinkScheduleInput): stri
 
 /** @throws what is wrong with it, for people */
 function parse(text: string): LinkScheduleInput {
+  let schedule: LinkScheduleInput | null;
   try {
-    return JSON.parse(text) as LinkScheduleInput;
+    schedule = JSON.parse(text) as LinkScheduleInput | null;
   } catch (error) {
     throw new Error(texts.schedule.notJson((error as Error).message));
   }
+  const { steps = [], traces = [] } = schedule ?? { steps: null };
+  if (!Array.isArray(steps) || !Array.isArray(traces) || Array.isArray(schedule)) throw new Error(texts.schedule.notLists);
+  return schedule as LinkScheduleInput;
 }
 
 /** A line of mahimahi is one whole number. */

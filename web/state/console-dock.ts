@@ -18,7 +18,7 @@ export const captureFileTab = (name: string): string => `file:${name}`;
 
 /** The capture of a link, or a capture file; undefined for a node's console. */
 export function captureOfTab(tab: string): { readonly linkId: string } | { readonly file: string } | undefined {
-  const [, kind, rest = ''] = /^(capture|file):(.*)$/.exec(tab) ?? [];
+  const [, kind, rest = ''] = /^(capture|file):(.*)$/s.exec(tab) ?? [];
   if (kind === undefined) return undefined;
   return kind === 'capture' ? { linkId: rest } : { file: rest };
 }

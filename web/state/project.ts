@@ -48,9 +48,9 @@ export class ProjectState {
   readonly steps = new Series();
   readonly pictures = new Pictures();
   readonly live: Live;
-  /** The latest message of the server to all users of the project. */
-  /** Counts reports that the memory of a snapshot is complete, or is not to be. */
+  /** Counts reports that the memory of a snapshot was saved, or could not be. */
   readonly snapshotChanges = signal(0);
+  /** The latest message of the server to all users of the project. */
   readonly message = signal<{ readonly level: string; readonly message: string } | undefined>(undefined);
   /** Links by node. */
   readonly linksOf: ReadonlySignal<ReadonlyMap<string, readonly Link[]>> = computed(() => {

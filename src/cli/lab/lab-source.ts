@@ -5,6 +5,7 @@ import type { Lab } from '../../lab/file/lab.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
 import { filesBelow } from '../../lab/file/lab-files.ts';
 import { loadLab } from '../../lab/file/load-lab.ts';
+import { readYaml } from '../../lab/file/read-yaml.ts';
 import { getProject } from '../../lab/state/lab-state.ts';
 import type { Project } from '../../schema/project.ts';
 import { type CliCall, CliUsageError, textOption } from '../command.ts';
@@ -17,7 +18,9 @@ export async function labOf(call: CliCall): Promise<Lab> {
   return readLab(file, variablesOf(call));
 }
 
-export async function readLab(file: string, vars: Readonly<Record<string, string>> = {}): Promise<Lab> {
+type Variables = Readonly<Record<string, string | number | boolean>>;
+
+export async function readLab(file: string, vars: Variables = {}): Promise<Lab> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === 'ENOENT' ? 'there is no such file' : error.message;
     throw new LabError(`${file} cannot be read: ${reason}. Name a lab file, or write ${defaultFile}`);
@@ -25,15 +28,30 @@ export async function readLab(file: string, vars: Readonly<Record<string, string
   return loadLab({ text, file: basename(file), files: filesBelow(dirname(file)), vars });
 }
 
-function variablesOf({ options }: CliCall): Record<string, string> {
+function variablesOf({ options }: CliCall): Variables {
   const given = Array.isArray(options.var) ? (options.var as readonly string[]) : [];
   return Object.fromEntries(
     given.map((text) => {
       const equals = text.indexOf('=');
       if (equals < 1) throw new CliUsageError(`--var takes NAME=VALUE, not "${text}"`);
-      return [text.slice(0, equals), text.slice(equals + 1)];
+      return [text.slice(0, equals), readValue(text.slice(equals + 1))];
     }),
   );
+}
+
+/**
+ * As in a lab file: a number, true or false, a text in quotes, or the text itself. A number that would be shown otherwise than it is
+ * written (`1.10`, `007`) is a text: it may be a part of one.
+ */
+export function readValue(text: string): string | number | boolean {
+  try {
+    const { value } = readYaml(text, '--var');
+    if (typeof value === 'boolean' || (typeof value === 'number' && String(value) === text)) return value;
+    if (typeof value === 'string' && /^["']/.test(text)) return value;
+  } catch {
+    // Not YAML: a text.
+  }
+  return text;
 }
 
 /** By `--project`, `PATCHBAY_PROJECT`, the lab file of this folder, or because it is the only open one. */

@@ -22,8 +22,9 @@ export async function startOwnServer(): Promise<OwnServer> {
   const config = join(folder, 'lab.ini');
   await writeFile(config, `[Server]\n${await imagesSetting()}`);
   // In a group of its own: Ctrl-C in the terminal ends this command, which ends the server in its own order.
-  const args = [program, 'serve', '--port', '0', '--data-dir', join(folder, 'data'), '--config', config, '--stop-nodes'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  // When this command is killed, the pipe to the server's standard input ends, and so does the server.
+  const options = ['--port', '0', '--data-dir', join(folder, 'data'), '--config', config, '--stop-nodes', '--until-stdin-ends'];
+  const child = spawn(process.execPath, [program, 'serve', ...options], { stdio: 'pipe', detached: true });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = `${errors}${text}`.slice(-4000);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
+import { isOwnInterface } from '../../fabric/redirection.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
 import { requireProgram } from '../host/find-program.ts';
@@ -37,6 +38,7 @@ export async function openDevice(
     throw unavailable(name, 'it is not in allowed_interfaces of [Server] in the configuration of this compute');
   }
   if (!isDeviceName(name)) throw unavailable(name, 'this is no name of an interface of Linux');
+  if (isOwnInterface(name)) throw unavailable(name, 'it belongs to another node');
   // The fabric has the privileges of the server.
   const isHeld = process.geteuid?.() === 0 && (await host.fabric.capabilities()).taps;
   if (isHeld) return holdDevice(host, node, { type, interface: name, port_number });
@@ -58,9 +60,10 @@ type WantedDevice = Pick<DevicePort, 'type' | 'interface' | 'port_number'>;
 async function holdDevice(host: Host, node: NodeView, { type, interface: name, port_number }: WantedDevice): Promise<HeldDevice> {
   const owner = host.settings.runtimeDirectory;
   if (type === 'tap') {
-    const isOwn = (await findDevice(name)) === undefined;
-    if (isOwn) await makeTap(name, { owner });
-    return { type: 'held', interface: name, port: { type: 'tap', name }, isOwn };
+    const device = await findDevice(name);
+    if (device) await prepareTap(name, device);
+    else await makeTap(name, { owner });
+    return { type: 'held', interface: name, port: { type: 'tap', name }, isOwn: device === undefined };
   }
   if (!(await requireUp(name)).isBridge) {
     return { type: 'held', interface: name, port: { type: 'packet', interface: name }, isOwn: false };
@@ -68,6 +71,20 @@ async function holdDevice(host: Host, node: NodeView, { type, interface: name, p
   const own = ownTapName(node.nodeId, port_number);
   await makeTap(own, { owner, bridge: name });
   return { type: 'held', interface: own, port: { type: 'tap', name: own }, isOwn: true };
+}
+
+/** Brings up a TAP interface that another program made. @throws interface_unavailable, tool_missing */
+async function prepareTap(name: string, { isUp, isTap }: Device): Promise<void> {
+  if (!isTap) throw unavailable(name, 'it is no TAP interface');
+  if (isUp) return;
+  const ip = await requireProgram('ip', 'iproute2');
+  const { code, reason } = await runTool(ip, ['link', 'set', 'dev', name, 'up'], { timeoutMs: ipLimitMs });
+  if (code !== 0) throw unavailable(name, reason);
+}
+
+/** False for a TAP interface of ours that is gone, as it is after a boot of the host. */
+export async function isPresent(facts: { readonly type: string } | HeldDevice): Promise<boolean> {
+  return !('isOwn' in facts && facts.isOwn) || (await findDevice(facts.interface)) !== undefined;
 }
 
 /** @throws interface_unavailable */

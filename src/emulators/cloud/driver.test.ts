@@ -6,15 +6,18 @@ import { after, before, test } from 'node:test';
 import { Bench, contractHost } from '../../../test/support/contract-bench.ts';
 import { emulatorContract } from '../../../test/support/emulator-contract.ts';
 import { isFault } from '../../api/faults.ts';
+import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { Emulator, Properties } from '../driver.ts';
 import { findProgram } from '../host/find-program.ts';
+import { findDevice } from '../port-processes/interfaces.ts';
 import { packetDevice } from '../port-processes/socat.ts';
+import { removeInterfaces } from '../port-processes/veth.ts';
 import { cloudDriver } from './driver.ts';
 import { cloudKind } from './kind.ts';
 
 const isRoot = process.geteuid?.() === 0;
-const tap = { name: 'out', port_number: 7, type: 'tap', interface: 'pbtest0' };
+const tap = { name: 'out', port_number: 7, type: 'tap', interface: `pbtest${process.pid}` };
 const options = { kind: cloudKind, makeDriver: cloudDriver, properties: { ports_mapping: [tap] }, firstPort: 31_900 };
 
 if (isRoot) {
@@ -75,9 +78,43 @@ test('an interface that is not there, not allowed, or no interface is refused wh
   const on = (name: string): object => ({ name: 'x', port_number: 0, type: 'ethernet', interface: name });
   await assert.rejects(opening(await started([on('pbnone0')])), refused('interface_unavailable', /no such interface/));
   await assert.rejects(opening(await started([on('../x')])), refused('interface_unavailable', /no name/));
+  for (const own of ['pbv0123456789ab', 'pbtzyxwvutsrqpo']) {
+    await assert.rejects(opening(await started([on(own)])), refused('interface_unavailable', /another node/));
+    await assert.rejects(opening(await started([{ ...tap, interface: own }])), refused('interface_unavailable', /another node/));
+  }
   const only = (settings: Settings) => ({ ...settings, Server: { ...settings.Server, allowed_interfaces: 'eth7, eth8' } });
   await assert.rejects(opening(await started([on('lo')], only)), refused('interface_unavailable', /allowed_interfaces/));
   await assert.rejects(opening(await started([{ ...tap }], only)), refused('interface_unavailable', /allowed_interfaces/));
+});
+
+test('TAP interfaces that the fabric holds: made, made again after a boot, brought up', { skip: !isRoot }, async (context) => {
+  const host = { ...contractHost(folder, 31_940), fabric: { capabilities: async () => ({ taps: true, kernelObstacle: null }) } };
+  const bench = new Bench({ ...options, makeDriver: () => cloudDriver(host) }, folder);
+  const view = await bench.view(await bench.create());
+  const emulator = await bench.driver.start(view);
+  context.after(() => removeInterfaces([tap.interface]));
+  const look = async () => {
+    const device = await findDevice(tap.interface);
+    return device && [device.isTap, device.isUp];
+  };
+  await opening(emulator)();
+  assert.deepEqual(await look(), [true, true]);
+  await removeInterfaces([tap.interface]);
+  const adopted = await bench.driver.adopt(view, emulator.record);
+  assert.ok(adopted);
+  await opening(adopted)();
+  assert.deepEqual(await look(), [true, true]);
+  await adopted.stop();
+  assert.equal(await look(), undefined);
+  assert.equal((await runTool('ip', ['tuntap', 'add', 'dev', tap.interface, 'mode', 'tap'], { timeoutMs: 5000 })).reason, '');
+  assert.deepEqual(await look(), [true, false]);
+  const another = await bench.driver.start(view);
+  await opening(another)();
+  assert.deepEqual(await look(), [true, true]);
+  await another.stop();
+  assert.deepEqual(await look(), [true, true], 'another program made it');
+  const wrong = await bench.driver.start({ ...view, properties: { ports_mapping: [{ ...tap, port_number: 0, interface: 'lo' }] } });
+  await assert.rejects(opening(wrong), refused('interface_unavailable', /no TAP interface/));
 });
 
 test('without the privilege the capability is named, and what to do; a tunnel needs none', async () => {

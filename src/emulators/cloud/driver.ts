@@ -20,7 +20,7 @@ import {
   whenSocatReady,
 } from '../port-processes/socat.ts';
 import { removeInterfaces } from '../port-processes/veth.ts';
-import { type HeldDevice, joinBridge, openDevice, requireUp } from './device.ts';
+import { type HeldDevice, isPresent, joinBridge, openDevice, requireUp } from './device.ts';
 import { cloudKind } from './kind.ts';
 import { asCloud, changedCloud, newCloud, type TunnelPort } from './properties.ts';
 
@@ -75,7 +75,9 @@ export function cloudDriver(host: Host): Driver {
     async adopt(node, record) {
       await interfaces.read();
       const adopted = emulator(node);
-      await adopted.ports.adopt((record as { ports?: Record<string, KeptPort<CloudFacts>> }).ports ?? {});
+      const { ports = {} } = record as { ports?: Record<string, KeptPort<CloudFacts>> };
+      const present = await Promise.all(Object.values(ports).map(({ facts }) => isPresent(facts)));
+      await adopted.ports.adopt(Object.fromEntries(Object.entries(ports).filter((_port, index) => present[index])));
       return adopted.emulator;
     },
   };

@@ -1,7 +1,7 @@
 /** The network interfaces of this machine, as clients see them. Linux lists them in `/sys/class/net`, those without address too. */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
-import { hostEndPrefix, ownTapPrefix, testPrefix } from '../../fabric/redirection.ts';
+import { isOwnInterface } from '../../fabric/redirection.ts';
 
 export interface HostInterface {
   readonly id: string;
@@ -13,12 +13,12 @@ export interface HostInterface {
   readonly special: boolean;
 }
 
-/** In order of names. `allowed`: comma-separated names that may be shown; empty shows all. */
+/** In order of names, without those that servers made for their own use. `allowed`: comma-separated names that may be shown; empty shows all. */
 export async function listInterfaces(allowed: string): Promise<HostInterface[]> {
   const addresses = networkInterfaces();
   const listed = await readdir('/sys/class/net').catch(() => []);
   const names = [...new Set([...listed, ...Object.keys(addresses)])].sort();
-  const shown = names.filter((name) => isAllowed(name, allowed));
+  const shown = names.filter((name) => !isOwnInterface(name) && isAllowed(name, allowed));
   return Promise.all(shown.map((name) => describe(name, addresses[name] ?? [])));
 }
 
@@ -60,7 +60,6 @@ const specialPrefixes = [
   'vmware',
   'virtualbox',
   'gns3',
-  ...[hostEndPrefix, ownTapPrefix, testPrefix],
 ];
 
 export function isSpecial(name: string): boolean {
@@ -73,6 +72,7 @@ export interface Device {
   readonly mtu: number;
   readonly isUp: boolean;
   readonly isBridge: boolean;
+  readonly isTap: boolean;
 }
 
 /** IFF_UP. @see netdevice(7) */
@@ -90,11 +90,13 @@ export async function findDevice(name: string): Promise<Device | undefined> {
   const read = async (fact: string) => Number((await readFile(`${folder}/${fact}`, 'latin1')).trim());
   try {
     const [index, mtu, flags] = await Promise.all([read('ifindex'), read('mtu'), read('flags')]);
-    const isBridge = await access(`${folder}/bridge`).then(
-      () => true,
-      () => false,
-    );
-    return { index, mtu, isUp: (flags & upFlag) !== 0, isBridge };
+    const has = (entry: string) =>
+      access(`${folder}/${entry}`).then(
+        () => true,
+        () => false,
+      );
+    const [isBridge, isTap] = await Promise.all([has('bridge'), has('tun_flags')]);
+    return { index, mtu, isUp: (flags & upFlag) !== 0, isBridge, isTap };
   } catch {
     return undefined;
   }

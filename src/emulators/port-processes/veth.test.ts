@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ContainerEnd, noContainerEnds } from '../../../test/support/container-end.ts';
+import { listInterfaces } from './interfaces.ts';
 import { makeTap, removeInterfaces, removeUnowned } from './veth.ts';
 
 const skip = (await noContainerEnds()) ?? false;
@@ -18,6 +19,11 @@ test('a server removes its own interfaces that no node has, and no others', { sk
   const foreign = `pbt${process.pid}x`;
   await makeTap(foreign, { owner: `${owner}-other` });
   context.after(() => removeInterfaces([foreign]));
+  const shown = new Set((await listInterfaces('')).map(({ name }) => name));
+  assert.deepEqual(
+    [mine.names.tap, mine.names.hostEnd, foreign].map((name) => shown.has(name)),
+    [false, false, true],
+  );
   const owned = new Set([kept.names.tap, kept.names.hostEnd]);
   assert.equal(await removeUnowned(owner, owned), 2);
   for (const name of [...owned, foreign]) assert.ok(await present(name), name);

@@ -72,7 +72,8 @@ export class KernelRates {
     const last = this.#samples.at(-1);
     // After a pause there is nothing to compare with: what was counted meanwhile did not pass in the last second.
     if (last && nowMs - last.atMs > pauseMs) this.#samples = [];
-    this.#samples.push({ atMs: nowMs, frames, bytes });
+    if (nowMs - (this.#samples.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) >= shortestMs)
+      this.#samples.push({ atMs: nowMs, frames, bytes });
     while (nowMs - (this.#samples[0]?.atMs ?? nowMs) > minuteMs) this.#samples.shift();
     return { second: this.#since(nowMs - secondMs), minute: this.#since(nowMs - minuteMs) };
   }
@@ -89,6 +90,6 @@ export class KernelRates {
 
 const secondMs = 950;
 const minuteMs = 60_000;
-/** Two samples closer than this say nothing. */
+/** Two samples closer than this say nothing, so none is taken: any number of clients may ask. */
 const shortestMs = 100;
 const pauseMs = 5000;

@@ -151,12 +151,13 @@ export class KernelPath {
   take(ends: HostEnds, isWanted: () => boolean): Promise<void> {
     this.#paths.note(ends, true);
     return this.#then(async () => {
-      if (this.isOn(ends) || !isWanted() || (await this.#paths.obstacle()) !== undefined) return;
-      const indexes = await Promise.all(ends.map(indexOf));
-      const [a, b] = indexes;
-      if (a === undefined || b === undefined || !isWanted()) return;
+      if (this.isOn(ends)) return;
+      const isPossible = isWanted() && (await this.#paths.obstacle()) === undefined;
+      const [a, b] = isPossible ? await Promise.all(ends.map(indexOf)) : [];
+      if (a === undefined || b === undefined || !isWanted()) return this.#removeRules(ends);
       const actions = [actionOf(a), actionOf(b)] as const;
       if (this.#actions?.join() !== actions.join()) await this.#begin(actions);
+      this.#paths.note(ends, true);
       // A fabric that ran before may have left them; frames take the other rule meanwhile.
       await this.#paths.tc.run(ends.map(removeFast));
       const { reason } = await this.#paths.tc.run([
@@ -224,8 +225,12 @@ export class KernelPath {
 
   async #remove(): Promise<void> {
     const ends = this.#ends;
-    if (!ends) return;
     this.#ends = undefined;
+    if (ends) await this.#removeRules(ends);
+  }
+
+  /** Also those that a fabric that ran before has left. */
+  async #removeRules(ends: HostEnds): Promise<void> {
     this.#paths.note(ends, false);
     // An end that is gone took its rules along, so only a tc that was lost is a failure: frames would pass the fabric by.
     for (let attempt = 0; attempt < removalAttempts; attempt += 1) {

@@ -1,5 +1,6 @@
 /** Reads a lab file that a client sent, in a thread with limits of time and memory. */
 import { once } from 'node:events';
+import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { fault } from '../../api/faults.ts';
 import { Limit } from '../../lib/bounded.ts';
@@ -13,7 +14,8 @@ export interface SentLab {
   readonly vars: Readonly<Record<string, string | number | boolean>>;
 }
 
-export type LoadedLab = { readonly lab: Lab } | { readonly problem: string };
+/** `lab`: by `serialize` of `node:v8`. */
+export type LoadedLab = { readonly lab: Uint8Array } | { readonly problem: string };
 
 const timeLimitMs = 10_000;
 const memoryLimitMiB = 256;
@@ -34,8 +36,10 @@ export class LabLoader {
       const timer = setTimeout(() => void worker.terminate(), timeLimitMs);
       try {
         const [loaded] = (await Promise.race([once(worker, 'message'), ended(worker)])) as [LoadedLab];
-        if ('lab' in loaded) return loaded.lab;
+        if ('lab' in loaded) return deserialize(loaded.lab) as Lab;
         throw fault('lab_invalid', { reason: loaded.problem });
+      } catch (error) {
+        throw (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error;
       } finally {
         clearTimeout(timer);
         await worker.terminate();
@@ -44,10 +48,14 @@ export class LabLoader {
   }
 }
 
-/** It has no memory left, or took too long. */
+/** It took too long. */
 async function ended(worker: Worker): Promise<never> {
-  await once(worker, 'exit').catch(() => undefined);
-  throw fault('lab_invalid', {
+  await once(worker, 'exit');
+  throw tooLarge();
+}
+
+function tooLarge(): Error {
+  return fault('lab_invalid', {
     reason: `reading it took more than ${timeLimitMs / 1000} s or ${memoryLimitMiB} MiB. Use a simpler file`,
   });
 }

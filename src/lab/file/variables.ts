@@ -16,7 +16,8 @@ export function fill(text: string, values: Values, place: Place | undefined, lat
   if (!text.includes('${')) return text;
   const whole = /^\$\{([^{}]*)\}$/.exec(text)?.[1];
   if (whole !== undefined && values.has(whole)) return values.get(whole);
-  const filled = text.replace(reference, (match: string, escaped: string, name: string) => {
+  let { length } = text;
+  return text.replace(reference, (match: string, escaped: string, name: string) => {
     if (later.length > 0 && (escaped !== '' || later.includes(name))) return match;
     if (escaped !== '') return match.slice(1);
     const value = values.get(name);
@@ -26,10 +27,12 @@ export function fill(text: string, values: Values, place: Place | undefined, lat
         place,
       );
     }
-    return String(value);
+    const shown = String(value);
+    length += shown.length - match.length;
+    // Counted while it grows: what many variables stand for may be longer than a string can be.
+    if (length > maxLength) throw new LabError(`a text becomes longer than ${maxLength} characters`, place);
+    return shown;
   });
-  if (filled.length > maxLength) throw new LabError(`a text becomes longer than ${maxLength} characters`, place);
-  return filled;
 }
 
 /** The same for all texts of a tree; keys stay as they are. What was read of files is replaced in place. */

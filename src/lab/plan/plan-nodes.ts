@@ -4,21 +4,24 @@ import type { BulkNode } from '../../schema/bulk.ts';
 import type { Label, Node, NodeUpdate } from '../../schema/node.ts';
 import { ShapeChecks } from '../file/check-shape.ts';
 import type { Lab } from '../file/lab.ts';
+import { LabError } from '../file/lab-error.ts';
 import { layOut, type Point } from '../layout.ts';
 import type { LabCatalog, LabProjectState } from '../state/lab-state.ts';
 import type { Change, NodeStep } from './lab-plan.ts';
-import { demandsOf, type WantedNode, wantedNode } from './wanted-node.ts';
+import { demandsOf, type WantedContext, type WantedNode, wantedNode } from './wanted-node.ts';
 
 /** Properties that take effect without a restart. */
 const liveProperties: ReadonlySet<string> = new Set(['usage', 'on_close']);
+/** Of all switches and hubs of a lab: a plan of so many takes the event loop some 50 ms. */
+const mostPorts = 200_000;
 /** Fields that need one when they change. */
 const restartFields: ReadonlySet<string> = new Set(['console', 'console_type', 'custom_adapters']);
 
 /** Deletions first, then changes, then new nodes in the order of the file. @throws LabError */
 export function planNodes(lab: Lab, state: LabProjectState | undefined, catalog: LabCatalog): NodeStep[] {
   const present = new Map((state?.nodes ?? []).map((node) => [normalName(node.name), node]));
-  const context = { catalog, checks: new ShapeChecks(), demands: demandsOf(lab), propertySchemas: new Map() };
-  const wanted = lab.nodes.map((node) => wantedNode(node, present.get(node.name), context));
+  const context: WantedContext = { catalog, checks: new ShapeChecks(), demands: demandsOf(lab), propertySchemas: new Map() };
+  const wanted = wantedNodes(lab, present, context);
   const places = layOut(lab, state?.nodes ?? []);
   const names = new Set(lab.nodes.map(({ name }) => name));
   const deleted = [...present].filter(([name]) => !names.has(name)).map(([, node]) => deletion(node));
@@ -28,6 +31,19 @@ export function planNodes(lab: Lab, state: LabProjectState | undefined, catalog:
   });
   const rank = ({ action }: NodeStep) => ['delete', 'replace', 'update', 'create'].indexOf(action);
   return [...deleted, ...others.toSorted((one, other) => rank(one) - rank(other))];
+}
+
+/** @throws LabError */
+function wantedNodes(lab: Lab, present: ReadonlyMap<string, Node>, context: WantedContext): WantedNode[] {
+  let ports = 0;
+  return lab.nodes.map((node) => {
+    const wanted = wantedNode(node, present.get(node.name), context);
+    const { ports_mapping: mapping } = wanted.properties;
+    ports += Array.isArray(mapping) ? mapping.length : 0;
+    if (ports > mostPorts)
+      throw new LabError(`the switches and hubs of a lab have at most ${mostPorts} ports together`, node.place);
+    return wanted;
+  });
 }
 
 /** As the server makes names: without spaces. */

@@ -12,7 +12,11 @@ import { watchedLoop } from '../../support/watched-loop.ts';
 import { createProject, freshName } from '../../support/with-server.ts';
 import { type HandEntry, zipByHand } from '../../support/zip-by-hand.ts';
 
-const mostMs = 100;
+/**
+ * The promise is 100 ms, and is held by this file alone on a quiet machine, and by `npm run fuzz`. Beside three other files the same work
+ * costs up to three times the processor time, as they share caches and cores; what is wrong holds the loop for seconds there.
+ */
+const mostMs = process.env.PATCHBAY_TEST_RUN === undefined ? 100 : 300;
 const limitMs = 120_000;
 
 const loop = watchedLoop();

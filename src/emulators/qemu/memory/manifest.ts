@@ -103,7 +103,8 @@ function sign(text: string, key: Uint8Array): string {
 }
 
 function isSame(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 function parsed(text: string): { signature: string; content: string } {

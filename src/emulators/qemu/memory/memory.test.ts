@@ -10,7 +10,7 @@ import { endMarked, listMarked } from '../../../process/orphans.ts';
 import { runTool } from '../../../process/tool.ts';
 import { savedMemoryName } from '../../../schema/folders.ts';
 import type { Emulator, MemorySaver, NodeView, Properties } from '../../driver.ts';
-import { memoryFiles } from './manifest.ts';
+import { memoryFiles, readManifest } from './manifest.ts';
 
 const firstPort = 31_800;
 let folder: string;
@@ -142,6 +142,15 @@ async function flip(path: string, offset: number): Promise<void> {
   );
   await file.close();
 }
+
+test('a manifest that this server has not signed is refused, whatever it holds', async () => {
+  const place = await mkdtemp(join(folder, 'foreign-'));
+  const signed = (signature: unknown) => JSON.stringify({ signature, content: '{}' });
+  for (const text of ['', 'null', '[]', '{}', signed('0'.repeat(64)), signed('é'.repeat(64)), signed({})]) {
+    await writeFile(memoryFiles(place).manifest, text);
+    await assert.rejects(readManifest(place, Buffer.alloc(32), 'one'), refused('memory_refused', /another server/), text);
+  }
+});
 
 test('a paused machine is restored as a paused one', async () => {
   const { emulator, view } = await start();
