@@ -88,17 +88,21 @@ function helpRow(term: string, description: string): string {
   return `  ${term.padEnd(indent - 2)}${lines.join(`\n${' '.repeat(indent)}`)}`;
 }
 
-export interface Invocation {
+interface TlsOptions {
+  ssl?: boolean | undefined;
+  certfile?: string | undefined;
+  certkey?: string | undefined;
+}
+
+export interface Invocation extends TlsOptions {
   command: 'serve' | 'lab' | 'doctor' | 'openapi' | 'configuration' | 'help' | 'version';
   host?: string | undefined;
   port?: number | undefined;
   dataDirectory?: string | undefined;
   configFile?: string | undefined;
   local?: boolean | undefined;
-  ssl?: boolean | undefined;
-  certfile?: string | undefined;
-  certkey?: string | undefined;
   stopNodes: boolean;
+  /** The program that started it has its standard input, and ends it so, however it ends itself. */
   untilStdinEnds?: boolean | undefined;
   logLevel: string;
   /** What comes behind the command, for commands that read it themselves. */

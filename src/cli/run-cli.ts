@@ -30,10 +30,13 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     aborter.abort(new Error('interrupted'));
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosed);
   try {
     return await command.run(await callOf(command, given, aborter.signal));
   } catch (error) {
-    if (aborter.signal.aborted) {
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0;
+    // A question takes Ctrl-C for itself.
+    if (aborter.signal.aborted || (error as Error).name === 'AbortError') {
       process.stderr.write('patchbay: interrupted; what is done stays. Run the command again to continue\n');
       return 130;
     }
@@ -41,6 +44,11 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
+}
+
+/** A reader that has enough, as `head`, is no error, and what is being done continues. */
+function ignoreClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 async function callOf(command: CliCommand, given: readonly string[], signal: AbortSignal): Promise<CliCall> {

@@ -167,6 +167,14 @@ describe('patchbay lab run', () => {
   }
 });
 
+it('a reader that has enough is no error', async () => {
+  const command = `set -o pipefail; '${process.execPath}' '${join(root, 'src/main.ts')}' completion bash | true`;
+  const bash = spawn('bash', ['-c', command], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let err = '';
+  bash.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  assert.deepEqual([await new Promise((done) => bash.once('close', done)), err], [0, '']);
+});
+
 describe('patchbay completion', () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     it(`prints a script for ${shell} with every command and option`, async () => {

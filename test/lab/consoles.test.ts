@@ -6,8 +6,10 @@ import { CommandConsole } from '../../src/lab/checks/console/command-console.ts'
 import { ConsoleConnection, type ConsoleWire } from '../../src/lab/checks/console/console-connection.ts';
 import { Dialogue } from '../../src/lab/checks/console/dialogue.ts';
 import { Platforms, platformOf } from '../../src/lab/checks/console/platforms.ts';
+import { missingPrograms } from '../support/missing-programs.ts';
 
 const platforms = await Platforms.load();
+const skip = await missingPrograms(['script', 'bsdutils'], ['busybox', 'busybox-static']);
 const children: ChildProcess[] = [];
 after(() => {
   for (const child of children) child.kill('SIGKILL');
@@ -47,7 +49,7 @@ const login = (prelude: string) =>
   `sh -c '${prelude} while true; do printf "box login: "; read u; stty -echo; printf "Password: "; read p; stty echo; echo; ` +
   `[ "$u $p" = "admin secret" ] && exec ${shell.replaceAll("'", '"')}; echo "Login incorrect"; done'`;
 
-describe('consoles', { concurrency: true }, () => {
+describe('consoles', { concurrency: true, skip }, () => {
   test('output and exit codes of a shell, whatever the command prints', async () => {
     const { console } = await consoleOf(shell);
     assert.deepEqual(await console.run('echo one; echo two', limit()), { output: 'one\ntwo', exitCode: 0 });

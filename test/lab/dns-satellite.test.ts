@@ -14,7 +14,7 @@ import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.
 import { withServer } from '../support/with-server.ts';
 
 const labs = resolve(import.meta.dirname, '../../labs');
-const skip = await noEngine(['dnsmasq', 'dnsmasq-base']);
+const skip = await noEngine(['dnsmasq', 'dnsmasq-base'], ['tcpdump', 'tcpdump']);
 const engine = skip === undefined ? await DockerEngine.start() : undefined;
 after(() => engine?.stop());
 const { server } = await withServer({ config: { Docker: { socket_path: engine?.socket ?? '/nowhere/docker.sock' } } });

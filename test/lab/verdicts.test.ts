@@ -14,11 +14,14 @@ import { findFirstFailure, type StepReport } from '../../src/lab/checks/run/step
 import { testLab } from '../../src/lab/checks/test-lab.ts';
 import { filesOf } from '../../src/lab/file/lab-files.ts';
 import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { missingPrograms } from '../support/missing-programs.ts';
 import { withServer } from '../support/with-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = await mkdtemp(join(tmpdir(), 'pb-verdicts-'));
 after(() => rm(folder, { recursive: true, force: true }));
+const noVpcs = await missingPrograms(['vpcs', 'vpcs']);
+const noPackets = await missingPrograms(['vpcs', 'vpcs'], ['tcpdump', 'tcpdump']);
 const { server } = await withServer();
 const client = new ServerClient({ url: server.url });
 /** This machine may be busy: how late the fabric is does not matter to these labs. */
@@ -73,8 +76,8 @@ function patchbay(args: readonly string[], onOutput: (text: string, pid: number)
 
 const projects = () => client.json<{ name: string }[]>('GET', '/v2/projects');
 
-describe('verdicts', { concurrency: true }, () => {
-  test('VLANs on a lossy trunk: passed, with reports that others can read', { timeout: 120_000 }, async () => {
+describe('verdicts', { concurrency: true, skip: noVpcs }, () => {
+  test('VLANs on a lossy trunk: passed, with reports that others can read', { timeout: 120_000, skip: noPackets }, async () => {
     const report = await runLab('vlan-trunk.yaml');
     assert.equal(report.verdict, 'passed', JSON.stringify([findFirstFailure(report.steps), report.certificate?.reasons]));
     const losses = report.certificate?.links.flatMap((link) => link.losses) ?? [];
@@ -93,7 +96,7 @@ describe('verdicts', { concurrency: true }, () => {
     assert.equal((await readdir(join(artifacts, 'captures'))).length, 1);
   });
 
-  test('VLANs on a lossy trunk: the wrong VLAN makes its check fail', { timeout: 120_000 }, async () => {
+  test('VLANs on a lossy trunk: the wrong VLAN makes its check fail', { timeout: 120_000, skip: noPackets }, async () => {
     const report = await runLab('vlan-trunk.yaml', { vars: { vlan_of_pc3: 20 } });
     assert.equal(report.verdict, 'failed');
     const first = findFirstFailure(report.steps);
@@ -101,7 +104,7 @@ describe('verdicts', { concurrency: true }, () => {
     assert.match(first?.evidence ?? '', /not reachable/);
   });
 
-  test('VLANs on a lossy trunk: too much loss makes its check fail', { timeout: 120_000 }, async () => {
+  test('VLANs on a lossy trunk: too much loss makes its check fail', { timeout: 120_000, skip: noPackets }, async () => {
     const report = await runLab('vlan-trunk.yaml', { vars: { loss: '80%' } });
     assert.equal(report.verdict, 'failed');
     assert.match(findFirstFailure(report.steps)?.name ?? '', /both in VLAN 10/);
@@ -128,7 +131,9 @@ checks:
     assert.ok(held && held.delayError.count >= 5 && held.delayError.worst > 0, JSON.stringify(report.certificate?.links));
   });
 
-  test('a check that cannot be carried out is an error, and later checks still run; a refused change ends the test', async () => {
+  test('a check that cannot be carried out is an error, and later checks still run; a refused change ends the test', {
+    skip: noPackets,
+  }, async () => {
     const report = await runLab(`${pair}
 checks:
   - { name: text, node: PC1, run: show ip, expect: { text: 192.0.2.1 } }
@@ -159,7 +164,7 @@ test: { nodes: { PC2: { ready: { run: show ip, expect: { text: 10.9.9.9 } }, rea
   });
 });
 
-describe('a disturbed emulation', () => {
+describe('a disturbed emulation', { skip: noVpcs }, () => {
   test('a fabric that stands still makes the verdict void, though all checks hold', { timeout: 120_000 }, async () => {
     const lab = `${pair}
 checks:
@@ -188,7 +193,7 @@ test: { fidelity: { loop_late_worst: 1s } }
   });
 });
 
-describe('the program', () => {
+describe('the program', { skip: noVpcs }, () => {
   const url = ['--url', server.url];
 
   test('mistakes end with 2 and name the place; nothing was created', { timeout: 60_000 }, async () => {

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
+import { missingPrograms } from './missing-programs.ts';
 import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
@@ -19,16 +20,7 @@ export async function noEngine(
   ...more: readonly (readonly [program: string, debianPackage: string])[]
 ): Promise<string | undefined> {
   if (process.geteuid?.() !== 0) return 'a Docker engine needs root';
-  const missing: string[] = [];
-  for (const [name, debianPackage] of [
-    ['dockerd', 'docker.io'],
-    ['busybox', 'busybox-static'],
-    ['socat', 'socat'],
-    ...more,
-  ] as const) {
-    if (!(await findProgram(name))) missing.push(`${name} (package ${debianPackage})`);
-  }
-  return missing.length > 0 ? `missing: ${missing.join(', ')}` : undefined;
+  return missingPrograms(['dockerd', 'docker.io'], ['busybox', 'busybox-static'], ['socat', 'socat'], ...more);
 }
 
 export class DockerEngine {
