@@ -1,6 +1,7 @@
 /** The first steps of a user: from an empty server to two wired, started PCs that ping each other in the browser's console. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Route } from 'playwright-core';
 import { openTab, picture } from '../support/browser.ts';
 import { withServer } from '../support/with-server.ts';
 import { canvas, consoleText, type } from './page-parts.ts';
@@ -125,6 +126,26 @@ describe('a first lab, in the browser', () => {
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await canvas(page).node('PC2').waitFor();
     await page.getByRole('heading', { name: 'pair' }).first().waitFor();
+  });
+
+  it('shows the failure of a lab file whose dialog was closed', async () => {
+    const gate = Promise.withResolvers<void>();
+    const refuse = async (route: Route) => {
+      await gate.promise;
+      await route.fulfill({ body: '{"failure": "No space left"}\n' });
+    };
+    await page.route('**/v2/labs/apply', refuse, { times: 1 });
+    await page.getByRole('link', { name: 'Projects' }).first().click();
+    await page.getByRole('button', { name: 'Lab file' }).click();
+    const dialog = page.getByRole('dialog');
+    const buffer = Buffer.from('nodes:\n  PC1: {kind: vpcs}\n');
+    await dialog.getByLabel('Lab file').setInputFiles({ name: 'lost.yaml', mimeType: 'text/yaml', buffer });
+    await dialog.getByText('Create node PC1').waitFor();
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    gate.resolve();
+    await page.getByText('No space left').waitFor();
+    assert.equal(new URL(page.url()).pathname, '/');
   });
 
   it('violates no content security policy and causes no script error', () => assert.deepEqual(problems, []));
