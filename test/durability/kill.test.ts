@@ -143,7 +143,7 @@ test(`${kills.underLoad} kills under load, ${kills.duringStart} during start-up`
 
   const client = new RawClient(server.url);
   assert.deepEqual(await verify(client, running, facts, history), [], `seed ${chance.seed}`);
-  await running.pinger.finish();
+  await running.pinger.finish(20_000);
   const { sent, answered, longestMs } = running.pinger;
   const changes = all.reduce((sum, { count }) => sum + count, 0);
   const [median, worst] = [starts.sort((a, b) => a - b)[starts.length >> 1] ?? 0, starts.at(-1) ?? 0];

@@ -79,15 +79,15 @@ export class Pinger {
     this.#timer = setInterval(() => this.#ping(), everyMs);
   }
 
-  /** Stops sending and waits for the last answers, as long as they may take. May be called again. */
-  finish(): Promise<void> {
-    this.#finished ??= this.#finish();
+  /** Stops sending and waits up to `lastMs` for the last answers; a busy machine may take seconds. May be called again. */
+  finish(lastMs = 1000): Promise<void> {
+    this.#finished ??= this.#finish(lastMs);
     return this.#finished;
   }
 
-  async #finish(): Promise<void> {
+  async #finish(lastMs: number): Promise<void> {
     clearInterval(this.#timer);
-    await waitFor(() => this.answered === this.sent, { what: 'the last answers', limitMs: 1000 }).catch(() => undefined);
+    await waitFor(() => this.answered === this.sent, { what: 'the last answers', limitMs: lastMs }).catch(() => undefined);
     this.#socket.close();
   }
 
