@@ -48,7 +48,8 @@ describe('DNS over a satellite line', { skip, concurrency: true, timeout: 200_00
   test('passed; the certificate counts the frames that the line held', async () => {
     const report = await run({});
     assert.equal(report.verdict, 'passed', JSON.stringify([findFirstFailure(report.steps), report.certificate?.reasons]));
-    const held = report.certificate?.links.filter(({ delayError }) => delayError.count > 20) ?? [];
+    // Each direction carries at least the answered ones of ten pings.
+    const held = report.certificate?.links.filter(({ delayError }) => delayError.count >= 6) ?? [];
     assert.equal(held.length, 2, JSON.stringify(report.certificate?.links));
   });
 
