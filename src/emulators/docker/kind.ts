@@ -3,6 +3,7 @@ import { LongText, Mac, Name, nullable, oneOf, strict, TcpPort, Text, Uuid } fro
 import { CustomAdapters } from '../../schema/node.ts';
 import { filled } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
+import { mostAdapters } from '../facts/port-naming.ts';
 import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../facts/template-pieces.ts';
 import type { Kind, ProgramFacts, TemplateFacts } from '../kind.ts';
 import { asDocker, defaults, macOf } from './properties.ts';
@@ -134,7 +135,7 @@ export const dockerKind: Kind = {
   },
   ports(properties, { custom_adapters }) {
     const docker = asDocker(properties);
-    return Array.from({ length: docker.adapters ?? 1 }, (_, adapter) => {
+    return Array.from({ length: Math.min(docker.adapters ?? 1, mostAdapters) }, (_, adapter) => {
       const name = custom_adapters.find(({ adapter_number }) => adapter_number === adapter)?.port_name ?? `eth${adapter}`;
       const mac = macOf({ ...docker, custom_adapters }, adapter);
       return {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import type { PortNaming } from '../kind.ts';
 import { macOfNode, macPlus } from './mac-address.ts';
-import { formatName, namePorts } from './port-naming.ts';
+import { formatName, mostAdapters, namePorts } from './port-naming.ts';
 
 const standard: PortNaming = { port_name_format: 'Ethernet{0}', port_segment_size: 0, first_port_name: null, custom_adapters: [] };
 const names = (count: number, naming: Partial<PortNaming>) =>
@@ -78,4 +78,9 @@ test('addresses count upwards as 48-bit numbers', () => {
   assert.equal(macOfNode('AABBCCDD-0000-4000-8000-000000000000'), '0c:bb:cc:dd:00:00');
   assert.equal(macPlus('0c:bb:cc:dd:00:00', 275), '0c:bb:cc:dd:01:13');
   assert.equal(macPlus('ff:ff:ff:ff:ff:ff', 1), '00:00:00:00:00:00');
+});
+
+test('a number of adapters that a file says, however large, gives a bounded list', () => {
+  for (const count of [1e300, 2 ** 32, Number.POSITIVE_INFINITY]) assert.equal(namePorts({ count }, standard).length, mostAdapters);
+  for (const count of [-1, Number.NaN]) assert.deepEqual(namePorts({ count }, standard), []);
 });

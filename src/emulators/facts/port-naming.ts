@@ -23,11 +23,14 @@ export interface Adapters {
 const ethernetLinkTypes = { Ethernet: 'DLT_EN10MB' };
 export const serialLinkTypes = { 'Frame Relay': 'DLT_FRELAY', 'Cisco HDLC': 'DLT_C_HDLC', 'Cisco PPP': 'DLT_PPP_SERIAL' };
 
+/** More than any kind allows in a request. A project file may say any number, and its node is listed all the same. */
+export const mostAdapters = 1024;
+
 /** Ports of a kind whose adapters have equally many Ethernet ports. @throws node_name_format */
 export function namePorts(adapters: Adapters, naming: PortNaming): Port[] {
   const portsEach = adapters.portsEach ?? 1;
   const next = namer(naming);
-  return Array.from({ length: adapters.count * portsEach }, (_, index) => {
+  return Array.from({ length: Math.min(adapters.count, mostAdapters) * portsEach }, (_, index) => {
     const adapter = Math.floor(index / portsEach);
     const custom = naming.custom_adapters.find((entry) => entry.adapter_number === adapter);
     const { name, short } = next(adapter);

@@ -4,7 +4,7 @@ import { ComputeNodeId } from '../../schema/node.ts';
 import { filled, textOf } from '../../schema/template.ts';
 import { Type } from '../../schema/type.ts';
 import { configContents } from '../facts/config-files.ts';
-import { namePorts, serialLinkTypes } from '../facts/port-naming.ts';
+import { mostAdapters, namePorts, serialLinkTypes } from '../facts/port-naming.ts';
 import { autoStart, empty, flag as filledFlag, symbol, telnetOrNone, usage, whole, word } from '../facts/template-pieces.ts';
 import type { ImageFacts, Kind, TemplateFacts } from '../kind.ts';
 
@@ -94,18 +94,21 @@ export const iouKind: Kind = {
   defaults: { console_type: 'telnet', port_name_format: 'Ethernet{segment0}/{port0}', port_segment_size: portsPerAdapter },
   ports: (properties, naming) => {
     const ethernet = numberOf(properties.ethernet_adapters);
-    const serial = Array.from({ length: numberOf(properties.serial_adapters) * portsPerAdapter }, (_, index) => {
-      const adapter = ethernet + Math.floor(index / portsPerAdapter);
-      const port = index % portsPerAdapter;
-      return {
-        adapter_number: adapter,
-        port_number: port,
-        name: `Serial${adapter}/${port}`,
-        short_name: `s${adapter}/${port}`,
-        link_type: 'serial' as const,
-        data_link_types: serialLinkTypes,
-      };
-    });
+    const serial = Array.from(
+      { length: Math.min(numberOf(properties.serial_adapters), mostAdapters) * portsPerAdapter },
+      (_, index) => {
+        const adapter = ethernet + Math.floor(index / portsPerAdapter);
+        const port = index % portsPerAdapter;
+        return {
+          adapter_number: adapter,
+          port_number: port,
+          name: `Serial${adapter}/${port}`,
+          short_name: `s${adapter}/${port}`,
+          link_type: 'serial' as const,
+          data_link_types: serialLinkTypes,
+        };
+      },
+    );
     return [...namePorts({ count: ethernet, portsEach: portsPerAdapter }, naming), ...serial];
   },
 };
