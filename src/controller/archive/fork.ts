@@ -1,6 +1,7 @@
 /**
  * New projects from one snapshot. With its memory their nodes continue where they were; each has copies of its own of disks and memory, so
- * that nothing of it depends on the parent. All of them grow in one folder: they come to be together, or not at all.
+ * that nothing of it depends on the parent. All of them grow in one folder and are
+ * registered one after the other: a crash in between leaves those that were registered, each complete.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
