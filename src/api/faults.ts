@@ -296,6 +296,7 @@ const table = {
     says: '{program} cannot be confined on this compute: {reason}. Permit namespaces, or set confine = False in [VPCS], which lets everyone with the console of a VPCS run commands on this host',
     exception: 'NodeError',
   },
+  iou_failed: { status: 409, says: '{reason}', exception: 'IOUError' },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 

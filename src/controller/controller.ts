@@ -132,6 +132,7 @@ export class Controller {
       captures: parts.captures,
       restores: parts.restores,
       configsPath: Server.configs_path,
+      license: () => parts.kept.iouLicense,
       symbols: this.symbols,
       projectsPath: Server.projects_path,
       local: Server.local,

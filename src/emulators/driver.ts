@@ -114,6 +114,9 @@ export interface Emulator {
   release(): void;
 }
 
+/** What the request of a start says, as `kind.start` allows; empty when nothing does. */
+export type StartOptions = Readonly<Record<string, unknown>>;
+
 /** Where a node that is made or changed stands. */
 export interface NodePlace {
   readonly nodeId: string;
@@ -160,7 +163,7 @@ export interface Driver {
   /** Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. */
   present(properties: Properties, nodeId?: string): Record<string, unknown>;
   /** From saved memory (`savedMemoryName`) where the node's folder holds some. */
-  start(node: NodeView): Promise<Emulator>;
+  start(node: NodeView, options?: StartOptions): Promise<Emulator>;
   /** Checks saved memory before it is restored; `name` is the node's. Only kinds that save it. @throws memory_refused */
   checkMemory?(folder: string, name: string): Promise<void>;
   /** Takes over what `record` describes; undefined when it no longer runs (then nothing of it is left running). */

@@ -10,7 +10,7 @@ import { ethernetSwitchDriver, type tableRoutes } from './ethernet-switch/driver
 import type { portStatsRoute } from './fabric-switches/fabric-driver.ts';
 import { frameRelaySwitchDriver } from './frame-relay-switch/driver.ts';
 import type { Host } from './host/host.ts';
-import { iouStorage } from './iou/storage.ts';
+import { iouDriver } from './iou/driver.ts';
 import { type ImplementedType, implementedTypes } from './kinds.ts';
 import { natDriver } from './nat/driver.ts';
 import { qemuDriver } from './qemu/driver.ts';
@@ -34,7 +34,6 @@ const storageOnly = {
   dynamips: dynamipsStorage,
   vmware: vmwareStorage,
   traceng: tracengStorage,
-  iou: iouStorage,
 } as const satisfies Partial<Record<ImplementedType, StorageOnlyFacts>>;
 
 const running: Record<Exclude<ImplementedType, keyof typeof storageOnly>, (host: Host) => Driver> = {
@@ -47,6 +46,7 @@ const running: Record<Exclude<ImplementedType, keyof typeof storageOnly>, (host:
   atm_switch: atmSwitchDriver,
   qemu: qemuDriver,
   docker: dockerDriver,
+  iou: iouDriver,
 };
 
 /** In the order of the kinds. */

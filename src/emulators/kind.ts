@@ -19,6 +19,8 @@ export interface ImageFacts {
   readonly folder: string;
   /** Decides by the first bytes what is listed. */
   readonly isImage: (head: Buffer) => boolean;
+  /** They are programs: an upload may be executed. Default false. */
+  readonly isProgram?: boolean;
 }
 
 /** The symbol of a kind's own; `controller` draws it. */
@@ -95,6 +97,10 @@ export interface Kind {
   /** Body schemas of the compute's create and update routes, strict. */
   readonly create: TSchema;
   readonly update: TSchema;
+  /** Body schema of the compute's start route. Default: the body is ignored. */
+  readonly start?: TSchema;
+  /** Its start gets the licence that clients keep on the controller, in place of what the client sent. Default false. */
+  readonly isLicensed?: true;
   /** Folder below `project-files/` in which the nodes' own folders stand. */
   readonly folder: string;
   readonly can: {

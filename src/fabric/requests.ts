@@ -124,6 +124,16 @@ const port = variants('type', {
     /** The other side is a fabric, too, and a TCP connection carries the frames while there is one. */
     stream: optional(stream),
   },
+  /**
+   * Unix datagram sockets: the fabric listens at `path` and sends to `peer`, one frame per datagram behind a header, which is dropped from
+   * what arrives. IOL and IOU exchange frames so.
+   */
+  datagrams: {
+    path: socketPath,
+    peer: socketPath,
+    /** Of the datagrams to the peer, hexadecimal; those of the peer have a header of the same length. */
+    header: textThat((value) => /^(?:[0-9a-f]{2}){1,32}$/.test(value), 'must be up to 32 bytes in hexadecimal'),
+  },
   /** A persistent TAP interface of this host, which the fabric holds. */
   tap: {
     name: interfaceName,

@@ -110,6 +110,13 @@ const table = {
     vpcs_path: gns3('vpcs', 'The vpcs program'),
     confine: ours(true, 'VPCS runs in namespaces of its own; off: any user of its console can run commands on this host'),
   },
+  IOU: {
+    iourc_path: gns3(
+      '',
+      'Licence file of IOU images (`iourc`); empty: what a client has given, or `.iourc` in the server’s home folder',
+    ),
+    license_check: gns3(true, 'IOU nodes start only with a licence for this host; off: the image decides'),
+  },
   Docker: {
     socket_path: ours('/var/run/docker.sock', 'Unix socket of the Docker engine'),
   },

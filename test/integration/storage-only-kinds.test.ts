@@ -39,19 +39,6 @@ const rows: readonly Row[] = [
     },
   },
   {
-    type: 'iou',
-    properties: {
-      path: '/gone/l3.bin',
-      md5sum: '1c7d1ef3b9ae9b2c1c3b61c6ae5fbf4a',
-      ethernet_adapters: 1,
-      startup_config: 'router.txt',
-    },
-    change: { serial_adapters: 1, l1_keepalives: true },
-    exception: 'IOUError',
-    own: { 'POST suspend': 204, 'POST reload': 204, 'POST console/reset': 204 },
-    startBody: { iourc_content: '[license]\n', license_check: true },
-  },
-  {
     type: 'virtualbox',
     properties: { vmname: 'old', adapters: 2, ram: 1024 },
     change: { headless: true, adapters: 4 },

@@ -10,7 +10,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
-import type { Driver, Emulator, Ending, NodeView, Properties } from '../../emulators/driver.ts';
+import type { Driver, Emulator, Ending, NodeView, Properties, StartOptions } from '../../emulators/driver.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { Nio } from '../../schema/nio.ts';
@@ -87,10 +87,10 @@ export class ComputeNode {
     return this.exclusively(() => this.#nios.showCarriers()).catch(() => undefined);
   }
 
-  start(): Promise<void> {
+  start(options?: StartOptions): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
-      if (!this.#run) return this.#start();
+      if (!this.#run) return this.#start(options);
       const [error] = await this.#run.openPorts();
       await this.noteRun();
       if (error) throw error;
@@ -239,8 +239,8 @@ export class ComputeNode {
 
   anotherConsolePort = (): Promise<number | null> => this.#state.anotherConsolePort();
 
-  async #start(): Promise<void> {
-    const run = await NodeRun.start(this);
+  async #start(options?: StartOptions): Promise<void> {
+    const run = await NodeRun.start(this, options);
     this.#take(run);
     this.#stale = false;
     this.#state.commandLine = run.emulator.commandLine;

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { type Route, route, type Socket, socketRoute } from '../../api/route.ts';
-import type { NodeAccess } from '../../emulators/driver.ts';
+import type { NodeAccess, StartOptions } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { strict, Uuid } from '../../schema/common.ts';
 import { ComputeNode, ComputeNodeDelete } from '../../schema/compute-node.ts';
@@ -114,10 +114,15 @@ function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.node(path.project_id, type, path.node_id);
   const start = route(
     `POST ${node}/start`,
-    { summary: `Start a ${title} node`, reply: ComputeNode, status: can.startAnswersNode ? 200 : 204 },
-    async ({ path }) => {
+    {
+      summary: `Start a ${title} node`,
+      reply: ComputeNode,
+      status: can.startAnswersNode ? 200 : 204,
+      ...(kind.start && { body: kind.start }),
+    },
+    async ({ path, body }) => {
       const started = nodeOf(path);
-      await started.start();
+      await started.start(kind.start && (body as StartOptions));
       return can.startAnswersNode ? started.present() : undefined;
     },
   );

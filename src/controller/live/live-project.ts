@@ -46,6 +46,8 @@ export interface LiveProjectOptions {
   readonly computes: Computes;
   readonly captures: CaptureStore;
   readonly configsPath: string;
+  /** As in `ProjectContext`. */
+  readonly license: () => object;
   readonly symbols: Symbols;
   readonly version: string;
   readonly log: Log;
@@ -87,7 +89,7 @@ export class LiveProject {
 
   private constructor({ start, state }: OpenedLog, options: LiveProjectOptions) {
     const log = start(() => this.#capture());
-    const { folder, configsPath, symbols, computes } = options;
+    const { folder, configsPath, license, symbols, computes } = options;
     this.projectId = state.project.project_id;
     this.folder = folder;
     this.computes = computes;
@@ -100,7 +102,7 @@ export class LiveProject {
     const changes = new ProjectChanges(log, (change, event, seq) => notices.announce(change, event, seq));
     const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry });
     const context: ProjectContext = {
-      ...{ projectId: this.projectId, folder, configsPath, symbols, computes },
+      ...{ projectId: this.projectId, folder, configsPath, license, symbols, computes },
       commit: (change, apply) => changes.commitAll([{ change, apply }]),
       commitAll: (commits) => changes.commitAll(commits),
       notify: (action, event) => notices.notify(action, event),

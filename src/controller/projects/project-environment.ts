@@ -17,6 +17,8 @@ export interface ProjectEnvironment {
   readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly configsPath: string;
+  /** As in `ProjectContext`. */
+  readonly license: () => object;
   readonly symbols: Symbols;
   readonly version: string;
   readonly log: Log;

@@ -4,7 +4,7 @@
  * folders are compared by their components, after symbolic links were followed.
  * @see the rules of GNS3's compute API: `images_path`, `additional_images_path`, then the project's own folder.
  */
-import { open, readdir, stat } from 'node:fs/promises';
+import { chmod, open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
@@ -37,9 +37,9 @@ export class ImageStore {
   }
 
   /** Images of one kind. */
-  of({ folder: name, isImage }: ImageFacts): ImageFolder {
+  of({ folder: name, isImage, isProgram = false }: ImageFacts): ImageFolder {
     const folder =
-      this.#folders.get(name) ?? new ImageFolder({ name, settings: this.#settings, checksums: this.checksums, isImage });
+      this.#folders.get(name) ?? new ImageFolder({ name, settings: this.#settings, checksums: this.checksums, isImage, isProgram });
     this.#folders.set(name, folder);
     return folder;
   }
@@ -54,6 +54,7 @@ export class ImageFolder {
   readonly #settings: () => Settings;
   readonly #checksums: Checksums;
   readonly #isImage: (head: Buffer) => boolean;
+  readonly #isProgram: boolean;
   /** Reference to the path it was last resolved to, for `md5`. */
   readonly #resolved = new Map<string, string>();
   readonly #looking = new Set<string>();
@@ -63,11 +64,13 @@ export class ImageFolder {
     readonly settings: () => Settings;
     readonly checksums: Checksums;
     readonly isImage: (head: Buffer) => boolean;
+    readonly isProgram: boolean;
   }) {
     this.#name = parts.name;
     this.#settings = parts.settings;
     this.#checksums = parts.checksums;
     this.#isImage = parts.isImage;
+    this.#isProgram = parts.isProgram;
   }
 
   /** Where uploads go and new images are made; may not exist yet. */
@@ -150,6 +153,7 @@ export class ImageFolder {
       if (badName) throw fault('path_forbidden', { path: filename, reason: cause.message }, { cause });
       throw fault('storage_failed', { reason: cause.message }, { cause });
     });
+    if (this.#isProgram) await chmod(target, executable);
     await this.#checksums.get(target, quickSumBytes);
   }
 
@@ -227,6 +231,8 @@ export function refuseImageName(name: string): string | undefined {
   return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
 }
 
+/** Mode of uploaded programs. */
+const executable = 0o755;
 /** Shorter files are no images (GNS3's rule). */
 const minImageBytes = 7;
 /** Folders below an image folder that are looked into. */

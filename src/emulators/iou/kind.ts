@@ -9,7 +9,7 @@ import { autoStart, empty, flag as filledFlag, symbol, telnetOrNone, usage, whol
 import type { ImageFacts, Kind, TemplateFacts } from '../kind.ts';
 
 /** Every adapter has as many ports. */
-const portsPerAdapter = 4;
+export const portsPerAdapter = 4;
 /** Bays that the NIOs of IOU can name. */
 const maxAdapters = 16;
 const count = (description: string) => Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: maxAdapters, description })));
@@ -37,6 +37,7 @@ export const iouImages: ImageFacts = {
   folder: 'IOU',
   // ELF, little-endian, 32 or 64 bit.
   isImage: (head) => /^7f454c460[12]0101/.test(head.toString('hex')),
+  isProgram: true,
 };
 
 const template: TemplateFacts = {
@@ -59,6 +60,27 @@ const template: TemplateFacts = {
   },
 };
 
+const baseConfig = (lines: readonly string[]) =>
+  [
+    '!',
+    'hostname %h',
+    '!',
+    ...lines,
+    'no ip domain lookup',
+    '!',
+    'line con 0',
+    ' exec-timeout 0 0',
+    ' logging synchronous',
+    '!',
+    'end',
+    '',
+  ].join('\n');
+/** Names that GNS3's templates use. */
+const baseFiles = {
+  'iou_l3_base_startup-config.txt': baseConfig([]),
+  'iou_l2_base_startup-config.txt': baseConfig(['spanning-tree mode rapid-pvst', '!']),
+};
+
 export const iouKind: Kind = {
   type: 'iou',
   title: 'IOU',
@@ -74,6 +96,12 @@ export const iouKind: Kind = {
     strict,
   ),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
+  // GNS3's controllers may send other fields, too.
+  start: Type.Object({
+    iourc_content: Type.Optional(nullable(LongText({ description: 'The licence: content of an iourc file' }))),
+    license_check: Type.Optional(nullable(Type.Boolean({ description: 'Start only with a licence for this host' }))),
+  }),
+  isLicensed: true,
   folder: 'iou',
   lab: { image: 'path', memory: 'ram', startupFile: 'startup-config.cfg', generated: ['application_id', 'md5sum'] },
   can: {
@@ -89,8 +117,10 @@ export const iouKind: Kind = {
   alwaysRunning: false,
   consoleTypes: telnetOrNone,
   needsVmCompute: true,
+  needsNamespaces: true,
   images: iouImages,
   imageProperties: ['path'],
+  baseFiles,
   defaults: { console_type: 'telnet', port_name_format: 'Ethernet{segment0}/{port0}', port_segment_size: portsPerAdapter },
   ports: (properties, naming) => {
     const ethernet = numberOf(properties.ethernet_adapters);

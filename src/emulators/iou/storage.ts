@@ -1,8 +1,9 @@
-/** IOU nodes are kept with all they have; their images cannot be run yet. */
-import type { StorageOnlyFacts } from '../storage-only/storage-only-driver.ts';
+/** What is kept of IOU nodes. */
+import type { StoredFacts } from '../storage-only/storage-only-driver.ts';
+import { configFiles } from './configs.ts';
 import { iouKind } from './kind.ts';
 
-export const iouStorage: StorageOnlyFacts = {
+export const iouStorage: StoredFacts = {
   kind: iouKind,
   defaults: ({ application_id, path }) => ({
     application_id,
@@ -19,7 +20,5 @@ export const iouStorage: StorageOnlyFacts = {
   image: { property: 'path', sum: 'md5sum' },
   // Numbers that IOU's own protocol leaves for nodes; the upper half is for their peers.
   number: { property: 'application_id', last: 511, within: 'compute' },
-  configs: ['startup-config.cfg', 'private-config.cfg'],
-  exception: 'IOUError',
-  missing: 'it does not run IOU images. Place the node on a compute that does',
+  configs: configFiles,
 };

@@ -14,11 +14,10 @@ import { iouStorage } from '../iou/storage.ts';
 import { tracengStorage } from '../traceng/storage.ts';
 import { virtualboxStorage } from '../virtualbox/storage.ts';
 import { vmwareStorage } from '../vmware/storage.ts';
-import { type StorageOnlyFacts, storageOnlyDriver } from './storage-only-driver.ts';
+import { type StorageOnlyFacts, storageOnlyDriver, storedNodes } from './storage-only-driver.ts';
 
 const kinds: readonly [facts: StorageOnlyFacts, properties: Properties][] = [
   [dynamipsStorage, { platform: 'c7200', image: 'nowhere.bin', ram: 512 }],
-  [iouStorage, { path: 'nowhere.bin' }],
   [tracengStorage, {}],
   [virtualboxStorage, { vmname: 'one' }],
   [vmwareStorage, { vmx_path: '/nowhere/one.vmx', linked_clone: true }],
@@ -49,7 +48,7 @@ const place = (taken: Readonly<Record<string, readonly number[]>> = {}) => ({
   taken: (property: string, where: string) => new Set(taken[`${where} ${property}`]),
 });
 const naming = { port_name_format: 'Ethernet{0}', port_segment_size: 0, first_port_name: null, custom_adapters: [] };
-const portNames = (driver: Driver, properties: Properties) =>
+const portNames = (driver: Pick<Driver, 'kind'>, properties: Properties) =>
   driver.kind.ports(properties, { ...naming, ...driver.kind.defaults }).map(({ name, adapter_number, port_number }) => {
     return `${name} ${adapter_number}/${port_number}`;
   });
@@ -96,7 +95,7 @@ test('numbers: a free one, or the one that was asked for', async () => {
   const others = place({ 'project dynamips_id': [1, 2, 4] });
   assert.equal((await driver.create(given, others)).dynamips_id, 3);
   await assert.rejects(driver.create({ ...given, dynamips_id: 4 }, others), (error) => isFault(error, 'node_number_taken'));
-  const iou = storageOnlyDriver(iouStorage, host);
+  const iou = storedNodes(iouStorage, host);
   assert.equal((await iou.create({ path: 'x' }, place({ 'compute application_id': [1] }))).application_id, 2);
   const all = Array.from({ length: 511 }, (_, index) => index + 1);
   const none = iou.create({ path: 'x' }, place({ 'compute application_id': all }));
@@ -104,7 +103,7 @@ test('numbers: a free one, or the one that was asked for', async () => {
 });
 
 test('IOU: four ports on each adapter, serial ones behind', async () => {
-  const driver = storageOnlyDriver(iouStorage, host);
+  const driver = storedNodes(iouStorage, host);
   const iou = await driver.create({ path: 'x', ethernet_adapters: 1, serial_adapters: 2 }, place());
   const names = portNames(driver, iou);
   assert.deepEqual([names.length, names[3], names[4], names[11]], [12, 'Ethernet0/3 0/3', 'Serial1/0 1/0', 'Serial2/3 2/3']);

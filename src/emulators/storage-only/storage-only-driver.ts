@@ -13,7 +13,8 @@ import type { Host } from '../host/host.ts';
 import type { ImageFolder } from '../host/images.ts';
 import type { Kind } from '../kind.ts';
 
-export interface StorageOnlyFacts {
+/** What a kind keeps of its nodes. */
+export interface StoredFacts {
   readonly kind: Kind;
   /** What a node of the kind has when nothing is given; other keys are not kept. `undefined`: only what was given. */
   readonly defaults: (given: Properties) => Properties;
@@ -28,6 +29,9 @@ export interface StorageOnlyFacts {
   readonly number?: NumberFacts;
   /** Files of a node's folder that hold `startup_config_content` and `private_config_content` of a creation request. */
   readonly configs?: readonly [startup: string, private_: string];
+}
+
+export interface StorageOnlyFacts extends StoredFacts {
   /** Routes that need the emulator. */
   readonly refused?: readonly RefusedRoute[];
   /** Name of GNS3's class of errors, for controllers. */
@@ -57,7 +61,19 @@ export interface RefusedRoute {
 }
 
 export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
-  const { kind, hidden = [], fixed = [], image, number, configs, refused = [] } = facts;
+  return {
+    ...storedNodes(facts, host),
+    async start({ name }) {
+      throw emulatorMissing(facts, `start ${name}`);
+    },
+    adopt: async () => undefined,
+    routes: (nodes) => (facts.refused ?? []).map((spec) => refusedRoute(spec, facts, nodes)),
+  };
+}
+
+/** The verbs of a driver that need no emulator. */
+export function storedNodes(facts: StoredFacts, host: Host): Omit<Driver, 'start' | 'adopt'> {
+  const { kind, hidden = [], fixed = [], image, number, configs } = facts;
   const images = kind.images && host.images.of(kind.images);
   const accepted = async (given: Properties, projectDirectory: string): Promise<Properties> => {
     if (!images || !image || given[image.property] === undefined) return given;
@@ -81,10 +97,6 @@ export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
       // A missing image has the sum that the project file knows.
       ...(images && image && { [image.sum]: images.md5(String(properties[image.property])) ?? properties[image.sum] ?? null }),
     }),
-    async start({ name }) {
-      throw emulatorMissing(facts, `start ${name}`);
-    },
-    adopt: async () => undefined,
     ...(configs && {
       async populate(directory, input, name) {
         await writeConfig(join(directory, configs[0]), input.startup_config_content, name);
@@ -92,11 +104,10 @@ export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
       },
       renamed: (directory, _from, to) => renameInConfigs(directory, configs, to),
     }),
-    routes: (nodes) => refused.map((spec) => refusedRoute(spec, facts, nodes)),
   };
 }
 
-function complete({ defaults, derived, image }: StorageOnlyFacts, given: Properties): Properties {
+function complete({ defaults, derived, image }: StoredFacts, given: Properties): Properties {
   const standards = { ...defaults(given), ...(image && { [image.sum]: null }) };
   const filled = Object.fromEntries(Object.entries(standards).map(([key, standard]) => [key, given[key] ?? standard]));
   return Object.freeze({ ...filled, ...derived?.(filled) });
@@ -109,7 +120,7 @@ function without(properties: Properties, keys: readonly string[]): Record<string
 /** @throws node_numbers_exhausted, node_number_taken */
 function numberFor(
   { property, last, within, isChecked }: NumberFacts,
-  { kind }: StorageOnlyFacts,
+  { kind }: StoredFacts,
   { input, node }: { readonly input: Properties; readonly node: NodeNumbers },
 ): unknown {
   const others = node.taken?.(property, within) ?? new Set();

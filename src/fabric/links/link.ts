@@ -211,6 +211,7 @@ export class FabricLink {
 function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
   if (spec.type === 'packet') return JSON.stringify(['packet', spec.interface]);
+  if (spec.type === 'datagrams') return JSON.stringify(['datagrams', spec.path, spec.peer, spec.header]);
   if (spec.type === 'tap') return JSON.stringify(['tap', spec.name]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;

@@ -1,5 +1,6 @@
 /** The table of port types. */
 import type { FabricPort, PortOwner } from '../ports/port.ts';
+import { openDatagrams } from '../ports/port-datagrams.ts';
 import { type InterfaceMemory, openPacket, openTap } from '../ports/port-interface.ts';
 import { openPeer } from '../ports/port-peer.ts';
 import { openStream } from '../ports/port-stream.ts';
@@ -20,6 +21,7 @@ type Openers = {
 const openers: Openers = {
   stream: openStream,
   udp: (spec, owner) => (spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner) : openUdp(spec, owner)),
+  datagrams: (spec, owner, { taps }) => openDatagrams(spec, owner, taps),
   tap: ({ name }, owner, { taps }) => openTap(name, owner, taps),
   packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),
   switch: (spec, owner, { switches }) => openSwitchPort(spec, owner, switches),

@@ -7,7 +7,7 @@
  * synchronous and on the main thread. Readiness comes from the event loop itself (`koffi.node.poll`, which is libuv's `uv_poll`).
  */
 import { constants as files } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, endianness } from 'node:os';
 
 /** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
 export interface ReadableWatch {
@@ -25,6 +25,10 @@ export interface Native {
   openTap(name: string, options?: { isTemporary?: boolean }): number;
   /** A packet socket with all frames of the interface with this index. The descriptor, or an errno, negative. */
   openPacketSocket(interfaceIndex: number): number;
+  /** A Unix datagram socket at a path of at most 107 bytes, where nothing may exist, without blocking. The descriptor, or an errno, negative. */
+  openDatagrams(path: string): number;
+  /** The bytes `buffer[start, end)` as one datagram to the socket at a path. 0, or an errno, negative: `EAGAIN` when its queue is full. */
+  sendDatagram(descriptor: number, bytes: { buffer: Buffer; start: number; end: number }, to: SocketAddress): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
   /** The bytes `buffer[start, end)` as one frame. 0, or an errno, negative. */
@@ -44,6 +48,24 @@ const withoutHeader = 0x1000;
 const persistent = 0x0800;
 /** O_CLOEXEC, which Node does not name. @see open(2), asm-generic/fcntl.h */
 const closeOnExec = 0o2000000;
+
+/** `struct sockaddr_un`: family, then the path with its final NUL. @see unix(7) */
+export interface SocketAddress {
+  readonly bytes: Buffer;
+}
+const unixFamily = 1;
+const maxPathBytes = 107;
+
+/** Undefined for a path that is too long. */
+export function unixAddress(path: string): SocketAddress | undefined {
+  const text = Buffer.from(path);
+  if (text.length === 0 || text.length > maxPathBytes || text.includes(0)) return undefined;
+  const bytes = Buffer.alloc(2 + text.length + 1);
+  if (endianness() === 'LE') bytes.writeUInt16LE(unixFamily);
+  else bytes.writeUInt16BE(unixFamily);
+  text.copy(bytes, 2);
+  return { bytes };
+}
 
 type SystemCalls = ReturnType<typeof bindCalls>;
 type Koffi = typeof import('koffi');
@@ -82,7 +104,9 @@ function bindCalls(koffi: Koffi) {
   const write: (descriptor: number, address: number, bytes: number) => number = libc.func(
     'intptr_t write(int fd, uintptr_t address, size_t bytes)',
   );
-  return { open, close, ioctl, socket, setsockopt, bind, read, write };
+  const sendto: (descriptor: number, address: number, bytes: number, flags: number, to: Buffer, toBytes: number) => number =
+    libc.func('intptr_t sendto(int fd, uintptr_t address, size_t bytes, int flags, uint8_t *to, unsigned int to_bytes)');
+  return { open, close, ioctl, socket, setsockopt, bind, read, write, sendto };
 }
 
 function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
@@ -91,6 +115,11 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   return {
     openTap: (name, { isTemporary = false } = {}) => openTap(calls, { name, isTemporary }, failure),
     openPacketSocket: (index) => openPacketSocket(calls, index, failure),
+    openDatagrams: (path) => openDatagrams(calls, path, failure),
+    sendDatagram(descriptor, { buffer, start, end }, { bytes }) {
+      if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
+      return calls.sendto(descriptor, addressIn(buffer) + start, end - start, 0, bytes, bytes.length) < 0 ? failure() : 0;
+    },
     read(descriptor, { buffer, at, room }) {
       if (!(at >= 0 && room > 0 && at + room <= buffer.length)) return -constants.errno.EINVAL;
       const length = calls.read(descriptor, addressIn(buffer) + at, room);
@@ -161,6 +190,19 @@ function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, inde
     setsockopt(descriptor, packetLevel, addMembership, membership, membershipBytes) === 0 &&
     bind(descriptor, address, addressBytes) === 0;
   if (isOpen) return descriptor;
+  const result = failure();
+  close(descriptor);
+  return result;
+}
+
+const datagramNonBlocking = 2 | files.O_NONBLOCK | closeOnExec;
+
+function openDatagrams({ socket, bind, close }: SystemCalls, path: string, failure: () => number): number {
+  const address = unixAddress(path);
+  if (address === undefined) return -constants.errno.ENAMETOOLONG;
+  const descriptor = socket(unixFamily, datagramNonBlocking, 0);
+  if (descriptor < 0) return failure();
+  if (bind(descriptor, address.bytes, address.bytes.length) === 0) return descriptor;
   const result = failure();
   close(descriptor);
   return result;

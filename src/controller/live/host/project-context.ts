@@ -25,6 +25,8 @@ export interface ProjectContext {
   /** Folder of the project, absolute. */
   readonly folder: string;
   readonly configsPath: string;
+  /** What clients keep on this server for the starts of licensed kinds. */
+  readonly license: () => object;
   readonly symbols: Symbols;
   readonly computes: Computes;
   /**

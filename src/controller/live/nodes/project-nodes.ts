@@ -157,9 +157,10 @@ export class ProjectNodes extends NodeSet {
       }
       if (!node.isPresent && action === 'stop') return node.object;
       if (!node.isPresent) await this.#place(node);
+      const isLicensed = action === 'start' && kindOf(node.entry.node_type).isLicensed;
       let answer: ComputeNodeObject | undefined;
       try {
-        answer = await node.act(action, body);
+        answer = await node.act(action, isLicensed ? this.#context.license() : body);
       } catch (error) {
         if (action !== 'stop') throw error;
         this.#context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });

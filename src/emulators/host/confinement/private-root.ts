@@ -12,6 +12,8 @@ export interface PrivateRoot {
   /** The mount points; must not exist. */
   readonly folder: string;
   readonly program: string;
+  /** The program's name below the new root. Default: its own. */
+  readonly innerName?: string;
   /** Absolute paths of what the dynamic linker loads. */
   readonly libraries: readonly string[];
   /** The writable folder, on the host. */
@@ -25,8 +27,11 @@ export const innerWork = '/work';
 const readOnly = 'bind,ro,nosuid,nodev';
 
 /** Makes the mount points. @returns the mounts that fill them */
-export async function makePrivateRoot({ folder, program, libraries, work }: PrivateRoot): Promise<Mount[]> {
-  const files = [{ source: program, inside: innerProgram(program) }, ...libraries.map((path) => ({ source: path, inside: path }))];
+export async function makePrivateRoot({ folder, program, innerName, libraries, work }: PrivateRoot): Promise<Mount[]> {
+  const files = [
+    { source: program, inside: innerProgram(innerName ?? program) },
+    ...libraries.map((path) => ({ source: path, inside: path })),
+  ];
   await mkdir(join(folder, innerWork), { recursive: true });
   await mkdir(join(folder, 'dev/pts'), { recursive: true });
   await symlink('pts/ptmx', join(folder, 'dev/ptmx'));
