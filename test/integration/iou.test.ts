@@ -25,7 +25,9 @@ describe('IOU', { skip: skipIou }, async () => {
   const fileOf = (node: NodeBody, name: string) => `project-files/iou/${node.node_id}/${name}`;
   const read = (node: NodeBody, name: string) => readFile(join(String(node.node_directory), name), 'utf8').catch(() => '');
   const imagePids = () =>
-    processesOf(server.dataDir, server.runtimeDirectory).flatMap(({ pid, commandLine }) => (/^\/iou /.test(commandLine) ? [pid] : []));
+    processesOf(server.dataDir, server.runtimeDirectory).flatMap(({ pid, commandLine }) =>
+      /^\/iou /.test(commandLine) ? [pid] : [],
+    );
 
   async function withConsole(node: NodeBody, work: (console: TelnetClient) => Promise<unknown>): Promise<void> {
     const console = await openTelnet(node.console as number);
@@ -136,7 +138,10 @@ describe('IOU', { skip: skipIou }, async () => {
     assert.equal(before.length, 2);
     await server.kill9();
     await server.restart();
-    await waitFor(async () => (await client.get<NodeBody>(pathOf(router))).status === 'started', { limitMs, what: 'the adopted router' });
+    await waitFor(async () => (await client.get<NodeBody>(pathOf(router))).status === 'started', {
+      limitMs,
+      what: 'the adopted router',
+    });
     assert.deepEqual(imagePids(), before);
     for (const pc of pcs) pc.close();
     assert.ok(await near.reaches(far));
@@ -148,7 +153,10 @@ describe('IOU', { skip: skipIou }, async () => {
       await type(console, 'hostname Edge', /Edge>/);
       await type(console, 'write', /\[OK\]/);
     });
-    await waitFor(async () => (await read(router, 'startup-config.cfg')).startsWith('hostname Edge\n'), { limitMs, what: 'the saved configuration' });
+    await waitFor(async () => (await read(router, 'startup-config.cfg')).startsWith('hostname Edge\n'), {
+      limitMs,
+      what: 'the saved configuration',
+    });
     assert.equal(await read(router, 'private-config.cfg'), 'crypto key\n');
     await act(router, 'stop');
     const edited = 'hostname Core\ninterface Ethernet0/0\n ip address 10.0.0.77 255.255.255.0\nend\n';
@@ -156,7 +164,7 @@ describe('IOU', { skip: skipIou }, async () => {
     assert.equal((await client.send(`POST ${file}`, { raw: Buffer.from(edited) })).status, 201);
     await act(router, 'start');
     await withConsole(router, async (console) => {
-      await type(console, 'show startup', /hostname Core[^]*10\.0\.0\.77/);
+      await type(console, 'show startup', /hostname Core[\s\S]*10\.0\.0\.77/);
       await type(console, 'show private', /crypto key/);
     });
     // A reload has no licence in its request, and needs none.
@@ -183,11 +191,14 @@ describe('IOU', { skip: skipIou }, async () => {
     assert.equal(copy.properties.application_id, 3);
     await act(copy, 'start');
     await withConsole(copy, async (console) => {
-      await type(console, 'show startup', /hostname R\d[^]*10\.0\.0\.77/);
+      await type(console, 'show startup', /hostname R\d[\s\S]*10\.0\.0\.77/);
       console.send('crash\r');
       await console.closed;
     });
-    await waitFor(async () => (await client.get<NodeBody>(pathOf(copy))).status === 'stopped', { limitMs, what: 'the end of the copy' });
+    await waitFor(async () => (await client.get<NodeBody>(pathOf(copy))).status === 'stopped', {
+      limitMs,
+      what: 'the end of the copy',
+    });
   });
 
   test('nothing is left of deleted nodes', async () => {

@@ -167,7 +167,7 @@ describe('a node of a kind that is not run here', () => {
       if (application_id !== undefined) assert.notEqual(copy.properties.application_id, application_id);
       if (dynamips_id !== undefined) assert.equal(copy.properties.dynamips_id, 2);
       if (!row.properties.startup_config) continue;
-      const file = row.type === 'iou' ? 'startup-config.cfg' : 'configs/startup-config.cfg';
+      const file = 'configs/startup-config.cfg';
       assert.equal(await readFile(join(String(copy.node_directory), file), 'utf8'), `hostname ${row.type}2\nend\n`);
       assert.equal(dirname(String(copy.node_directory)), dirname(String(nodeOf(row).node_directory)));
     }

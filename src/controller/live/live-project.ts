@@ -28,7 +28,7 @@ import { ProjectDrawings } from './drawings/project-drawings.ts';
 import { noticesOf } from './history/missed-notices.ts';
 import { ProjectUndo } from './history/project-undo.ts';
 import { ProjectChanges } from './host/project-changes.ts';
-import type { Notice, ProjectContext } from './host/project-context.ts';
+import type { NodeInputs, Notice, ProjectContext } from './host/project-context.ts';
 import { ProjectNotices } from './host/project-notices.ts';
 import { deleteLinksOn } from './links/delete-links.ts';
 import { LinkOperations } from './links/link-operations.ts';
@@ -45,9 +45,7 @@ export interface LiveProjectOptions {
   readonly filename: string;
   readonly computes: Computes;
   readonly captures: CaptureStore;
-  readonly configsPath: string;
-  /** As in `ProjectContext`. */
-  readonly license: () => object;
+  readonly nodeInputs: NodeInputs;
   readonly symbols: Symbols;
   readonly version: string;
   readonly log: Log;
@@ -89,7 +87,7 @@ export class LiveProject {
 
   private constructor({ start, state }: OpenedLog, options: LiveProjectOptions) {
     const log = start(() => this.#capture());
-    const { folder, configsPath, license, symbols, computes } = options;
+    const { folder, nodeInputs, symbols, computes } = options;
     this.projectId = state.project.project_id;
     this.folder = folder;
     this.computes = computes;
@@ -102,7 +100,7 @@ export class LiveProject {
     const changes = new ProjectChanges(log, (change, event, seq) => notices.announce(change, event, seq));
     const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry });
     const context: ProjectContext = {
-      ...{ projectId: this.projectId, folder, configsPath, license, symbols, computes },
+      ...{ projectId: this.projectId, folder, nodeInputs, symbols, computes },
       commit: (change, apply) => changes.commitAll([{ change, apply }]),
       commitAll: (commits) => changes.commitAll(commits),
       notify: (action, event) => notices.notify(action, event),

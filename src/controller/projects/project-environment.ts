@@ -5,6 +5,7 @@ import type { ForkedFrom } from '../../schema/project.ts';
 import type { Symbols } from '../catalog/symbols.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { CaptureStore } from '../live/captures/capture-store.ts';
+import type { NodeInputs } from '../live/host/project-context.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { Topology } from '../model/topology.ts';
 import type { KnownProject } from './project.ts';
@@ -16,9 +17,7 @@ export interface ProjectEnvironment {
   readonly registry: Registry;
   readonly captures: CaptureStore;
   readonly restores: Restores;
-  readonly configsPath: string;
-  /** As in `ProjectContext`. */
-  readonly license: () => object;
+  readonly nodeInputs: NodeInputs;
   readonly symbols: Symbols;
   readonly version: string;
   readonly log: Log;

@@ -85,7 +85,7 @@ function addNode(lab: LabBuilder, name: string, fields: TreeMap): void {
   const report = lab.add(name, node, [`${kind} ${image}`.trim()]);
   if (image === '') report.missing.push('its image');
   if (needs === undefined) report.changed.push(`kind "${kind}" is taken as a plain container`);
-  report.missing.push(...files.missing);
+  report.missing.push(...(needs?.missing === undefined ? [] : [needs.missing]), ...files.missing);
   if (textIn(fields, 'startup-config') !== undefined)
     report.missing.push(`startup-config ${textIn(fields, 'startup-config')}: give it as \`files\` in a volume`);
   if (textIn(fields, 'entrypoint') !== undefined) report.missing.push('entrypoint');
@@ -157,12 +157,20 @@ function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<s
   const name = names.get(node);
   if (name === undefined) throw new LabError(`a link names the node "${node.slice(0, 100)}", which does not exist`);
   const isSwitch = lab.report(name)?.taken.some((kind) => bridgeKinds.has(kind));
-  const [, number] = /(\d{1,3})$/.exec(port) ?? [];
+  const number = numberOf(port, lab.report(name)?.taken ?? []);
   if (isSwitch || number === undefined) return name;
   const isMachine = lab.report(name)?.changed.some((text) => text.startsWith('a virtual machine'));
   const own = isMachine ? `${number}/0` : `eth${number}`;
   if (!isMachine && own !== port) lab.report(name)?.changed.push(`${port} is ${own}`);
   return `${name}:${own}`;
+}
+
+/** The number that an interface's name ends with; of `Ethernet1/2` that of the interface of the container. */
+function numberOf(port: string, taken: readonly string[]): string | undefined {
+  const units = Object.entries(containerKinds).find(([kind]) => taken.some((word) => word.split(' ')[0] === kind))?.[1].unitsOf;
+  const [, slot, unit] = /^e\D*(\d{1,2})\/(\d{1,2})$/i.exec(port) ?? [];
+  if (units !== undefined && slot !== undefined && unit !== undefined) return String(Number(slot) * units + Number(unit));
+  return /(\d{1,3})$/.exec(port)?.[1];
 }
 
 /** A project as a topology of containerlab. Only containers and switches have a counterpart there. */

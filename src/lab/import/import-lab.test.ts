@@ -34,6 +34,7 @@ topology:
     leaf: {group: spines, startup-config: leaf.cfg, type: ixrd3}
     sw: {kind: arista_ceos, image: "ceos:4.32"}
     old: {kind: cisco_xrv9k, image: "vrnetlab/vr-xrv9k:7.2.1"}
+    iol: {kind: cisco_iol, image: "vrnetlab/cisco_iol:17.12.01"}
     br0: {kind: bridge}
   links:
     - endpoints: ["r1:eth1", "leaf:e1-1"]
@@ -41,6 +42,7 @@ topology:
     - endpoints: ["r1:eth2", "br0:p1"]
     - endpoints: ["sw:eth1", "old:eth2"]
     - endpoints: ["leaf:e1-2", "host:veth0"]
+    - endpoints: ["iol:Ethernet1/2", "br0:p2"]
     - {type: dummy, endpoint: {node: sw, interface: eth3}}
 `;
 
@@ -52,10 +54,13 @@ topology:
       leaf: 'docker ghcr.io/nokia/srlinux',
       sw: 'docker ceos:4.32',
       old: 'qemu cisco_xrv9k.qcow2',
+      iol: 'docker vrnetlab/cisco_iol:17.12.01',
       br0: 'ethernet_switch',
       'host-veth0': 'cloud',
     });
-    assert.deepEqual(linksOf(lab), ['r1:eth1 leaf:eth1', 'r1:eth2 br0', 'sw:eth1 old:2/0', 'leaf:eth2 host-veth0']);
+    assert.deepEqual(linksOf(lab), ['r1:eth1 leaf:eth1', 'r1:eth2 br0', 'sw:eth1 old:2/0', 'leaf:eth2 host-veth0', 'iol:eth6 br0']);
+    assert.match(reportOf(imported, 'iol')?.missing.join() ?? '', /NETMAP and iouyap\.ini/);
+    assert.deepEqual(reportOf(imported, 'iol')?.changed, ['Ethernet1/2 is eth6']);
     assert.deepEqual(lab.nodes[0]?.properties, { environment: `A=1\nB=\${x}`, extra_volumes: ['/etc/frr'] });
     assert.equal(lab.nodes[0]?.files.get('etc/frr/daemons'), 'bgpd=yes\n');
     assert.deepEqual(reportOf(imported, 'r1')?.missing, ['bind /lib/modules:/lib/modules', 'exec', 'mtu of a link']);

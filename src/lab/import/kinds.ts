@@ -27,6 +27,10 @@ export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'n
 export interface ContainerNeeds {
   readonly command?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** What it needs and the import cannot give. */
+  readonly missing?: string;
+  /** Interfaces may be named `Ethernet0/1`, with so many in a slot, for `eth1`. */
+  readonly unitsOf?: number;
 }
 
 const ceosEnvironment = {
@@ -57,6 +61,11 @@ export const containerKinds: Readonly<Record<string, ContainerNeeds>> = {
   juniper_crpd: {},
   crpd: {},
   'sonic-vs': {},
+  cisco_iol: {
+    missing:
+      'NETMAP and iouyap.ini, which containerlab mounts into /iol: put them into the image, or use an IOU node with the image itself',
+    unitsOf: 4,
+  },
 };
 
 /** containerlab kinds that are bridges. */
@@ -64,6 +73,7 @@ export const bridgeKinds: ReadonlySet<string> = new Set(['bridge', 'ovs-bridge']
 
 /** A containerlab kind whose container holds a virtual machine (vrnetlab), or an image that is one. */
 export function isWrappedMachine(kind: string, image: string): boolean {
+  if (Object.hasOwn(containerKinds, kind)) return false;
   return kind.startsWith('vr-') || /(^|\/)(vrnetlab\/|vr-)/.test(image) || wrappedKinds.has(kind);
 }
 

@@ -20,13 +20,19 @@ export interface Commit {
 }
 
 /** Given to nodes, drawings, links and captures when they are constructed. */
+/** What nodes are given of the server when they are made and started. */
+export interface NodeInputs {
+  /** Folder of start-up configurations. */
+  readonly configsPath: string;
+  /** What clients keep on this server for the starts of licensed kinds. */
+  readonly license: () => object;
+}
+
 export interface ProjectContext {
   readonly projectId: string;
   /** Folder of the project, absolute. */
   readonly folder: string;
-  readonly configsPath: string;
-  /** What clients keep on this server for the starts of licensed kinds. */
-  readonly license: () => object;
+  readonly nodeInputs: NodeInputs;
   readonly symbols: Symbols;
   readonly computes: Computes;
   /**

@@ -18,13 +18,17 @@ export interface NodePlan {
 
 /** A new node as a client requests it. */
 export async function planNode(
-  { projectId, configsPath, symbols }: ProjectContext,
+  { projectId, nodeInputs, symbols }: ProjectContext,
   compute: RegisteredCompute,
   body: NodeCreate & { node_id: string },
   name: string,
 ): Promise<NodePlan> {
   const size = await symbols.sizeOfNode(symbolOf(body.symbol));
-  const { properties, contents } = await readNamedFiles(body.properties ?? {}, configsPath, kindOf(body.node_type).baseFiles);
+  const { properties, contents } = await readNamedFiles(
+    body.properties ?? {},
+    nodeInputs.configsPath,
+    kindOf(body.node_type).baseFiles,
+  );
   const node = new OpenNode(projectId, compute, newNodeEntry({ ...body, properties }, name, size));
   return { node, create: () => node.createOnCompute(createBody(node.entry, contents)) };
 }

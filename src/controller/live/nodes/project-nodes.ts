@@ -160,7 +160,7 @@ export class ProjectNodes extends NodeSet {
       const isLicensed = action === 'start' && kindOf(node.entry.node_type).isLicensed;
       let answer: ComputeNodeObject | undefined;
       try {
-        answer = await node.act(action, isLicensed ? this.#context.license() : body);
+        answer = await node.act(action, isLicensed ? this.#context.nodeInputs.license() : body);
       } catch (error) {
         if (action !== 'stop') throw error;
         this.#context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });
