@@ -5,6 +5,7 @@ import type { Drawing } from '../../src/schema/drawing.ts';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createProject, withServer } from '../support/with-server.ts';
+import { middleOf } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false, snap_to_grid: false });
@@ -24,9 +25,7 @@ async function select(drawing: Drawing): Promise<void> {
 
 /** A handle of the selected drawing; the canvas is at 100 %. */
 async function pull(handle: string, dx: number, dy: number): Promise<void> {
-  const box = await page.locator(`.handle-${handle} .reach`).boundingBox();
-  assert.ok(box);
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = await middleOf(page.locator(`.handle-${handle} .reach`));
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x + dx / 2, y + dy / 2, { steps: 3 });

@@ -174,6 +174,7 @@ describe('a lab by keyboard alone', () => {
   it('lists all its keys', async () => {
     await press('?');
     const dialog = page.getByRole('dialog', { name: 'Keys and help' });
+    await dialog.waitFor();
     for (const key of ['F6', 'Ctrl F6', 'E', 'M', '/', 'L', 'N', 'W', 'Del', '?', 'Shift S', 'Ctrl Z'])
       assert.equal(await dialog.locator('kbd').getByText(key, { exact: true }).count(), 1, key);
     await press('Escape');

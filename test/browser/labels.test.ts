@@ -7,6 +7,7 @@ import type { Label } from '../../src/schema/node.ts';
 import { openTab } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+import { middleOf, selectLink } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false, snap_to_grid: false, show_interface_labels: true });
@@ -25,9 +26,7 @@ const storedEnd = async (place: 0 | 1) => (await client.get<Link>(`${project.pat
 
 /** Drags with the mouse; the canvas is at 100 %. */
 async function drag(what: Locator, dx: number, dy: number): Promise<void> {
-  const box = await what.boundingBox();
-  assert.ok(box);
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = await middleOf(what);
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x + dx / 2, y + dy / 2, { steps: 3 });
@@ -92,7 +91,7 @@ describe('labels on the canvas', () => {
   });
 
   it('of a link are reset to where the line leaves the node', async () => {
-    await page.locator('.link .hit').click({ force: true });
+    await selectLink(page);
     await page.keyboard.press('Alt+l');
     await waitFor(async () => (await storedEnd(1)).x === undefined, { what: 'a label without a place' });
     await endLabel(1, second).and(second.page.locator('[text-anchor="middle"]')).waitFor();
