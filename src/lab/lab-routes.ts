@@ -9,7 +9,7 @@ import type { Lab } from './file/lab.ts';
 import { LabError } from './file/lab-error.ts';
 import { LabLoader } from './file/load-in-thread.ts';
 import { pictureOf } from './lab-picture.ts';
-import { type PlannedLab, planWithState } from './open-lab.ts';
+import type { PlannedLab } from './open-lab.ts';
 import { linesOf } from './plan/lab-plan.ts';
 import { schemaDocument } from './schema-document.ts';
 import type { LabApi } from './state/lab-api.ts';
@@ -82,6 +82,8 @@ function loadSent(loader: LabLoader, { lab, files = {}, vars = {}, file = 'lab.y
 
 /** @throws `lab_invalid` for what the server does not have, and faults of its routes */
 async function planSent(api: LabApi, lab: Lab, project: string | undefined, open: boolean): Promise<PlannedLab> {
+  // Loaded with the first lab: it needs the whole of typebox and of yaml, which a server that starts does not.
+  const { planWithState } = await import('./open-lab.ts');
   try {
     return await planWithState(api, lab, { project, open });
   } catch (error) {

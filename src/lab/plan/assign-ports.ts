@@ -8,7 +8,7 @@ import type { Node, Port } from '../../schema/node.ts';
 import type { LabEnd, LabLink } from '../file/lab.ts';
 import { LabError, suggestion } from '../file/lab-error.ts';
 import type { PortRef } from './lab-plan.ts';
-import { isPort } from './wanted-node.ts';
+import { isPort } from './port-list.ts';
 
 export interface PortsOfNode {
   readonly node: Node;
