@@ -15,7 +15,7 @@ import { pictureOf } from '../lab-picture.ts';
 import { planWithState } from '../open-lab.ts';
 import { linesOf } from '../plan/lab-plan.ts';
 import type { LabMessage, LabWork } from './lab-job.ts';
-import { RequestError, ThreadApi } from './thread-api.ts';
+import { FailedRequest, ThreadApi } from './thread-api.ts';
 
 /** Of the resolved lab: its nodes multiply what the file says once, and the project has to hold them. */
 const maxBytes = 16_777_216;
@@ -34,7 +34,7 @@ try {
   post({ what: 'end' });
 } catch (error) {
   if (error instanceof LabError) post({ what: 'failed', by: { words: error.message } });
-  else if (error instanceof RequestError) post({ what: 'failed', by: { request: error.request } });
+  else if (error instanceof FailedRequest) post({ what: 'failed', by: { request: error.request } });
   else throw error;
 } finally {
   requests.close();

@@ -5,7 +5,7 @@ import { isMissing, type LabApi } from '../state/lab-api.ts';
 import type { ThreadAnswer, ThreadRequest } from './lab-job.ts';
 
 /** The server knows the error itself by the id of the request. */
-export class RequestError extends Error {
+export class FailedRequest extends Error {
   readonly status: number;
   readonly request: number;
   constructor(message: string, status: number, request: number) {
@@ -52,7 +52,7 @@ export class ThreadApi implements LabApi {
     const answered = new Promise<ThreadAnswer>((resolve) => this.#waiting.set(id, resolve));
     this.#port.postMessage({ id, method, path, body } satisfies ThreadRequest);
     const answer = await answered;
-    if ('error' in answer) throw new RequestError(answer.error.message, answer.error.status, id);
+    if ('error' in answer) throw new FailedRequest(answer.error.message, answer.error.status, id);
     return Buffer.from(answer.body).toString();
   }
 }
