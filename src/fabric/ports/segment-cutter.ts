@@ -71,7 +71,9 @@ export class SegmentCutter {
       const first = this.frames === 0 ? 0 : reducedFlag;
       const last = until === packet.length ? 0 : finFlag | pushFlag;
       buffer[start + tcp + 13] = flags & ~first & ~last;
-      const addresses = isIpv4 ? onesSum(view, start + ip + 12, start + ip + 20) : onesSum(view, start + ip + 8, start + ip + ipv6Bytes);
+      const addresses = isIpv4
+        ? onesSum(view, start + ip + 12, start + ip + 20)
+        : onesSum(view, start + ip + 8, start + ip + ipv6Bytes);
       view.setUint16(start + tcp + 16, 0);
       view.setUint16(start + tcp + 16, 0xffff - onesSum(view, start + tcp, to, addresses + tcpProtocol + to - start - tcp));
       this.frames += 1;

@@ -31,7 +31,7 @@ const flagsAt = 13;
 const checksumAt = 16;
 const pushFlag = 0x08;
 
-const { EAGAIN } = constants.errno;
+const { EAGAIN, EINVAL } = constants.errno;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -128,25 +128,36 @@ export class TapFrames implements InterfaceAccess {
   }
 
   write(descriptor: number, { buffer, start, end }: FrameRange): Written {
-    const [run, pieces, written] = [this.#run, this.#pieces, this.#written];
+    const [pieces, written] = [this.#pieces, this.#written];
     written.frames = 1;
     written.next = start + headerBytes + frameLength(buffer, start);
     if (this.#merges && written.next < end) this.#find(buffer, start, end);
-    pieces.clear();
     if (written.frames > 1) {
-      this.#fillHead(buffer, start + headerBytes);
-      pieces.add(this.#head, 0, offloadHeaderBytes + run.headersBytes);
-      for (let at = start; at < run.next; ) {
-        const from = at + headerBytes;
-        at = from + frameLength(buffer, at);
-        pieces.add(buffer, from + run.headersBytes, at);
-      }
-    } else {
-      pieces.add(this.#plain, 0, offloadHeaderBytes);
-      pieces.add(buffer, start + headerBytes, written.next);
+      written.result = this.#writeRun(descriptor, buffer, start);
+      if (written.result !== -EINVAL) return written;
+      // This kernel takes no such packets.
+      this.#merges = false;
+      written.frames = 1;
+      written.next = start + headerBytes + frameLength(buffer, start);
     }
+    pieces.clear();
+    pieces.add(this.#plain, 0, offloadHeaderBytes);
+    pieces.add(buffer, start + headerBytes, written.next);
     written.result = this.#native.writePieces(descriptor, pieces);
     return written;
+  }
+
+  #writeRun(descriptor: number, buffer: Buffer, start: number): number {
+    const [run, pieces] = [this.#run, this.#pieces];
+    this.#fillHead(buffer, start + headerBytes);
+    pieces.clear();
+    pieces.add(this.#head, 0, offloadHeaderBytes + run.headersBytes);
+    for (let at = start; at < run.next; ) {
+      const from = at + headerBytes;
+      at = from + frameLength(buffer, at);
+      pieces.add(buffer, from + run.headersBytes, at);
+    }
+    return this.#native.writePieces(descriptor, pieces);
   }
 
   #find(buffer: Buffer, start: number, end: number): void {
