@@ -221,7 +221,7 @@ async function tabTo(name: string): Promise<void> {
 
 async function focusIsOn(selector: string): Promise<void> {
   const is = () => page.evaluate<boolean>(`document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`);
-  await waitFor(is, { what: `the focus on ${selector}`, limitMs: 10_000 }).catch(async (cause: unknown) => {
+  await waitFor(is, { what: `the focus on ${selector}` }).catch(async (cause: unknown) => {
     throw new Error(`the focus is on ${await page.evaluate<string>('document.activeElement?.outerHTML.slice(0, 300)')}`, { cause });
   });
   assert.ok(await isSeen(), `the focus is seen on ${selector}`);
