@@ -55,7 +55,7 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   refuseContradictions(properties);
   const path = await host.images.of(iouImages).resolve(properties.path, node.projectDirectory);
   const runAs = await findRunAs(settings);
-  const image = await checkImage(path, runAs, runtimeDirectory);
+  const image = await checkImage(path, runAs, settings.runtimeDirectory);
   const license = await findLicense(settings, directory, options);
   warnAboutMemory(node, properties);
   await prepareFolder(directory, properties, runAs);

@@ -18,7 +18,7 @@ const anyExecute = 0o111;
 const readExecute = 0o5;
 
 /** @throws iou_failed with what to do */
-export async function checkImage(path: string, runAs: RunAs | undefined, stage: string): Promise<IouImage> {
+export async function checkImage(path: string, runAs: RunAs | undefined, runDirectory: string): Promise<IouImage> {
   const refuse = (reason: string) => fault('iou_failed', { reason: `The IOU image ${path} cannot run: ${reason}` });
   const facts = await readElf(path);
   if (typeof facts === 'string') throw refuse(facts);
@@ -34,7 +34,7 @@ export async function checkImage(path: string, runAs: RunAs | undefined, stage: 
     const how = machine === 'i386' ? ': install the 32-bit C library (Debian: apt install libc6-i386)' : '';
     throw refuse(`its dynamic linker ${interpreter} is missing on this compute${how}`);
   }
-  const libraries = await listLibraries(path, { interpreter, runAs, stage });
+  const libraries = await listLibraries(path, { interpreter, runAs, runDirectory });
   const missing = [...libraries.matchAll(/^\s*(\S+) => not found$/gm)].map(([, name]) => name);
   if (missing.length > 0) throw refuse(`libraries are missing on this compute: ${missing.join(', ')} (${machine})`);
   const found = [...libraries.matchAll(/(?:^|=>)\s*(\/\S+) \(0x/gm)].flatMap(([, library]) => library ?? []);
@@ -44,12 +44,12 @@ export async function checkImage(path: string, runAs: RunAs | undefined, stage: 
 interface Listing {
   readonly interpreter: string;
   readonly runAs: RunAs | undefined;
-  readonly stage: string;
+  readonly runDirectory: string;
 }
 
 /** What ldd prints, by the image's own dynamic linker: `ldd` knows only those of this system. The image itself is not run. @see ld.so(8) */
-async function listLibraries(path: string, { interpreter, runAs, stage }: Listing): Promise<string> {
-  const table = runAs && (await openFolders(runAs, [path], stage));
+async function listLibraries(path: string, { interpreter, runAs, runDirectory }: Listing): Promise<string> {
+  const table = runAs && (await openFolders(runAs, [path], runDirectory));
   const { program, args } = withOpenFolders(table, commandAs(runAs, interpreter, ['--list', path]));
   const { code, stdout, reason } = await runTool(program, args, { timeoutMs: listLimitMs });
   if (code === 0 || stdout.includes('not found')) return stdout;
