@@ -89,6 +89,10 @@ const table = {
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
+  node_not_convertible: {
+    status: 409,
+    says: 'Node {name} cannot be converted: nodes of type {node_type} run here, or have no disks',
+  },
   node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} cannot be copied' },
   console_unavailable: {
     status: 409,

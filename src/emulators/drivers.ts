@@ -14,7 +14,7 @@ import { iouDriver } from './iou/driver.ts';
 import { type ImplementedType, implementedTypes } from './kinds.ts';
 import { natDriver } from './nat/driver.ts';
 import { qemuDriver } from './qemu/driver.ts';
-import type { resizeRoute } from './qemu/routes.ts';
+import type { convertRoutes, resizeRoute } from './qemu/routes.ts';
 import { type StorageOnlyFacts, storageOnlyDriver } from './storage-only/storage-only-driver.ts';
 import { tracengStorage } from './traceng/storage.ts';
 import { virtualboxStorage } from './virtualbox/storage.ts';
@@ -25,6 +25,7 @@ import { vpcsDriver } from './vpcs/driver.ts';
 export type RouteOfOneKind =
   | IdlePcRoute
   | ReturnType<typeof portStatsRoute>
+  | ReturnType<typeof convertRoutes>[number]
   | ReturnType<typeof resizeRoute>
   | ReturnType<typeof tableRoutes>[number];
 

@@ -165,6 +165,10 @@ export interface Kind {
    * refused by the compute when the node starts. @throws the fault
    */
   readonly checkRequest?: (properties: Readonly<Record<string, unknown>>, settings: Settings) => void;
+  /** A node of this kind can be converted to one that runs here: what that has beside its disks. */
+  readonly converted?: (properties: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Nodes of other kinds are converted to this one; `disks` are its properties for their disks, in order. */
+  readonly machines?: { readonly disks: readonly string[] };
   /** Ports in order; a function of the properties and the naming rules. Throws a fault when a name format is not valid. */
   readonly ports: (properties: Readonly<Record<string, unknown>>, naming: PortNaming) => Port[];
 }

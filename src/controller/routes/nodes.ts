@@ -1,8 +1,10 @@
 import { type Route, type RouteKey, route, socketRoute } from '../../api/route.ts';
+import { Name, strict } from '../../schema/common.ts';
 import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
+import { convertNode } from '../live/nodes/convert-node.ts';
 import type { NodeVerb } from '../live/nodes/project-nodes.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';
@@ -74,6 +76,12 @@ export function nodeRoutes(controller: Controller): Route[] {
   ];
 }
 
+/** At most as many as a machine of QEMU has. */
+const NodeConvert = Type.Object(
+  { disks: Type.Array(Name({ description: 'VDI, VMDK, VHD or VHDX, in the image folder' }), { minItems: 1, maxItems: 4 }) },
+  strict,
+);
+
 /** Consoles, copies and disks. */
 function otherRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
@@ -98,6 +106,18 @@ function otherRoutes({ projects }: Controller): Route[] {
         reply: Node,
       },
       ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/convert',
+      {
+        summary: 'Make a machine of QEMU of one of VirtualBox or VMware, whose disks are in the image folder; the old node stays',
+        body: NodeConvert,
+        status: 201,
+        reply: Node,
+        own: true,
+        fillsDisk: true,
+      },
+      ({ path, body }) => project(path).change((live) => convertNode(live.nodes, path.node_id, body.disks)),
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',

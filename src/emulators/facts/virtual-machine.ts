@@ -30,6 +30,19 @@ export const virtualMachineFields = {
   use_any_adapter: flag('Adapters that the machine uses otherwise are taken as well'),
 };
 
+/** What a machine of QEMU has of one of these. What is not known is QEMU's own default. */
+export function convertedMachine({
+  adapters,
+  adapterType,
+  ram,
+}: {
+  adapters: unknown;
+  adapterType?: string | undefined;
+  ram?: unknown;
+}) {
+  return { adapters, ...(adapterType !== undefined && { adapter_type: adapterType }), ...(ram !== undefined && { ram }) };
+}
+
 export const virtualMachineDefaults: Properties = {
   adapters: 0,
   custom_adapters: [],

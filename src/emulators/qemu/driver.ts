@@ -8,6 +8,7 @@ import type { Host } from '../host/host.ts';
 import { Acceleration } from './acceleration.ts';
 import { adopt } from './adopt.ts';
 import { Binaries } from './binaries.ts';
+import { ImageConverter } from './convert.ts';
 import { prepareDisk } from './disks.ts';
 import { EmptyDisks } from './empty-disks.ts';
 import { type Limits, standardLimits } from './emulator.ts';
@@ -74,6 +75,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     binaries,
     acceleration,
     imageMaker: new ImageMaker(host, binaries, rawDisks, tools),
+    converter: new ImageConverter(host, { binaries, rawDisks, tools }),
     async create(input, node) {
       const selection = await selectEmulator(input, where());
       const properties = merge({ ...defaults, ...selection }, input, node.nodeId);

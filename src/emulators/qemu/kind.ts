@@ -159,6 +159,7 @@ export const qemuKind: Kind = {
   ),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'qemu',
+  machines: { disks: ['hda_disk_image', 'hdb_disk_image', 'hdc_disk_image', 'hdd_disk_image'] },
   nodeDefaults: { ...defaults },
   lab: {
     image: 'hda_disk_image',

@@ -25,6 +25,8 @@ interface DiskFiles {
 
 /** Making an image with full preallocation on a slow disk is the slowest thing asked. */
 const limitMs = 120_000;
+/** A terabyte on a slow disk. */
+const convertLimitMs = 6 * 3600_000;
 
 export class QemuImg {
   readonly #program: string;
@@ -51,7 +53,18 @@ export class QemuImg {
   }
 
   /** Makes an image, whole or not at all. @throws qemu_failed */
-  async create(path: string, format: string, options: readonly string[], size?: string): Promise<void> {
+  create(path: string, format: string, options: readonly string[], size?: string): Promise<void> {
+    const args = (made: string) => ['create', '-q', '-f', format, ...options, made, ...(size === undefined ? [] : [size])];
+    return this.#make(path, args, []);
+  }
+
+  /** Makes a qcow2 of an image that refers to no other. Takes as long as the disk needs. @throws qemu_failed */
+  async convert(source: string, format: ImageFormat, path: string): Promise<void> {
+    const real = await realPath(source);
+    await this.#make(path, (made) => ['convert', '-q', '-f', format, '-O', 'qcow2', real, made], [real], convertLimitMs);
+  }
+
+  async #make(path: string, argsFor: (made: string) => string[], reads: readonly string[], timeoutMs = limitMs): Promise<void> {
     const unfinished = `${path}.unfinished`;
     const remove = () => rm(unfinished, { recursive: true, force: true });
     let folder: FileHandle | undefined;
@@ -61,8 +74,7 @@ export class QemuImg {
       folder = await openFolder(unfinished);
       await this.#tools.give(openedPath(folder));
       const made = join(await realPath(unfinished), basename(path));
-      const args = ['create', '-q', '-f', format, ...options, made, ...(size === undefined ? [] : [size])];
-      await this.#run(args, { writes: [dirname(made)] }, `The image "${path}" cannot be made`);
+      await this.#run(argsFor(made), { reads, writes: [dirname(made)], timeoutMs }, `The image "${path}" cannot be made`);
       await this.#tools.reclaim(openedPath(folder));
       await takeOut(openedPath(folder), path);
     } finally {
@@ -106,10 +118,13 @@ export class QemuImg {
 
   async #run(
     args: readonly string[],
-    files: { readonly reads?: readonly string[]; readonly writes?: readonly string[] },
+    {
+      timeoutMs = limitMs,
+      ...files
+    }: { readonly reads?: readonly string[]; readonly writes?: readonly string[]; readonly timeoutMs?: number },
     whatFailed: string,
   ): Promise<string> {
-    const { code, stdout, reason } = await this.#tools.run(this.#program, args, { ...files, timeoutMs: limitMs });
+    const { code, stdout, reason } = await this.#tools.run(this.#program, args, { ...files, timeoutMs });
     if (code !== 0) throw fault('qemu_failed', { reason: `${whatFailed}: ${reason}` });
     return stdout;
   }

@@ -5,6 +5,7 @@ import { Binary } from '../../schema/host.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { NodeAccess, NodeView } from '../driver.ts';
 import type { Binaries } from './binaries.ts';
+import { type ImageConverter, ImgConversions, ImgConvert, ImgConverted } from './convert.ts';
 import { type ImageMaker, ImgCreate, ImgUpdate, ResizeDisk } from './img.ts';
 import { platforms } from './platforms.ts';
 import type { Slot } from './properties.ts';
@@ -20,6 +21,7 @@ const Accelerated = Type.Object({ kvm: Type.Array(Type.String()) }, named('QemuC
 export interface QemuTools {
   readonly binaries: Binaries;
   readonly imageMaker: ImageMaker;
+  readonly converter: ImageConverter;
   /** Architectures with working hardware acceleration. */
   capabilities(): Promise<{ kvm: string[] }>;
   /** Makes a disk of a stopped node larger; makes the node's overlay first where there is none. @throws qemu_failed */
@@ -31,7 +33,7 @@ export interface QemuTools {
 }
 
 export function qemuRoutes(driver: QemuTools, nodes: NodeAccess): Route[] {
-  return [...toolRoutes(driver), resizeRoute(driver, nodes)];
+  return [...toolRoutes(driver), ...convertRoutes(driver), resizeRoute(driver, nodes)];
 }
 
 function toolRoutes({ binaries, capabilities, imageMaker }: QemuTools): Route[] {
@@ -50,6 +52,21 @@ function toolRoutes({ binaries, capabilities, imageMaker }: QemuTools): Route[] 
     ),
     route('POST /v2/compute/qemu/img', create, ({ body }) => imageMaker.create(body as Static<typeof ImgCreate>)),
     route('PUT /v2/compute/qemu/img', update, ({ body }) => imageMaker.update(body as Static<typeof ImgUpdate>)),
+  ];
+}
+
+/** Ours. */
+export function convertRoutes({ converter }: Pick<QemuTools, 'converter'>) {
+  const summary = 'Make a qcow2 image of a VDI, VMDK, VHD or VHDX image of the image folder';
+  return [
+    route(
+      'POST /v2/compute/qemu/convert',
+      { summary, body: ImgConvert, reply: ImgConverted, status: 201, own: true, fillsDisk: true },
+      ({ body }) => converter.convert((body as Static<typeof ImgConvert>).source),
+    ),
+    route('GET /v2/compute/qemu/convert', { summary: 'Conversions that run', reply: ImgConversions, own: true }, () =>
+      converter.list(),
+    ),
   ];
 }
 

@@ -3,7 +3,7 @@ import { Name, nullable, strict } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import { symbol, whole, word } from '../facts/template-pieces.ts';
-import { virtualMachineFacts, virtualMachineFields, virtualMachineProperties } from '../facts/virtual-machine.ts';
+import { convertedMachine, virtualMachineFacts, virtualMachineFields, virtualMachineProperties } from '../facts/virtual-machine.ts';
 import type { Kind, TemplateFacts } from '../kind.ts';
 
 const changeable = {
@@ -46,6 +46,16 @@ const template: TemplateFacts = {
   },
 };
 
+/** The same models in QEMU, or the nearest ones. */
+const qemuAdapters: Readonly<Record<string, string>> = {
+  'PCnet-PCI II (Am79C970A)': 'pcnet',
+  'PCNet-FAST III (Am79C973)': 'pcnet',
+  [defaultAdapter]: 'e1000',
+  'Intel PRO/1000 T Server (82543GC)': 'e1000-82544gc',
+  'Intel PRO/1000 MT Server (82545EM)': 'e1000-82545em',
+  'Paravirtualized Network (virtio-net)': 'virtio-net-pci',
+};
+
 export const virtualboxKind: Kind = {
   ...virtualMachineFacts,
   type: 'virtualbox',
@@ -55,5 +65,7 @@ export const virtualboxKind: Kind = {
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())), vmname: Type.Optional(Name()) }, strict),
   folder: 'virtualbox',
   lab: { memory: 'ram', fixed: ['linked_clone'] },
+  converted: ({ adapters, adapter_type, ram }) =>
+    convertedMachine({ adapters, adapterType: qemuAdapters[String(adapter_type)], ram: ram === 0 ? undefined : ram }),
   hasFolder: ({ linked_clone }) => linked_clone === true,
 };

@@ -21,5 +21,6 @@ export const virtualboxStorage: StorageOnlyFacts = {
     },
   ],
   exception: 'VirtualBoxError',
-  missing: 'it does not drive VirtualBox. Place the node on a compute that does, or convert the machine to one of QEMU',
+  missing:
+    'it does not drive VirtualBox. Place the node on a compute that does, or convert it to one of QEMU: upload its disk (VDI, VMDK) and send its name to POST …/nodes/{node_id}/convert',
 };

@@ -3,7 +3,7 @@ import { Name, nullable, strict } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import { symbol, whole, word } from '../facts/template-pieces.ts';
-import { virtualMachineFacts, virtualMachineFields, virtualMachineProperties } from '../facts/virtual-machine.ts';
+import { convertedMachine, virtualMachineFacts, virtualMachineFields, virtualMachineProperties } from '../facts/virtual-machine.ts';
 import type { Kind, TemplateFacts } from '../kind.ts';
 
 const changeable = {
@@ -34,6 +34,17 @@ const template: TemplateFacts = {
   },
 };
 
+/** The same models in QEMU, or the nearest ones. */
+const qemuAdapters: Readonly<Record<string, string>> = {
+  e1000: 'e1000',
+  e1000e: 'e1000e',
+  flexible: 'pcnet',
+  vlance: 'pcnet',
+  vmxnet: 'vmxnet3',
+  vmxnet2: 'vmxnet3',
+  vmxnet3: 'vmxnet3',
+};
+
 export const vmwareKind: Kind = {
   ...virtualMachineFacts,
   type: 'vmware',
@@ -49,5 +60,6 @@ export const vmwareKind: Kind = {
     },
     strict,
   ),
+  converted: ({ adapters, adapter_type }) => convertedMachine({ adapters, adapterType: qemuAdapters[String(adapter_type)] }),
   folder: 'vmware',
 };
