@@ -15,9 +15,27 @@ import {
 import { readDuration } from './quantities.ts';
 import type { LabCheck, LabStep, StepExpect } from './step-schema.ts';
 import { type CheckStep, isGroup, isProbe, type Repetition } from './steps.ts';
+import { judgeNeighbour, judgeRoute } from './tables.ts';
 
 const verbs = [
-  ...['run', 'ping', 'tcp', 'http', 'dns', 'traceroute', 'iperf', 'impair', 'suspend', 'resume', 'start', 'stop', 'kill', 'config'],
+  ...[
+    'run',
+    'ping',
+    'tcp',
+    'http',
+    'dns',
+    'traceroute',
+    'iperf',
+    'route',
+    'neighbour',
+    'impair',
+    'suspend',
+    'resume',
+    'start',
+    'stop',
+    'kill',
+    'config',
+  ],
   ...['capture', 'timeline'],
 ] as const;
 
@@ -161,6 +179,13 @@ function readProbe(given: GivenStep, verb: Exclude<ProbeVerb, 'capture'>, expect
       const { to, hops = 16 } = typeof given.traceroute === 'string' ? { to: given.traceroute } : (given.traceroute ?? {});
       return { verb, to: target(to), hops, judge: judgeTraceroute(expect, to ?? '') };
     }
+    case 'route':
+      return { verb, to: target(given.route), judge: judgeRoute(expect, given.route ?? '', at) };
+    case 'neighbour': {
+      const wanted = given.neighbour ?? '';
+      const { address, protocol = 'arp' } = typeof wanted === 'string' ? { address: wanted } : wanted;
+      return { verb, address: target(address), protocol: target(protocol), judge: judgeNeighbour(expect, address) };
+    }
     case 'iperf': {
       const { to, server = '', seconds = 5 } = given.iperf ?? {};
       return { verb, to: target(to), server, seconds, judge: judgeIperf(expect, at) };
@@ -191,7 +216,7 @@ export function readAddress(given: LabCheck['tcp'], path: CheckPath): { to: stri
 
 /** These become words of command lines at consoles: nothing that a shell or a line editor gives a meaning. */
 function word(text: string | undefined, path: CheckPath): string {
-  if (text === undefined || !/^[A-Za-z0-9_][A-Za-z0-9_.:%-]{0,252}$/.test(text)) {
+  if (text === undefined || !/^[A-Za-z0-9_][A-Za-z0-9_.:%/-]{0,252}$/.test(text)) {
     throw new CheckError(path, `${JSON.stringify(text ?? '')} is not an address or name`);
   }
   return text;
@@ -206,8 +231,8 @@ function describe(given: GivenStep, verb: (typeof verbs)[number]): string {
   if (verb === 'impair') return `impair ${linkText(given.impair?.link ?? '')}`;
   if (verb === 'timeline') return `timeline of ${given.timeline?.length ?? 0} steps`;
   if (Array.isArray(value)) return `${verb} ${linkText(value as string[])}`;
-  const { to, name } = (value ?? {}) as { to?: string; name?: string };
-  return `${verb} ${to ?? name ?? ''}${at}`;
+  const { to, name, address } = (value ?? {}) as { to?: string; name?: string; address?: string };
+  return `${verb} ${to ?? name ?? address ?? ''}${at}`;
 }
 
 export function linkText(link: string | readonly string[]): string {

@@ -50,9 +50,19 @@ const StepExpect = Type.Object(
     body: optional(command('`http`: the answer matches this regular expression')),
     address: optional(command('`dns`: an address in the answer; without it: any')),
     resolves: optional(Type.Boolean({ description: '`dns`: false: there must be no answer' })),
-    via: optional(Type.Array(Name(), { maxItems: 64, description: '`traceroute`: hops in this order, others may lie between' })),
+    via: optional(
+      Type.Array(Name(), {
+        maxItems: 64,
+        description: '`traceroute`: hops in this order, others may lie between; `route`: exactly these next hops',
+      }),
+    ),
     not_via: optional(Name({ description: '`traceroute`: no hop has this address' })),
     reached: optional(Type.Boolean({ description: '`traceroute`: the last hop is the target (default true)' })),
+    present: optional(Type.Boolean({ description: '`route`, `neighbour`: false: there is none (default true)' })),
+    protocol: optional(Name({ description: '`route`: where it comes from, as the node writes it: `ospf`, `static`' })),
+    interface: optional(Name({ description: '`route`, `neighbour`: the interface that leads there' })),
+    metric: optional(range('`route`: its metric')),
+    state: optional(Name({ description: '`neighbour`: the beginning of its state, such as `full` or `established`' })),
     rate: optional(range('`iperf`: rate that the receiver measured')),
     packets: optional(range('`capture`: packets that match the filter (default >= 1)')),
     senders: optional(range('`capture`: different source MAC addresses of these packets')),
@@ -85,6 +95,13 @@ const probes = {
   http: optional(Name({ description: 'URL' })),
   dns: optional(Type.Union([Name(), Type.Object({ name: Name(), server: optional(Name()) }, strict)])),
   traceroute: optional(Type.Union([Name(), Type.Object({ ...target, hops: optional(count(64, 'At most (default 16)')) }, strict)])),
+  route: optional(Name({ description: 'A prefix of the routing table, an address, or `default`' })),
+  neighbour: optional(
+    Type.Union([
+      Name(),
+      Type.Object({ address: Name(), protocol: optional(Name({ description: 'arp, ospf, bgp, … (default arp)' })) }, strict),
+    ]),
+  ),
   iperf: optional(
     Type.Object({ ...target, server: node('Node that runs the server'), seconds: optional(count(3600, 'Default 5')) }, strict),
   ),

@@ -12,6 +12,7 @@ import type {
   TracerouteResult,
 } from './results.ts';
 import type { LinkChoice } from './step-schema.ts';
+import type { TableResult } from './tables.ts';
 
 export interface PingSettings {
   readonly to: string;
@@ -30,6 +31,8 @@ export type Probe =
   | { readonly verb: 'http'; readonly url: string; readonly judge: Judge<HttpResult> }
   | { readonly verb: 'dns'; readonly host: string; readonly server: string | undefined; readonly judge: Judge<DnsResult> }
   | { readonly verb: 'traceroute'; readonly to: string; readonly hops: number; readonly judge: Judge<TracerouteResult> }
+  | { readonly verb: 'route'; readonly to: string; readonly judge: Judge<TableResult> }
+  | { readonly verb: 'neighbour'; readonly address: string; readonly protocol: string; readonly judge: Judge<TableResult> }
   | {
       readonly verb: 'iperf';
       readonly to: string;
@@ -78,7 +81,7 @@ export interface CheckStep {
 }
 
 export function isProbe(what: CheckStep['what']): what is Probe {
-  return ['run', 'ping', 'tcp', 'http', 'dns', 'traceroute', 'iperf'].includes(what.verb);
+  return ['run', 'ping', 'tcp', 'http', 'dns', 'traceroute', 'iperf', 'route', 'neighbour'].includes(what.verb);
 }
 
 export function isGroup(what: CheckStep['what']): what is StepGroup {
