@@ -14,6 +14,7 @@ import { InterfaceMemory } from '../ports/port-interface.ts';
 import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { Switches } from '../switches/switches.ts';
+import { TrafficFlows } from '../traffic/traffic-flows.ts';
 import { checkShape } from './check-shape.ts';
 import { Load } from './load.ts';
 
@@ -34,6 +35,7 @@ interface LinkChange {
 
 export class Fabric {
   readonly switches = new Switches();
+  readonly traffic = new TrafficFlows(this.switches);
   readonly #links = new Map<string, FabricLink>();
   readonly #kernelPaths: KernelPaths;
   readonly #native: Native | undefined;
@@ -114,6 +116,7 @@ export class Fabric {
 
   async close(): Promise<void> {
     clearInterval(this.#sampling);
+    this.traffic.close();
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
     await this.#kernelPaths.close();

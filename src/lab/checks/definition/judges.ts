@@ -31,6 +31,7 @@ export const expectFields = {
   route: ['present', 'via', 'interface', 'protocol', 'metric'],
   neighbour: ['present', 'state', 'interface'],
   capture: ['packets', 'senders'],
+  traffic: ['loss', 'received', 'delay', 'delay_p99', 'delay_max', 'gap', 'reordered'],
 } as const satisfies Record<string, readonly (keyof StepExpect)[]>;
 export type ProbeVerb = keyof typeof expectFields;
 

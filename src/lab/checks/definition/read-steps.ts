@@ -16,6 +16,7 @@ import { readDuration } from './quantities.ts';
 import type { LabCheck, LabStep, StepExpect } from './step-schema.ts';
 import { type CheckStep, isGroup, isProbe, type Repetition } from './steps.ts';
 import { judgeNeighbour, judgeRoute } from './tables.ts';
+import { readTraffic } from './traffic.ts';
 
 const verbs = [
   ...[
@@ -36,7 +37,7 @@ const verbs = [
     'kill',
     'config',
   ],
-  ...['capture', 'timeline'],
+  ...['traffic', 'capture', 'timeline'],
 ] as const;
 
 const tryLimitMs = 30_000;
@@ -72,7 +73,8 @@ function readStep(given: GivenStep, context: StepContext): CheckStep {
     return text === undefined ? byDefault : placed([...path, field], () => readDuration(text));
   };
   const packetsMs = what.verb === 'ping' ? what.settings.count * what.settings.intervalMs + what.settings.timeoutMs : 0;
-  const runsMs = what.verb === 'iperf' ? what.seconds * 1000 : packetsMs;
+  const trafficMs = what.verb === 'traffic' ? what.pattern.forMs : 0;
+  const runsMs = what.verb === 'iperf' ? what.seconds * 1000 : packetsMs + trafficMs;
   return {
     name: given.name ?? describe(given, verb),
     node: given.node,
@@ -85,7 +87,8 @@ function readStep(given: GivenStep, context: StepContext): CheckStep {
 
 function checkNodes(given: GivenStep, path: CheckPath, { checkNode }: StepContext): void {
   const named = { node: given.node, start: given.start, stop: given.stop, kill: given.kill, iperf: given.iperf?.server };
-  for (const [field, name] of Object.entries(named)) {
+  const stations = { from: given.traffic?.from.at, to: given.traffic?.to.at };
+  for (const [field, name] of Object.entries({ ...named, ...stations })) {
     if (name !== undefined) placed([...path, field], () => checkNode(name));
   }
 }
@@ -141,6 +144,8 @@ function readWhat(given: GivenStep, verb: (typeof verbs)[number], context: StepC
       return { verb, target: given[verb] ?? '' };
     case 'config':
       return { verb, lines: given.config ?? '' };
+    case 'traffic':
+      return readTraffic(given.traffic, expect, path);
     case 'timeline':
       return { verb, steps: readSteps(given.timeline ?? [], { ...context, path: [...path, verb] }) };
     case 'capture': {
@@ -159,7 +164,12 @@ function readWhat(given: GivenStep, verb: (typeof verbs)[number], context: StepC
   }
 }
 
-function readProbe(given: GivenStep, verb: Exclude<ProbeVerb, 'capture'>, expect: StepExpect, path: CheckPath): CheckStep['what'] {
+function readProbe(
+  given: GivenStep,
+  verb: Exclude<ProbeVerb, 'capture' | 'traffic'>,
+  expect: StepExpect,
+  path: CheckPath,
+): CheckStep['what'] {
   const at = [...path, 'expect'];
   const target = (to: string | undefined) => word(to, [...path, verb]);
   switch (verb) {
@@ -228,6 +238,7 @@ function describe(given: GivenStep, verb: (typeof verbs)[number]): string {
   const first = (text: string) => text.trim().split('\n', 1)[0]?.slice(0, 80) ?? '';
   if (typeof value === 'string') return `${verb} ${first(value)}${at}`;
   if (verb === 'capture') return `capture ${given.capture?.filter ?? 'packets'} on ${linkText(given.capture?.link ?? '')}`;
+  if (verb === 'traffic') return `traffic from ${given.traffic?.from.address} to ${given.traffic?.to.address}`;
   if (verb === 'impair') return `impair ${linkText(given.impair?.link ?? '')}`;
   if (verb === 'timeline') return `timeline of ${given.timeline?.length ?? 0} steps`;
   if (Array.isArray(value)) return `${verb} ${linkText(value as string[])}`;

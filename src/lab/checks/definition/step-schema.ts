@@ -41,8 +41,8 @@ const StepExpect = Type.Object(
         },
       ),
     ),
-    loss: optional(range('`ping`: percentage of lost packets (default 0%)')),
-    received: optional(range('`ping`: answers')),
+    loss: optional(range('`ping`, `traffic`: percentage of lost packets (default 0%)')),
+    received: optional(range('`ping`: answers; `traffic`: packets')),
     rtt: optional(range('`ping`: median round trip')),
     rtt_max: optional(range('`ping`: longest round trip')),
     open: optional(Type.Boolean({ description: '`tcp`: the port accepts connections (default true)' })),
@@ -58,6 +58,11 @@ const StepExpect = Type.Object(
     ),
     not_via: optional(Name({ description: '`traceroute`: no hop has this address' })),
     reached: optional(Type.Boolean({ description: '`traceroute`: the last hop is the target (default true)' })),
+    delay: optional(range('`traffic`: median of the one-way delays')),
+    delay_p99: optional(range('`traffic`: 99th percentile')),
+    delay_max: optional(range('`traffic`: the longest')),
+    gap: optional(range('`traffic`: longest time without an arrival')),
+    reordered: optional(range('`traffic`: packets that arrived after a later one')),
     present: optional(Type.Boolean({ description: '`route`, `neighbour`: false: there is none (default true)' })),
     protocol: optional(Name({ description: '`route`: where it comes from, as the node writes it: `ospf`, `static`' })),
     interface: optional(Name({ description: '`route`, `neighbour`: the interface that leads there' })),
@@ -107,7 +112,31 @@ const probes = {
   ),
 };
 
+const station = (description: string) =>
+  Type.Object(
+    {
+      at: node('Ethernet switch at which the station is'),
+      address: Name({ description: 'IPv4 address' }),
+      gateway: optional(Name({ description: 'Router of the station; without it the other station is in its network' })),
+      vlan: optional(Type.Integer({ minimum: 1, maximum: 4094, description: 'Default 1' })),
+    },
+    { ...strict, description },
+  );
+const TrafficStep = Type.Object(
+  {
+    from: station('Station that sends'),
+    to: station('Station that receives'),
+    pattern: optional(oneOf(['constant', 'poisson', 'burst'], { description: 'Times between packets (default constant)' })),
+    rate: optional(count(10_000, 'Packets a second, on average (default 100)')),
+    burst: optional(count(1000, '`burst`: packets at a time (default 10)')),
+    for: optional(duration('How long (default 10s)')),
+    size: optional(Type.Integer({ minimum: 60, maximum: 1514, description: 'Bytes of a frame (default 200)' })),
+  },
+  { ...strict, description: 'Measures numbered packets between two stations inside the fabric' },
+);
+
 const actions = {
+  traffic: optional(TrafficStep),
   impair: optional(
     Type.Object(
       { link: LinkChoice, filters: Type.Record(Type.String(), Type.Unknown(), { description: 'As of a link; {} removes all' }) },
@@ -161,6 +190,7 @@ export const LabCheck = Type.Object(
   named('LabCheck'),
 );
 export type LabCheck = Static<typeof LabCheck>;
+export type TrafficChoice = Static<typeof TrafficStep>;
 export type LabStep = Static<typeof SimpleStep>;
 export const LabChecks = Type.Array(LabCheck, { maxItems: 5000, description: 'What must hold when the lab runs, in this order' });
 

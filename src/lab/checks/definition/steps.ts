@@ -13,6 +13,7 @@ import type {
 } from './results.ts';
 import type { LinkChoice } from './step-schema.ts';
 import type { TableResult } from './tables.ts';
+import type { TrafficPattern, TrafficResult, TrafficStation } from './traffic.ts';
 
 export interface PingSettings {
   readonly to: string;
@@ -41,6 +42,16 @@ export type Probe =
       readonly seconds: number;
       readonly judge: Judge<IperfResult>;
     };
+
+/** Packets between two stations inside the fabric. */
+export interface TrafficRun {
+  readonly verb: 'traffic';
+  readonly from: TrafficStation;
+  readonly to: TrafficStation;
+  readonly pattern: TrafficPattern;
+  readonly size: number;
+  readonly judge: Judge<TrafficResult>;
+}
 
 /** A change of the lab. */
 export type LabAction =
@@ -77,7 +88,7 @@ export interface CheckStep {
   readonly repetition: Repetition | undefined;
   /** For one try, ms. */
   readonly limitMs: number;
-  readonly what: Probe | LabAction | StepGroup;
+  readonly what: Probe | TrafficRun | LabAction | StepGroup;
 }
 
 export function isProbe(what: CheckStep['what']): what is Probe {
