@@ -133,6 +133,8 @@ const port = variants('type', {
      * carried by the kernel, from one of these to the other.
      */
     hostEnd: optional(interfaceName),
+    /** Consecutive segments of a TCP connection may be written as one packet of up to 64 KiB, as network cards merge what they receive. */
+    merges: optional(flag),
   },
   /** All frames of an interface of this host, also those for other stations; the host keeps its own. */
   packet: { interface: interfaceName },
