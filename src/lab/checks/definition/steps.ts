@@ -13,7 +13,7 @@ import type {
 } from './results.ts';
 import type { LinkChoice } from './step-schema.ts';
 import type { TableResult } from './tables.ts';
-import type { TrafficPattern, TrafficResult, TrafficStation } from './traffic.ts';
+import type { StationChoice, TrafficPattern, TrafficResult } from './traffic.ts';
 
 export interface PingSettings {
   readonly to: string;
@@ -46,8 +46,8 @@ export type Probe =
 /** Packets between two stations inside the fabric. */
 export interface TrafficRun {
   readonly verb: 'traffic';
-  readonly from: TrafficStation;
-  readonly to: TrafficStation;
+  readonly from: StationChoice;
+  readonly to: StationChoice;
   readonly pattern: TrafficPattern;
   readonly size: number;
   readonly judge: Judge<TrafficResult>;

@@ -6,7 +6,7 @@ import { readDuration } from './quantities.ts';
 import type { LabCheck, StepExpect } from './step-schema.ts';
 import type { TrafficRun } from './steps.ts';
 
-export interface TrafficStation {
+export interface StationChoice {
   /** An Ethernet switch. */
   readonly at: string;
   readonly address: string;
@@ -48,7 +48,7 @@ export function readTraffic(given: LabCheck['traffic'], expect: StepExpect, path
   if ((rate * forMs) / 1000 > averagePackets) {
     throw new CheckError([...at, 'rate'], `${Math.round((rate * forMs) / 1000)} packets are too many: at most ${averagePackets}`);
   }
-  const station = (one: typeof from, other: typeof from, name: string): TrafficStation => {
+  const station = (one: typeof from, other: typeof from, name: string): StationChoice => {
     const { address, gateway = other.address, vlan = 1 } = one;
     for (const [field, text] of Object.entries({ address, gateway })) {
       if (!isIPv4(text)) throw new CheckError([...at, name, field], `${JSON.stringify(text)} is not an IPv4 address`);

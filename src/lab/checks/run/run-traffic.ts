@@ -3,18 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { TrafficFlowFigures } from '../../../schema/traffic.ts';
 import type { Static } from '../../../schema/type.ts';
 import type { TrafficRun } from '../definition/steps.ts';
-import { gapsOf, type TrafficResult, type TrafficStation } from '../definition/traffic.ts';
+import { gapsOf, type StationChoice, type TrafficResult } from '../definition/traffic.ts';
 import { type LabSite, SiteError } from './lab-site.ts';
 
-type Figures = Static<typeof TrafficFlowFigures>;
+type FlowFigures = Static<typeof TrafficFlowFigures>;
 const pollMs = 200;
 
 /** @throws SiteError when a router does not answer; RequestError; the reason of the signal */
 export async function runTraffic(site: LabSite, run: TrafficRun, seed: number, signal: AbortSignal): Promise<TrafficResult> {
   const { from, to, pattern, size } = run;
-  const station = ({ address, nextHop, vlan }: TrafficStation) => ({ address, next_hop: nextHop, vlan });
+  const station = ({ address, nextHop, vlan }: StationChoice) => ({ address, next_hop: nextHop, vlan });
   const path = `/nodes/${site.node(from.at).node_id}/traffic`;
-  let figures = await site.request<Figures>('POST', path, {
+  let figures = await site.request<FlowFigures>('POST', path, {
     source: station(from),
     sink: { node_id: site.node(to.at).node_id, ...station(to) },
     gaps_us: gapsOf(pattern, seed),
@@ -24,7 +24,7 @@ export async function runTraffic(site: LabSite, run: TrafficRun, seed: number, s
   try {
     while (figures.state === 'resolving' || figures.state === 'running') {
       await pause(pollMs, undefined, { signal });
-      figures = await site.request<Figures>('GET', flow);
+      figures = await site.request<FlowFigures>('GET', flow);
     }
   } finally {
     await site.request('DELETE', flow).catch(() => undefined);
