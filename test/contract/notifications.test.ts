@@ -8,7 +8,16 @@ import { type Listener, listen, type Notice } from '../support/notices.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, end, freshName, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
+import {
+  createNode,
+  createProject,
+  end,
+  freshName,
+  idleVm,
+  type NodeBody,
+  type ProjectHandle,
+  tinyVm,
+} from '../support/with-server.ts';
 
 const config = { Qemu: { acceleration: 'off' }, Server: { auto_close_grace: 1 } };
 const server = await startServer({ config });
@@ -38,7 +47,7 @@ describe('a whole lab', () => {
     const project = await createProject(client, { name: 'lab' });
     const listener = await listenTo(project.path);
     const one = await createNode(client, project, 'vpcs', { name: 'A' });
-    const vm = await createNode(client, project, 'qemu', { name: 'VM', properties: tinyVm });
+    const vm = await createNode(client, project, 'qemu', { name: 'VM', properties: idleVm });
     const link = await client.post(`${project.path}/links`, { nodes: [end(one), end(vm)] });
     const drawing = await client.post(`${project.path}/drawings`, { svg: '<svg/>' });
     await client.post(`${project.path}/nodes/${one.node_id}/start`, {}, 200);

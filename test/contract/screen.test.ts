@@ -8,7 +8,15 @@ import { openScreen, overTcp, overWebSocket, type Wire } from '../support/rfb.ts
 import { linkOfSpice } from '../support/spice.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
-import { createNode, createProject, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
+import {
+  createNode,
+  createProject,
+  idleVm,
+  type NodeBody,
+  type ProjectHandle,
+  tinyVm,
+  withServer,
+} from '../support/with-server.ts';
 
 const bench = await withServer();
 const { client, server } = bench;
@@ -33,7 +41,7 @@ const upgrade = {
   'sec-websocket-version': '13',
   'sec-websocket-key': Buffer.alloc(16).toString('base64'),
 };
-const vga = { ...tinyVm, options: '-nodefaults -machine accel=tcg -vga std' };
+const vga = { ...idleVm, options: '-nodefaults -machine accel=tcg -vga std' };
 
 describe('a screen', () => {
   test('VNC: on its port, and as a WebSocket of compute and controller', async () => {

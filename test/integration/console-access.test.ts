@@ -11,7 +11,7 @@ import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { linkOfSpice } from '../support/spice.ts';
 import { openTelnet } from '../support/telnet.ts';
-import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
+import { createNode, createProject, end, idleVm, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const account = { auth: true, user: 'teacher', password: 'secret' };
 const Authorization = `Basic ${Buffer.from('teacher:secret').toString('base64')}`;
@@ -40,7 +40,7 @@ async function startLab(t: TestContext, more: Record<string, string | boolean> =
   });
   const project = await createProject(client);
   const pc = await createNode(client, project);
-  const screen = await createNode(client, project, 'qemu', { console_type: 'vnc', properties: tinyVm });
+  const screen = await createNode(client, project, 'qemu', { console_type: 'vnc', properties: idleVm });
   await client.post(`${project.path}/nodes/start`, {}, 204);
   return { server, client, project, pc, screen };
 }
@@ -57,7 +57,7 @@ function reaches(host: string, port: number | null): Promise<boolean> {
 }
 
 async function startSpice({ client, project }: Lab): Promise<NodeBody> {
-  const node = await createNode(client, project, 'qemu', { console_type: 'spice', properties: tinyVm });
+  const node = await createNode(client, project, 'qemu', { console_type: 'spice', properties: idleVm });
   await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
   return node;
 }
