@@ -71,7 +71,7 @@ describe('a screen', () => {
       const node = await started(project, { console_type, properties: { ...vga, options: '-nodefaults -machine accel=tcg' } });
       const wire = await overTcp(Number(node.console));
       wire.send(linkOfSpice());
-      await waitFor(() => wire.received().length >= 16, { what: 'an answer of SPICE', limitMs: 20_000 });
+      await waitFor(() => wire.received().length >= 16, { what: 'an answer of SPICE' });
       assert.equal(wire.received().toString('latin1', 0, 4), 'REDQ');
       wire.close();
       const way = `${project.computePath}/qemu/nodes/${node.node_id}/console/ws`;

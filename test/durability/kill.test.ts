@@ -183,7 +183,7 @@ async function checkConsole(client: RawClient, { project, vm }: Running): Promis
   const path = `${project.path}/nodes/${vm.node_id}`;
   const telnet = await openTelnet(vm.console as number);
   await client.post(`${path}/reload`, {}, 200);
-  await telnet.expect(/iPXE|SeaBIOS/, 20_000);
+  await telnet.expect(/iPXE|SeaBIOS/);
   telnet.close();
   await client.post(`${project.path}/nodes/stop`, {}, 204);
   assert.deepEqual(machines().qemu, []);

@@ -78,10 +78,7 @@ async function hasUplink({ client, project }: Place, pc: NodeBody, lines: Dialog
   assert.equal(String((await stat(join(String(node_directory), 'startup.vpc'))).uid), uid);
 }
 
-test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and are adopted', {
-  skip,
-  timeout: 120_000,
-}, async (t) => {
+test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and are adopted', { skip }, async (t) => {
   const place = await startAs('qemu', t);
   const { server, client, project } = place;
   const options = '-machine accel=tcg,graphics=off';
@@ -120,7 +117,7 @@ test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and 
   await assertUsers(server, []);
 });
 
-test('so does the uplink by passt', { skip, timeout: 60_000 }, async (t) => {
+test('so does the uplink by passt', { skip }, async (t) => {
   const place = await startAs('passt', t);
   const { server, client, project } = place;
   const [pc, nat] = [await createNode(client, project, 'vpcs'), await createNode(client, project, 'nat')];
