@@ -10,7 +10,7 @@ import { importsOf, pageFiles, root, sourceFiles, src, web } from './sources.ts'
 const arrows: Record<string, readonly string[]> = {
   lib: [],
   schema: [],
-  api: ['schema'],
+  api: ['schema', 'lib'],
   process: ['lib'],
   fabric: ['schema', 'process', 'lib', 'api'],
   emulators: ['api', 'fabric', 'process', 'schema', 'lib'],
@@ -19,7 +19,7 @@ const arrows: Record<string, readonly string[]> = {
   http: ['api', 'lib'],
   // A client of the HTTP API: the command line, the server and the page use the same code.
   lab: ['api', 'schema', 'lib'],
-  cli: ['lab', 'api', 'schema', 'lib'],
+  cli: ['lab', 'api', 'schema', 'lib', 'version.ts'],
   doctor: ['emulators', 'fabric', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
 /** Files that other layers may import types of, and nothing that runs. */
@@ -58,6 +58,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   'prom-client': ['http'],
   yaml: ['lab'],
   saxes: ['lab'],
+  '@modelcontextprotocol/server': ['cli/mcp/serve-mcp.ts'],
   koffi: ['fabric/ports/native.ts'],
 };
 
