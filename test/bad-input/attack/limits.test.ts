@@ -66,7 +66,7 @@ describe('requests and uploads', () => {
     const connection = new BareConnection(port, { from });
     for (let count = 0; count < 50; count++) {
       connection.write(version);
-      await waitFor(() => connection.received.split('HTTP/1.1 200').length > count + 1, { what: 'an answer', limitMs: 30_000 });
+      await waitFor(() => connection.received.split('HTTP/1.1 200').length > count + 1, { what: 'an answer' });
     }
     connection.close();
   });
@@ -86,7 +86,7 @@ describe('requests and uploads', () => {
         const reply = await ask(port, more, { from });
         return reply.status === 429 && reply;
       },
-      { what: 'an upload that is refused', limitMs: 30_000 },
+      { what: 'an upload that is refused' },
     );
     assert.match(refused.body, /4 uploads already.*max_uploads_per_client/);
     assert.equal((await ask(port, more, { from: '127.0.0.21' })).status, 204);
@@ -152,7 +152,7 @@ describe('no file descriptors left', () => {
     } finally {
       for (const one of held) one.close();
     }
-    await waitFor(async () => (await client.send('GET /v2/version')).status === 200, { what: 'service again', limitMs: 30_000 });
+    await waitFor(async () => (await client.send('GET /v2/version')).status === 200, { what: 'service again' });
     await createNode(client, project);
   });
 });
