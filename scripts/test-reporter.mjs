@@ -1,5 +1,5 @@
 /**
- * The output of a test run: a line per file (tests, time), each failure as it happens and once more at the end, every skip with
+ * The output of a test run: a line per file (tests, time), each failure as it happens and once more at the end (those of a repeated file apart), every skip with
  * its reason, the longest files and tests, the totals.
  */
 import path from 'node:path';
@@ -8,7 +8,8 @@ import { inspect } from 'node:util';
 const shown = { tests: 5, files: 10 };
 
 export default async function* report(source) {
-  const failures = [];
+  let failures = [];
+  let unsteady = [];
   const skips = new Map();
   const slow = [];
   const files = [];
@@ -22,11 +23,15 @@ export default async function* report(source) {
       failures.push(data);
       yield `\n✖ ${where(data)}\n${indent(causeOf(data))}\n`;
     }
+    if (type === 'test:repeat') {
+      [unsteady, failures] = [failures, []];
+      yield `\nonce more, alone: ${data.files.map(relative).join(', ')}\n`;
+    }
     if (type === 'test:summary' && data.file) {
       files.push(data);
       yield fileLine(data);
     }
-    if (type === 'test:summary' && !data.file) yield ending({ data, failures, skips, slow, files });
+    if (type === 'test:summary' && !data.file) yield ending({ data, failures, unsteady, skips, slow, files });
   }
 }
 
@@ -40,7 +45,7 @@ function fileLine({ file, counts, duration_ms, success }) {
   return `${success ? '✔' : '✖'} ${relative(file)} (${counts.tests}${skipped}, ${seconds(duration_ms)})\n`;
 }
 
-function ending({ data, failures, skips, slow, files }) {
+function ending({ data, failures, unsteady, skips, slow, files }) {
   const lines = [''];
   for (const [reason, times] of skips) lines.push(`skipped ${times}: ${reason}`);
   if (files.length > 1) {
@@ -49,6 +54,7 @@ function ending({ data, failures, skips, slow, files }) {
   }
   const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.tests);
   for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
+  for (const failure of unsteady) lines.push(`first try failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
   for (const failure of failures) lines.push(`failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
   const { tests, suites, passed, cancelled, skipped, todo } = data.counts;
   // Counts every failure shown, including a file that could not be loaded.

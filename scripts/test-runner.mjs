@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { killProcesses, listProcesses, signal } from './test-processes.mjs';
+import { repeatFailed } from './test-repeat.mjs';
 import report from './test-reporter.mjs';
 import { watch } from './test-watch.mjs';
 
@@ -26,9 +27,10 @@ const codeCache = path.join(import.meta.dirname, '../node_modules/.cache/tests-c
 
 /**
  * Resolves to the exit code. Files run in the order of `patterns`, those of one pattern in a mixed order. `options`:
- * `testNamePatterns` and `only`, as of `run()` of node:test; `limits` in place of the default ones.
+ * `testNamePatterns` and `only`, as of `run()` of node:test; `limits` in place of the default ones; `repeatable`, a pattern of the
+ * files that get a second try (`test-repeat.mjs`), relative to the working directory; without it none does.
  */
-export async function runTests(patterns, { limits: given = {}, ...options } = {}) {
+export async function runTests(patterns, { limits: given = {}, repeatable, ...options } = {}) {
   const files = await listFiles(patterns);
   if (files.length === 0) {
     console.error(`No test file matches ${patterns.join(' ')}`);
@@ -37,23 +39,28 @@ export async function runTests(patterns, { limits: given = {}, ...options } = {}
   const limits = { ...defaultLimits, ...given };
   // Test processes read this pid when they start.
   const id = `${process.pid}-${randomUUID()}`;
-  const events = run({
-    files,
-    concurrency,
-    isolation: 'process',
-    timeout: limits.testMs,
-    execArgv: [`--import=${preload}`],
-    env: {
-      NODE_COMPILE_CACHE: codeCache,
-      ...process.env,
-      PATCHBAY_TEST_RUN: id,
-      PATCHBAY_TEST_HOOK_LIMIT_MS: String(limits.hookMs),
-    },
-    ...options,
-  });
+  const runFiles = (chosen, changed) => {
+    const events = run({
+      files: chosen,
+      concurrency,
+      isolation: 'process',
+      timeout: limits.testMs,
+      execArgv: [`--import=${preload}`],
+      env: {
+        NODE_COMPILE_CACHE: codeCache,
+        ...process.env,
+        PATCHBAY_TEST_RUN: id,
+        PATCHBAY_TEST_HOOK_LIMIT_MS: String(limits.hookMs),
+      },
+      ...options,
+      ...changed,
+    });
+    return watch(events, { run: id, limits });
+  };
   endWith(id);
   const outcome = { failed: false };
-  const seen = noteFailures(watch(events, { run: id, limits }), outcome);
+  const isRepeatable = (file) => repeatable?.test(path.relative(process.cwd(), file)) ?? false;
+  const seen = noteFailure(repeatFailed(files, { run: runFiles, isRepeatable }), outcome);
   await pipeline(Readable.from(report(seen)), process.stdout, { end: false });
   return outcome.failed ? 1 : 0;
 }
@@ -76,10 +83,12 @@ function mixed(file) {
   return createHash('sha256').update(path.relative(process.cwd(), file)).digest('hex');
 }
 
-async function* noteFailures(source, outcome) {
+/** Failures before a repetition do not count; the summary does in any case. */
+async function* noteFailure(source, outcome) {
   for await (const event of source) {
     if (event.type === 'test:fail' && event.data.todo === undefined) outcome.failed = true;
-    if (event.type === 'test:summary' && event.data.success === false) outcome.failed = true;
+    if (event.type === 'test:repeat') outcome.failed = false;
+    if (event.type === 'test:summary' && event.data.file === undefined && event.data.success === false) outcome.failed = true;
     yield event;
   }
 }

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -11,10 +13,11 @@ const folder = path.join(import.meta.dirname, 'test-fixtures');
 const limits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 500 };
 
 /** Resolves to the exit code and the output, once the runner and all processes with its output have ended. */
-async function runFixture(name, changed) {
+async function runFixture(name, changed, variables = {}) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const args = [path.join(folder, 'run.mjs'), JSON.stringify({ ...limits, ...changed }), path.join(folder, `${name}.mjs`)];
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const files = name.split(' ').map((one) => path.join(folder, `${one}.mjs`));
+  const args = [path.join(folder, 'run.mjs'), JSON.stringify({ ...limits, ...changed }), ...files];
+  const child = spawn(process.execPath, args, { env: { ...env, ...variables }, stdio: ['ignore', 'pipe', 'inherit'] });
   const code = new Promise((resolve) => child.once('close', resolve));
   const output = await text(child.stdout);
   return { code: await code, output };
@@ -39,22 +42,47 @@ test('a file whose tests pass passes', async () => {
   assert.equal(code, 0);
 });
 
+test('a repeatable file that failed is run once more, and its first failure is listed', async (t) => {
+  const own = await mkdtemp(path.join(tmpdir(), 'pb-'));
+  t.after(() => rm(own, { recursive: true }));
+  const { code, output } = await runFixture('unsteady good', {}, { UNSTEADY_MARK: path.join(own, 'mark') });
+  assert.match(output, /^once more, alone: scripts\/test-fixtures\/unsteady\.mjs$/m);
+  assert.match(
+    output,
+    /^first try failed {2}scripts\/test-fixtures\/unsteady\.mjs:\d+ holds the second time: Error: the first time$/m,
+  );
+  assert.match(output, /^ℹ tests 3$/m);
+  assert.match(output, /^ℹ pass 3$/m);
+  assert.match(output, /^ℹ fail 0$/m);
+  assert.equal(code, 0);
+});
+
+test('a file that fails twice fails, and so does one that is not repeatable', async () => {
+  const twice = await runFixture('unsteady-always good', {});
+  assert.match(twice.output, /^ℹ tests 2$/m);
+  assert.match(twice.output, /^ℹ fail 1$/m);
+  assert.equal(twice.code, 1);
+  const { code, output } = await runFixture('unsteady-always fails', {});
+  assert.doesNotMatch(output, /once more/);
+  assert.equal(code, 1);
+});
+
 test('a hook that hangs fails its file, and the message names it', async () => {
-  const { code, output } = await runFixture('hook-hangs', { hookMs: 1000 });
+  const { code, output } = await runFixture('hook-hangs', { hookMs: 1000, quietMs: 10_000 });
   assert.match(output, /The before hook at scripts\/test-fixtures\/hook-hangs\.mjs:3 did not end within 1 s/);
   assert.equal(code, 1);
 });
 
 test('a file that hangs is ended with its server, and the message names the test that ran', async () => {
-  const { code, output } = await runFixture('file-hangs', { fileMs: 2000 });
-  assert.match(output, /file-hangs\.mjs was ended: it did not end within 2 s; running: "stands still"/);
+  const { code, output } = await runFixture('file-hangs', { fileMs: 6000 });
+  assert.match(output, /file-hangs\.mjs was ended: it did not end within 6 s; running: "stands still"/);
   assert.match(output, /^ℹ fail [1-9]/m);
   assert.equal(code, 1);
   assert.equal(isRunning('sleep', '601.25'), false);
 });
 
 test('a test that never yields is ended', async () => {
-  const { code, output } = await runFixture('loop', { testMs: 500, hookMs: 2500 });
+  const { code, output } = await runFixture('loop', { testMs: 500, hookMs: 2500, quietMs: 60_000 });
   assert.match(output, /loop\.mjs was ended: the test "never yields" or its hooks did not end within 3 s/);
   assert.equal(code, 1);
 });

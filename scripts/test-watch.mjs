@@ -8,7 +8,7 @@ import { findTestProcess, killProcesses, listLeft, signal } from './test-process
 
 /**
  * The events of `source` (`run()` of node:test), plus a `test:fail` for each file that hung or left a process behind.
- * `limits`: `testMs` of one test, `hookMs` of one hook, `fileMs` of a whole file;
+ * `limits`: `testMs` of one test, `hookMs` of one hook, `fileMs` of a whole file, `quietMs` without a test;
  * `graceMs` is how long a process may take to end after its signal.
  */
 export async function* watch(source, { run, limits }) {
@@ -72,7 +72,7 @@ async function endFile(file, run, { graceMs }) {
   await killProcesses(run, file.name);
 }
 
-function overdue(file, { testMs, hookMs, fileMs }) {
+function overdue(file, { testMs, hookMs, fileMs, quietMs = hookMs * 1.25 }) {
   const now = performance.now();
   const running = [...file.tests.values()];
   const names = running.length > 0 ? `running: ${running.map(({ name }) => `"${name}"`).join(', ')}` : 'no test was running';
@@ -80,7 +80,6 @@ function overdue(file, { testMs, hookMs, fileMs }) {
   // Node fails the test itself at its limit; a hook of it is then still running.
   const late = running.find(({ at }) => now - at > testMs + hookMs);
   if (late) return `the test "${late.name}" or its hooks did not end within ${(testMs + hookMs) / 1000} s`;
-  const quietMs = hookMs * 1.25;
   if (running.length === 0 && now - file.changedAt > quietMs) {
     return `no test of it ran for ${quietMs / 1000} s: its set-up or a hook stands still, or something keeps its process running`;
   }

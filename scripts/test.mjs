@@ -35,10 +35,13 @@ const longFirst = [
   'test/integration/slow-compute.test.ts',
 ];
 const everything = [...longFirst, '{src,web,demo,scripts,test}/**/*.test.{ts,mjs}'];
+/** A browser and guests without hardware virtualization, on a busy machine. Never what tests durability or the contract. */
+const repeatable = /^test\/(browser|integration|lab)\//;
 const names = values['test-name-pattern'];
 // Built once here, not by two tests concurrently. A test that needs the guest reports why it is missing.
 await ensureGuest(console.log).catch((error) => console.error(error.message));
 process.exitCode = await runTests(positionals.length > 0 ? positionals : everything, {
+  repeatable,
   ...(names && { testNamePatterns: names.map(toPattern) }),
   ...(values['test-only'] && { only: true }),
 });

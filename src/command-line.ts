@@ -40,6 +40,7 @@ const helpColumns = 100;
 export const help = `Usage: patchbay [serve] [options]
        patchbay lab COMMAND
        patchbay test [FILE]
+       patchbay mcp
        patchbay doctor
        patchbay openapi
        patchbay configuration
@@ -50,6 +51,7 @@ Commands
 ${helpRow('serve', 'Start the server (the default)')}
 ${helpRow('lab', 'Labs as files: apply, plan, diff, export, run, …; patchbay lab lists them')}
 ${helpRow('test', 'Run the checks of a lab file; exit code 0 only if all hold')}
+${helpRow('mcp', 'Give agents the commands of labs as tools (Model Context Protocol); read-only by default')}
 ${helpRow('completion', 'Print the script that completes these commands in bash, zsh or fish')}
 ${helpRow('doctor', 'Report what is installed, whether KVM is usable, and how to get what is missing')}
 ${helpRow('openapi', 'Print the routes as an OpenAPI 3.1 document')}
@@ -119,7 +121,7 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
   // These read their own arguments, from the first word on.
-  if (first === 'lab' || first === 'test' || first === 'completion')
+  if (first === 'lab' || first === 'test' || first === 'mcp' || first === 'completion')
     return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
   if (first === 'doctor' || first === 'openapi' || first === 'configuration')
     return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };

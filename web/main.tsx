@@ -1,4 +1,4 @@
-import { render } from 'preact';
+import { options, render } from 'preact';
 import './style/theme.css';
 import './style/controls.css';
 import './style/fields.css';
@@ -20,6 +20,10 @@ import { listenToClipboard } from './actions/clipboard.ts';
 import { listenToKeys } from './actions/keys.ts';
 import { Page } from './page.tsx';
 import { App, AppContext } from './state/app.ts';
+
+// Effects run in the task that changed the page. By default they run one frame later: until then a key or a click that follows would
+// meet the handlers, the focus and the position of the view before. Source: https://preactjs.com/guide/v10/options
+options.requestAnimationFrame = queueMicrotask;
 
 const app = new App();
 listenToKeys(app, actions);

@@ -33,14 +33,27 @@ export interface CliCommand {
   readonly isLocal?: true;
   /** Exit code of a mistake in what was typed; default 1. */
   readonly mistakeCode?: number;
+  /** A tool of `patchbay mcp`; absent: agents do not have it. */
+  readonly agent?: AgentUse;
   /** @returns the exit code */
   readonly run: (call: CliCall) => Promise<number>;
+}
+
+/** How agents may use a command. */
+export interface AgentUse {
+  readonly effect: 'reads' | 'changes';
+  /** The options that they may give. */
+  readonly options: readonly string[];
+  /** Exit codes besides 0 that are results, not errors. */
+  readonly results?: readonly number[];
 }
 
 export interface CliCall {
   readonly args: readonly string[];
   /** Behind `--`. */
   readonly rest: readonly string[];
+  /** A lab file that stands in no file: what it names is in the current folder. */
+  readonly labText?: string;
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
   /** Of the server that the command talks to; for local commands, none. */
   readonly api: ServerClient;
@@ -54,6 +67,8 @@ export interface CliOutput {
   readonly isJson: boolean;
   /** A line of the result. */
   print(line: string): void;
+  /** A part of the result as it is, without a line end. */
+  write(text: string): void;
   /** The result for programs. */
   json(value: unknown): void;
   /** A remark for people, on standard error. */

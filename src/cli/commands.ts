@@ -8,10 +8,11 @@ import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
+import { mcpCommand } from './mcp/mcp-command.ts';
 import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
-const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'completion'];
+const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'mcp', 'completion'];
 
 const completionCommand: CliCommand = {
   name: 'completion',
@@ -52,6 +53,7 @@ export const cliCommands: readonly CliCommand[] = [
   testCommand,
   importCommand,
   fieldsCommand,
+  mcpCommand(() => cliCommands),
   completionCommand,
 ];
 

@@ -4,12 +4,14 @@ import type { CliOutput } from './command.ts';
 
 export function terminalOutput(isJson: boolean): CliOutput {
   const isColoured = process.stdout.isTTY === true && !process.env.NO_COLOR;
-  const print = (line: string): void => {
-    process.stdout.write(`${line}\n`);
+  const write = (text: string): void => {
+    process.stdout.write(text);
   };
+  const print = (line: string): void => write(`${line}\n`);
   return {
     isJson,
     print,
+    write,
     json: (value) => print(JSON.stringify(value, null, 2)),
     note: (line) => void process.stderr.write(`${line}\n`),
     style: (style, text) => (isColoured ? styleText(style, text) : text),

@@ -19,6 +19,8 @@ export interface ServerAddress {
   readonly url: string;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
+  /** Who changes something, for the history of projects. Default: the user. */
+  readonly client?: string;
 }
 
 /** Nodes may boot, and images be copied, before an answer comes. Milliseconds. */
@@ -32,12 +34,16 @@ export class ServerClient implements LabApi {
   readonly #address: ServerAddress;
 
   constructor(address: ServerAddress, signal?: AbortSignal) {
-    const { url, user, password } = address;
+    const { url, user, password, client } = address;
     this.#address = address;
     this.url = url.replace(/\/+$/, '');
     this.#signal = signal;
     const token = user === undefined ? undefined : Buffer.from(`${user}:${password ?? ''}`).toString('base64');
-    this.#headers = { 'user-agent': 'patchbay-cli', ...(token && { authorization: `Basic ${token}` }) };
+    this.#headers = {
+      'user-agent': 'patchbay-cli',
+      ...(token && { authorization: `Basic ${token}` }),
+      ...(client !== undefined && { 'x-patchbay-client': client }),
+    };
   }
 
   /** For what must happen after Ctrl-C. */

@@ -16,6 +16,7 @@ export type {
   EthernetSettings,
   FrameRelayCircuit,
   LinkSpec,
+  MirrorSpec,
   PortSpec,
   Request,
   StreamSpec,
@@ -23,7 +24,7 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 8;
+export const protocolVersion = 9;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -103,6 +104,8 @@ export interface FabricLinkStats {
   /** Undefined when there is none. */
   captures?: CaptureStats[];
   /** Undefined when there is none. */
+  mirrors?: MirrorStats[];
+  /** Undefined when there is none. */
   schedule?: ScheduleState;
 }
 
@@ -127,6 +130,17 @@ export interface CaptureStats {
   missed: number;
   /** Why it has ended although it should be: a limit, or what the disk said. */
   ended?: string;
+}
+
+/** Of a port that is sent the frames of a link as well. */
+export interface MirrorStats {
+  id: string;
+  connected: boolean;
+  /** Frames that were sent to it, and those that wait. */
+  sent: number;
+  queued: number;
+  /** Frames that were not, by cause: `queue_full`, `no_peer`, `oversized`. */
+  dropped: Record<string, number>;
 }
 
 export interface FabricLoad {

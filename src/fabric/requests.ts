@@ -132,6 +132,8 @@ const port = variants('type', {
      * carried by the kernel, from one of these to the other.
      */
     hostEnd: optional(interfaceName),
+    /** Consecutive segments of a TCP connection may be written as one packet of up to 64 KiB, as network cards merge what they receive. */
+    merges: optional(flag),
   },
   /** All frames of an interface of this host, also those for other stations; the host keeps its own. */
   packet: { interface: interfaceName },
@@ -164,6 +166,14 @@ const capture = object({
 /** A capture appends to its file. */
 export type CaptureSpec = ValueOf<typeof capture>;
 
+const mirror = object({
+  /** Chosen by the server, for the counters. */
+  id,
+  port,
+});
+/** A port that is sent the frames of a link as well. */
+export type MirrorSpec = ValueOf<typeof mirror>;
+
 /** Classic BPF programs, compiled from the expressions of these filters; a frame matches when it matches one of them. */
 const programs = optional(list(instructions));
 export const linkSpec = object({
@@ -183,6 +193,8 @@ export const linkSpec = object({
   schedule: optional(schedule),
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures: optional(list(capture)),
+  /** No two links or mirrors have the same port. */
+  mirrors: optional(list(mirror)),
 });
 export type LinkSpec = ValueOf<typeof linkSpec>;
 export type BpfType = 'bpf' | 'match';

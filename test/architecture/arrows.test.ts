@@ -19,7 +19,7 @@ const arrows: Record<string, readonly string[]> = {
   http: ['api', 'lib'],
   // A client of the HTTP API: the command line, the server and the page use the same code.
   lab: ['api', 'schema', 'lib'],
-  cli: ['lab', 'api', 'schema', 'lib'],
+  cli: ['lab', 'api', 'schema', 'lib', 'version.ts'],
   doctor: ['emulators', 'fabric', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
 /** Files that other layers may import types of, and nothing that runs. */
@@ -58,6 +58,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   'prom-client': ['http'],
   yaml: ['lab'],
   saxes: ['lab'],
+  '@modelcontextprotocol/server': ['cli/mcp/serve-mcp.ts'],
   koffi: ['fabric/ports/native.ts'],
 };
 

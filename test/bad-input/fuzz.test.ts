@@ -87,7 +87,11 @@ async function restartsAsItWas(killed: boolean): Promise<void> {
     what: 'the state before',
     limitMs: 60_000,
   }).catch(async () =>
-    assert.deepEqual(differences(before, await stateOf(client)), [], killed ? 'after kill -9' : 'after SIGTERM'),
+    assert.deepEqual(
+      differences(before, await stateOf(client)),
+      [],
+      `${killed ? 'after kill -9' : 'after SIGTERM'}; log: ${server.log().slice(-4000)}`,
+    ),
   );
 }
 

@@ -16,7 +16,7 @@ import { atPrompt, type } from '../support/ipxe.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { openNameServer } from '../support/name-server.ts';
 import { expectStatus, type RawClient } from '../support/raw-http.ts';
-import { openTelnet, skipHistory, type TelnetClient } from '../support/telnet.ts';
+import { command, openTelnet, skipHistory, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
@@ -153,7 +153,7 @@ test('without host access: a lease and names, and no way to this host’s loopba
   await client.post(`${project.path}/nodes/stop`, {}, 204);
 });
 
-test('a vpcs takes a lease, and reaches the gateway', { timeout: 60_000 }, async () => {
+test('a vpcs takes a lease, and reaches the gateway', { timeout: 120_000 }, async () => {
   const { client } = open;
   const project = await createProject(client);
   const nat = await createNode(client, project, 'nat');
@@ -163,11 +163,8 @@ test('a vpcs takes a lease, and reaches the gateway', { timeout: 60_000 }, async
   const console = await openTelnet(pc.console as number);
   await skipHistory(console);
   await console.expect(/> $/);
-  console.send('ip dhcp\r');
-  await console.expect(/IP 192\.168\.122\.100\/24 GW 192\.168\.122\.1/, 30_000);
-  await console.expect(/> $/);
-  console.send(`ping ${gateway} -c 1\r`);
-  await console.expect(/seq=1 ttl=/, 10_000);
+  await command(console, 'ip dhcp', /IP 192\.168\.122\.100\/24 GW 192\.168\.122\.1/, 15_000);
+  await command(console, `ping ${gateway} -c 1`, /seq=1 ttl=/, 10_000);
   console.close();
   await client.post(`${project.path}/nodes/${pc.node_id}/stop`, {}, 200);
 });

@@ -60,6 +60,7 @@ export async function openTab(
   const problems: string[] = [];
   const [page = await context.newPage()] = context.pages();
   page.setDefaultTimeout(limitMs);
+  await slowDown(context);
   afterEach(async (test) => {
     if (!('passed' in test) || test.passed || page.isClosed()) return;
     const file = join(tmpdir(), 'patchbay-failures', `${test.fullName.replaceAll(/\W+/g, '-')}-${basename(profile)}.png`);
@@ -80,6 +81,15 @@ function closing(context: BrowserContext, profile: string): () => Promise<void> 
     closed ??= context.close().then(() => rm(profile, { recursive: true, force: true, maxRetries: 5 }));
     return closed;
   };
+}
+
+/** Makes the scripts of all pages slower by the factor `PATCHBAY_TEST_SLOWDOWN`, if it is set: the search for races uses it. */
+async function slowDown(context: BrowserContext): Promise<void> {
+  const rate = Number(process.env.PATCHBAY_TEST_SLOWDOWN ?? 1);
+  if (!(rate > 1)) return;
+  const slow = async (page: Page) => (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate });
+  context.on('page', (page) => void slow(page));
+  await Promise.all(context.pages().map(slow));
 }
 
 /** Saves a screenshot of the page, if `PATCHBAY_TEST_SCREENSHOTS=FOLDER` is set. */

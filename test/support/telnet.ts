@@ -69,15 +69,16 @@ export async function openTelnet(port: number, host = '127.0.0.1'): Promise<Teln
 
 /**
  * Types a command until the console shows the expected text: vpcs discards input while it finishes the command before,
- * so a single try may vanish without an echo.
+ * so a single try may vanish without an echo. `tryMs`: how long one of up to five tries may take; on a busy machine an echo takes
+ * seconds, and a try that comes too early spoils the next command.
  */
-export async function command(console: TelnetClient, line: string, shows: RegExp): Promise<RegExpExecArray> {
+export async function command(console: TelnetClient, line: string, shows: RegExp, tryMs = 4000): Promise<RegExpExecArray> {
   return await waitFor(
     () => {
       console.send(`${line}\r`);
-      return console.expect(shows, 1500);
+      return console.expect(shows, tryMs);
     },
-    { what: `an answer to "${line}"`, limitMs: 15_000 },
+    { what: `an answer to "${line}"`, limitMs: 4 * tryMs },
   );
 }
 

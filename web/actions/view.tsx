@@ -32,8 +32,8 @@ export const viewActions: readonly Action[] = [
     enabled: ({ project }) => project !== undefined,
     run: ({ app }) => {
       app.tools.paletteOpen.value = true;
-      // The panel is rendered by then.
-      requestAnimationFrame(() => document.querySelector<HTMLElement>('.palette input')?.focus());
+      // The panel is rendered by then, in this task.
+      queueMicrotask(() => document.querySelector<HTMLElement>('.palette input')?.focus());
     },
   },
   {

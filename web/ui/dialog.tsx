@@ -20,6 +20,17 @@ interface DialogProps {
 /** Skips the close button, although it comes first. */
 const firstControl = '.dialog-body :is(input, select, textarea), footer [type=submit]:not(:disabled)';
 
+/**
+ * The browser reports that it closed a dialog in a later task: keys pressed until then would meet a page that takes it for open. So
+ * the dialog closes on the request, in the task of the key. A file field inside sends `cancel`, too.
+ */
+export const closeHandlers = (close: () => void) => ({
+  onCancel: ({ target, currentTarget }: Event) => {
+    if (target === currentTarget) close();
+  },
+  onClose: close,
+});
+
 export function Dialog({ title, close, wide, scrolls, onSubmit, footer, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -31,7 +42,7 @@ export function Dialog({ title, close, wide, scrolls, onSubmit, footer, children
     return restoreFocus;
   }, []);
   return (
-    <dialog ref={element} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={titleId} onClose={close}>
+    <dialog ref={element} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={titleId} {...closeHandlers(close)}>
       <form
         method="dialog"
         onSubmit={(event) => {

@@ -24,7 +24,6 @@ export function Popup({ x, y, close, label, children }: PopupProps) {
     popup.style.top = `${Math.max(marginPx, Math.min(y, innerHeight - height - marginPx))}px`;
     popup.querySelector<HTMLElement>('input, button:not(:disabled)')?.focus({ preventScroll: true });
   }, [x, y]);
-  // A layout effect: a passive one ends only after the next frame, and would take an Escape pressed before that.
   useLayoutEffect(() => {
     const away = (event: Event) => {
       if (!element.current?.contains(event.target as Node)) close();

@@ -29,6 +29,7 @@ const planCommand: CliCommand = {
   takesFiles: true,
   summary: 'Show what `apply` would do; exit code 0: nothing, 2: changes, 1: an error',
   options: { ...fileOptions, ...serverOptions },
+  agent: { effect: 'reads', options: ['project', 'var'], results: [2] },
   examples: [
     { line: 'patchbay lab plan', does: 'The plan of ./lab.yaml' },
     { line: 'patchbay lab plan ring.yaml --json', does: 'The plan for a program' },
@@ -47,6 +48,7 @@ const diffCommand: CliCommand = {
   takesFiles: true,
   summary: 'Show how the project differs from the file; exit code 0: not at all, 2: it does, 1: an error',
   options: { ...fileOptions, ...serverOptions },
+  agent: { effect: 'reads', options: ['project', 'var'], results: [2] },
   examples: [{ line: 'patchbay lab diff ring.yaml', does: 'What someone changed in the page since the lab was applied' }],
   run: async (call) => {
     const lines = driftOf(await planOf(call, await labOf(call)));
@@ -68,6 +70,7 @@ const applyCommand: CliCommand = {
     ...fileOptions,
     ...serverOptions,
   },
+  agent: { effect: 'changes', options: ['project', 'var'] },
   examples: [
     { line: 'patchbay lab apply ring.yaml --start', does: 'Make the lab and start it' },
     { line: 'patchbay lab apply ring.yaml --var image=frr:9', does: 'With another value of a variable' },
@@ -89,6 +92,7 @@ const exportCommand: CliCommand = {
     ...projectOption,
     ...serverOptions,
   },
+  agent: { effect: 'reads', options: ['containerlab'] },
   examples: [{ line: 'patchbay lab export ring -o lab.yaml', does: 'Put a lab that was drawn in the page under version control' }],
   run: async (call) => {
     const [named] = call.args;
@@ -96,7 +100,7 @@ const exportCommand: CliCommand = {
     const text =
       call.options.containerlab === true ? await exportForContainerlab(call, project) : await exportFrom(call.api, project);
     const file = textOption(call, 'output');
-    if (file === undefined) process.stdout.write(text);
+    if (file === undefined) call.out.write(text);
     else await writeFile(file, text);
     return 0;
   },

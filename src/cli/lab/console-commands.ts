@@ -52,6 +52,7 @@ const execCommand: CliCommand = {
   takesRest: true,
   summary: 'Type a command into the console of a node, and print what it answers until its prompt is back',
   options: { timeout: { value: 'SECONDS', description: 'Longest time for the answer (default 30)' }, ...options },
+  agent: { effect: 'changes', options: ['timeout', 'project'] },
   examples: [
     { line: 'patchbay lab exec PC1 -- ping 10.0.0.2', does: 'A ping from a VPCS node' },
     { line: 'patchbay lab exec R1 -- vtysh -c "show ip route"', does: 'The routes of an FRR container' },
@@ -142,6 +143,7 @@ const captureCommand: CliCommand = {
     before: { description: 'Frames as they come in, before the filters of the link' },
     ...options,
   },
+  agent: { effect: 'changes', options: ['seconds', 'bytes', 'before', 'project'] },
   examples: [
     { line: 'patchbay lab capture R1-R2 -o r1r2.pcap --seconds 10', does: 'Ten seconds into a file' },
     { line: 'patchbay lab capture R1:eth0 | wireshark -k -i -', does: 'Live in Wireshark' },

@@ -18,6 +18,7 @@ export const importCommand: CliCommand = {
     output: { value: 'FILE', short: 'o', description: 'Write the lab file here (default: standard output)', isFile: true },
     json: serverOptions.json,
   },
+  agent: { effect: 'reads', options: ['from'] },
   examples: [
     { line: 'patchbay lab import clos.clab.yml -o lab.yaml', does: 'A topology of containerlab' },
     { line: 'patchbay lab import old.unl --from eve-ng -o lab.yaml', does: 'A lab of EVE-NG' },
@@ -33,7 +34,7 @@ export const importCommand: CliCommand = {
     if (output !== undefined) await writeFile(output, text);
     if (call.out.isJson) call.out.json({ ...(output === undefined && { lab: text }), report });
     else {
-      if (output === undefined) process.stdout.write(text);
+      if (output === undefined) call.out.write(text);
       for (const line of reportLines(report)) call.out.note(line);
     }
     return 0;

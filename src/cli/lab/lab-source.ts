@@ -4,7 +4,7 @@ import { basename, dirname, extname } from 'node:path';
 import type { Lab } from '../../lab/file/lab.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
 import { filesBelow } from '../../lab/file/lab-files.ts';
-import { loadLab } from '../../lab/file/load-lab.ts';
+import { type LabSource, loadLab } from '../../lab/file/load-lab.ts';
 import { readYaml } from '../../lab/file/read-yaml.ts';
 import { getProject } from '../../lab/state/lab-state.ts';
 import type { Project } from '../../schema/project.ts';
@@ -14,18 +14,28 @@ export const defaultFile = 'lab.yaml';
 
 /** The lab of the file that was given, or of `lab.yaml`. */
 export async function labOf(call: CliCall): Promise<Lab> {
-  const [file = defaultFile] = call.args;
-  return readLab(file, variablesOf(call));
+  return loadLab(await labSourceOf(call));
+}
+
+export async function labSourceOf(call: CliCall): Promise<LabSource> {
+  const { args, labText } = call;
+  const vars = variablesOf(call);
+  if (labText !== undefined) return { text: labText, file: defaultFile, files: filesBelow(process.cwd()), vars };
+  return readSource(args[0] ?? defaultFile, vars);
 }
 
 type Variables = Readonly<Record<string, string | number | boolean>>;
 
-export async function readLab(file: string, vars: Variables = {}): Promise<Lab> {
+export async function readLab(file: string): Promise<Lab> {
+  return loadLab(await readSource(file, {}));
+}
+
+async function readSource(file: string, vars: Variables): Promise<LabSource> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === 'ENOENT' ? 'there is no such file' : error.message;
     throw new LabError(`${file} cannot be read: ${reason}. Name a lab file, or write ${defaultFile}`);
   });
-  return loadLab({ text, file: basename(file), files: filesBelow(dirname(file)), vars });
+  return { text, file: basename(file), files: filesBelow(dirname(file)), vars };
 }
 
 function variablesOf({ options }: CliCall): Variables {

@@ -19,6 +19,7 @@ const listCommand: CliCommand = {
   args: '[PROJECT]',
   summary: 'List the projects of the server, or the nodes and links of one',
   options,
+  agent: { effect: 'reads', options: [] },
   examples: [
     { line: 'patchbay lab list', does: 'All projects' },
     { line: 'patchbay lab list ring', does: 'The nodes of one, with their consoles' },
@@ -75,6 +76,7 @@ function powerCommand(verb: 'start' | 'stop'): CliCommand {
     args: '[NODE...]',
     summary: `${does} nodes of a project, or all of them${verb === 'start' ? '; a closed project is opened' : ''}`,
     options,
+    agent: { effect: 'changes', options: ['project'] },
     examples: [
       { line: `patchbay lab ${verb}`, does: `${does} all nodes of the lab of this folder` },
       { line: `patchbay lab ${verb} R1 R2 -p ring`, does: `${does} two nodes` },
@@ -115,6 +117,7 @@ const impairCommand: CliCommand = {
     resume: { description: 'It carries frames again' },
     ...options,
   },
+  agent: { effect: 'changes', options: ['add', 'suspend', 'resume', 'project'] },
   examples: [
     { line: 'patchbay lab impair R1-R2 delay=20ms loss=1%', does: 'Both directions' },
     { line: 'patchbay lab impair R1:eth0 ab.loss=5% rate=10mbit', does: 'Loss only from the first end of the link to the second' },
@@ -122,21 +125,32 @@ const impairCommand: CliCommand = {
   ],
   run: async (call) => {
     const { api, out } = call;
-    const [word, ...settings] = call.args;
-    if (word === undefined) throw new CliUsageError('which link? Name it as R1-R2 or R1:eth0');
-    const parts = await readParts(api, await projectOf(call));
-    const link = getLink(parts, word);
-    const { suspend, resume, add } = call.options;
-    const isSwitched = suspend === true || resume === true;
-    const filters = { ...(add === true && link.filters), ...readFilters(settingsOf(settings)) };
-    const body = { ...((settings.length > 0 || !isSwitched) && { filters }), ...(isSwitched && { suspend: suspend === true }) };
+    const { parts, link, body } = await impairmentOf(call);
     const changed = await api.json<Link>('PUT', `${parts.path}/links/${link.link_id}`, body);
     if (out.isJson) out.json(changed);
-    else
-      out.print(`${linkName(parts, changed)}: ${filterText(changed) || 'no impairments'}${changed.suspend ? ', suspended' : ''}`);
+    else out.print(impairmentText(parts, changed));
     return 0;
   },
 };
+
+/** What `lab impair` means: the link, and the fields that change. @throws CliUsageError, LabError */
+export async function impairmentOf(
+  call: CliCall,
+): Promise<{ parts: ProjectParts; link: Link; body: { filters?: Link['filters']; suspend?: boolean } }> {
+  const [word, ...settings] = call.args;
+  if (word === undefined) throw new CliUsageError('which link? Name it as R1-R2 or R1:eth0');
+  const parts = await readParts(call.api, await projectOf(call));
+  const link = getLink(parts, word);
+  const { suspend, resume, add } = call.options;
+  const isSwitched = suspend === true || resume === true;
+  const filters = { ...(add === true && link.filters), ...readFilters(settingsOf(settings)) };
+  const body = { ...((settings.length > 0 || !isSwitched) && { filters }), ...(isSwitched && { suspend: suspend === true }) };
+  return { parts, link, body };
+}
+
+export function impairmentText(parts: ProjectParts, link: Link): string {
+  return `${linkName(parts, link)}: ${filterText(link) || 'no impairments'}${link.suspend ? ', suspended' : ''}`;
+}
 
 /** `delay=20ms`, `ab.loss=1%` as a lab file has them. */
 function settingsOf(words: readonly string[]): Record<string, unknown> {
@@ -155,6 +169,7 @@ const graphCommand: CliCommand = {
   args: '[PROJECT]',
   summary: 'Draw the topology as Mermaid, or as DOT for Graphviz',
   options: { dot: { description: 'DOT in place of Mermaid' }, ...options },
+  agent: { effect: 'reads', options: ['dot'] },
   examples: [{ line: 'patchbay lab graph ring --dot | dot -Tsvg > ring.svg', does: 'A picture by Graphviz' }],
   run: async (call) => {
     const [named] = call.args;

@@ -37,6 +37,7 @@ export const testCommand: CliCommand = {
     ...varOption,
     ...serverOptions,
   },
+  agent: { effect: 'changes', options: ['seed', 'var'], results: [1, 3] },
   examples: [
     { line: 'patchbay test', does: 'The checks of ./lab.yaml' },
     { line: 'patchbay test ring.yaml --junit junit.xml --html report.html', does: 'In a pipeline' },
@@ -49,12 +50,12 @@ export const testCommand: CliCommand = {
       return await onServer(call, (client) => runTest(call, client, lab));
     } catch (error) {
       if (call.signal.aborted) {
-        process.stderr.write('patchbay test: interrupted; the lab was torn down\n');
+        call.out.note('patchbay test: interrupted; the lab was torn down');
         return interruptedCode;
       }
       const isMistake = [LabError, SiteError, PlatformError, NoCommandError, CliUsageError].some((type) => error instanceof type);
       const isRefused = error instanceof RequestError && error.status >= 400 && error.status < 500;
-      process.stderr.write(`patchbay test: ${(error as Error).message}\n`);
+      call.out.note(`patchbay test: ${(error as Error).message}`);
       return isMistake || isRefused ? mistakeCode : exitCodes.void;
     }
   },

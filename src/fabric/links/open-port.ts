@@ -20,7 +20,7 @@ type Openers = {
 const openers: Openers = {
   stream: openStream,
   udp: (spec, owner) => (spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner) : openUdp(spec, owner)),
-  tap: ({ name }, owner, { taps }) => openTap(name, owner, taps),
+  tap: (spec, owner, { taps }) => openTap(spec, owner, taps),
   packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),
   switch: (spec, owner, { switches }) => openSwitchPort(spec, owner, switches),
 };

@@ -17,16 +17,36 @@ export interface ReadableWatch {
   close(): void;
 }
 
+/** Ranges of buffers that are written as one frame. */
+export interface Pieces {
+  clear(): void;
+  /** False: there is no room for it, or the range is not within the buffer. */
+  add(buffer: Buffer, start: number, end: number): boolean;
+}
+
+/** So many pieces fit. */
+export const maxPieces = 72;
+
 export interface Native {
   /**
-   * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. The
-   * descriptor, or an errno, negative.
+   * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
+   * `hasOffloadHeader` each frame is preceded by a header of its own (`tap-frames.ts`). The descriptor, or an errno, negative.
    */
-  openTap(name: string, options?: { isTemporary?: boolean }): number;
+  openTap(name: string, options?: { isTemporary?: boolean; hasOffloadHeader?: boolean }): number;
+  /**
+   * Whether packets of a TAP interface with offload headers are read as they are: larger than a segment, and with incomplete checksums.
+   * False when the kernel refuses.
+   */
+  setOffloads(descriptor: number, areTaken: boolean): boolean;
   /** A packet socket with all frames of the interface with this index. The descriptor, or an errno, negative. */
   openPacketSocket(interfaceIndex: number): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
+  /** As `read`, with the first bytes to `header`, all of it. The length of the rest, or an errno, negative. */
+  readBehind(descriptor: number, header: Buffer, target: { buffer: Buffer; at: number; room: number }): number;
+  pieces(): Pieces;
+  /** Those that `pieces` of the same object has, as one frame. 0, or an errno, negative. */
+  writePieces(descriptor: number, pieces: Pieces): number;
   /** The bytes `buffer[start, end)` as one frame. 0, or an errno, negative. */
   write(descriptor: number, buffer: Buffer, start: number, end: number): number;
   close(descriptor: number): void;
@@ -41,7 +61,11 @@ const tunSetInterface = 0x400454ca;
 const tunGetInterface = 0x800454d2;
 const tapFlag = 0x0002;
 const withoutHeader = 0x1000;
+const offloadHeader = 0x4000;
 const persistent = 0x0800;
+const tunSetOffload = 0x400454d0;
+/** Checksums, segments of TCP over IPv4 and over IPv6. */
+const takenOffloads = 0x01 | 0x02 | 0x04;
 /** O_CLOEXEC, which Node does not name. @see open(2), asm-generic/fcntl.h */
 const closeOnExec = 0o2000000;
 
@@ -67,6 +91,9 @@ function bindCalls(koffi: Koffi) {
   const ioctl: (descriptor: number, request: number, argument: Buffer) => number = libc.func(
     'int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)',
   );
+  const ioctlNumber: (descriptor: number, request: number, argument: number) => number = libc.func(
+    'int ioctl(int fd, unsigned long request, unsigned long argument)',
+  );
   const socket: (family: number, type: number, protocol: number) => number = libc.func(
     'int socket(int family, int type, int protocol)',
   );
@@ -82,14 +109,23 @@ function bindCalls(koffi: Koffi) {
   const write: (descriptor: number, address: number, bytes: number) => number = libc.func(
     'intptr_t write(int fd, uintptr_t address, size_t bytes)',
   );
-  return { open, close, ioctl, socket, setsockopt, bind, read, write };
+  const readv: (descriptor: number, vectors: number, count: number) => number = libc.func(
+    'intptr_t readv(int fd, uintptr_t vectors, int count)',
+  );
+  const writev: (descriptor: number, vectors: number, count: number) => number = libc.func(
+    'intptr_t writev(int fd, uintptr_t vectors, int count)',
+  );
+  return { open, close, ioctl, ioctlNumber, socket, setsockopt, bind, read, write, readv, writev };
 }
 
 function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   const failure = () => -koffi.errno();
   const addressIn = addresses(koffi);
+  const reading = new Vectors(addressIn, 2);
   return {
-    openTap: (name, { isTemporary = false } = {}) => openTap(calls, { name, isTemporary }, failure),
+    openTap: (name, { isTemporary = false, hasOffloadHeader = false } = {}) =>
+      openTap(calls, { name, isTemporary, hasOffloadHeader }, failure),
+    setOffloads: (descriptor, areTaken) => calls.ioctlNumber(descriptor, tunSetOffload, areTaken ? takenOffloads : 0) === 0,
     openPacketSocket: (index) => openPacketSocket(calls, index, failure),
     read(descriptor, { buffer, at, room }) {
       if (!(at >= 0 && room > 0 && at + room <= buffer.length)) return -constants.errno.EINVAL;
@@ -100,24 +136,73 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
       if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
       return calls.write(descriptor, addressIn(buffer) + start, end - start) < 0 ? failure() : 0;
     },
+    readBehind(descriptor, header, { buffer, at, room }) {
+      reading.clear();
+      if (!reading.add(header, 0, header.length) || !reading.add(buffer, at, at + room)) return -constants.errno.EINVAL;
+      const length = calls.readv(descriptor, reading.address, reading.count);
+      return length < 0 ? failure() : Math.max(0, length - header.length);
+    },
+    pieces: () => new Vectors(addressIn, maxPieces),
+    writePieces(descriptor, pieces) {
+      if (!(pieces instanceof Vectors) || pieces.count === 0) return -constants.errno.EINVAL;
+      return calls.writev(descriptor, pieces.address, pieces.count) < 0 ? failure() : 0;
+    },
     close: (descriptor) => void calls.close(descriptor),
     watch: (descriptor, onReadable) => watch(koffi, descriptor, onReadable),
   };
 }
 
+/** `struct iovec` of a 64-bit system: address and length, 8 bytes each. @see readv(2) */
+const vectorWords = 4;
+
+/** An array of `struct iovec`. The buffers are kept, so their memory is there while the array is. */
+class Vectors implements Pieces {
+  readonly address: number;
+  count = 0;
+  readonly #addressIn: (buffer: Buffer) => number;
+  readonly #words: Uint32Array;
+  readonly #buffers: Buffer[] = [];
+
+  constructor(addressIn: (buffer: Buffer) => number, room: number) {
+    const memory = Buffer.allocUnsafeSlow(room * vectorWords * Uint32Array.BYTES_PER_ELEMENT);
+    this.#words = new Uint32Array(memory.buffer);
+    this.#addressIn = addressIn;
+    this.address = addressIn(memory);
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  add(buffer: Buffer, start: number, end: number): boolean {
+    const at = this.count * vectorWords;
+    if (!(start >= 0 && start < end && end <= buffer.length) || at >= this.#words.length) return false;
+    const address = this.#addressIn(buffer) + start;
+    this.#words[at] = address;
+    this.#words[at + 1] = address / 0x1_0000_0000;
+    this.#words[at + 2] = end - start;
+    this.#words[at + 3] = 0;
+    this.#buffers[this.count] = buffer;
+    this.count += 1;
+    return true;
+  }
+}
+
 interface WantedTap {
   readonly name: string;
   readonly isTemporary: boolean;
+  readonly hasOffloadHeader: boolean;
 }
 
-function openTap({ open, close, ioctl }: SystemCalls, { name, isTemporary }: WantedTap, failure: () => number): number {
+function openTap({ open, close, ioctl }: SystemCalls, wanted: WantedTap, failure: () => number): number {
+  const { name, isTemporary, hasOffloadHeader } = wanted;
   const bytes = Buffer.from(name, 'latin1');
   if (bytes.length === 0 || bytes.length >= nameBytes) return -constants.errno.EINVAL;
   const descriptor = open('/dev/net/tun', files.O_RDWR | files.O_NONBLOCK | closeOnExec);
   if (descriptor < 0) return failure();
   const request = Buffer.alloc(requestBytes);
   bytes.copy(request);
-  request.writeUInt16LE(tapFlag | withoutHeader, nameBytes);
+  request.writeUInt16LE(tapFlag | withoutHeader | (hasOffloadHeader ? offloadHeader : 0), nameBytes);
   let result = ioctl(descriptor, tunSetInterface, request) < 0 ? failure() : 0;
   if (result === 0 && ioctl(descriptor, tunGetInterface, request) < 0) result = failure();
   // One that is not there is made by the first call, and goes with the descriptor.

@@ -1,7 +1,8 @@
 /**
  * A port on an interface of this host: on a persistent TAP interface, beside which a container's veth may end, or on a packet socket
  * that takes all frames of another interface. Frames are read in batches into one
- * buffer that all such ports share, and written one by one: the kernel takes each at once, or has no room for it.
+ * buffer that all such ports share, and written one by one, or consecutive ones of a TCP connection as one (`segment-run.ts`): the kernel
+ * takes each at once, or has no room for it.
  *
  * The interface outlives this process. Frames that come while it is not held, or faster than they are read, are lost in its queue; the
  * kernel counts them.
@@ -12,21 +13,25 @@ import { getSystemErrorName } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
+import type { PortSpec } from '../protocol.ts';
+import { type InterfaceAccess, roomBytes } from './interface-access.ts';
 import type { Native, ReadableWatch } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry, type TapLosses } from './port.ts';
+import { TapFrames } from './tap-frames.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
 
 /** Of one turn, so that other ports have theirs. */
 const batchFrames = 128;
 const batchBytes = 256 * 1024;
-const frameRoom = headerBytes + maxFrameBytes;
 
 const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE, ENODEV, ENETDOWN } = constants.errno;
 
 /** What all ports on TAP interfaces share. */
 export class InterfaceMemory {
   readonly native: Native;
+  /** For the one packet that is being cut. */
+  readonly packet = Buffer.allocUnsafeSlow(maxFrameBytes);
   #spare: Buffer | undefined;
 
   constructor(native: Native) {
@@ -35,7 +40,7 @@ export class InterfaceMemory {
 
   /** Memory for a batch; to be given back unless the link still uses it. */
   take(): Buffer {
-    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes + frameRoom);
+    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes + roomBytes);
     this.#spare = undefined;
     return buffer;
   }
@@ -45,10 +50,13 @@ export class InterfaceMemory {
   }
 }
 
+type TapSpec = Extract<PortSpec, { type: 'tap' }>;
+
 /** @throws link_failed where no such port can be */
-export function openTap(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
+export function openTap(spec: TapSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
+  const { name } = spec;
   if (!access) throw fault('link_failed', { reason: `this fabric cannot hold the TAP interface ${name}, as koffi is not loaded` });
-  return new InterfacePort(tapOf(name, access.native), owner, access);
+  return new InterfacePort(new TapFrames(spec, access.native, access.packet), owner, access);
 }
 
 /** @throws link_failed where no such port can be */
@@ -57,26 +65,36 @@ export function openPacket(name: string, owner: PortOwner, access: InterfaceMemo
   return new InterfacePort(packetsOf(name, access.native), owner, access);
 }
 
-/** What a port reads from and writes to. */
-interface InterfaceAccess {
-  readonly name: string;
-  /** A descriptor, or an errno, negative. */
-  readonly open: () => number;
-  /** The kernel counts frames that nothing has read. */
-  readonly hasQueue: boolean;
-}
-
-function tapOf(name: string, native: Native): InterfaceAccess {
-  return { name, open: () => native.openTap(name), hasQueue: true };
-}
-
 function packetsOf(name: string, native: Native): InterfaceAccess {
   const open = () => {
     const [index, flags] = [numberOf(`${name}/ifindex`), numberOf(`${name}/flags`)];
     if (index === 0) return -ENODEV;
     return (flags & upFlag) === 0 ? -ENETDOWN : native.openPacketSocket(index);
   };
-  return { name, open, hasQueue: false };
+  const target = { buffer: nothing, at: 0, room: maxFrameBytes };
+  const taken = { result: 0, frames: 1, end: 0 };
+  const wrote = { result: 0, frames: 1, next: 0 };
+  return {
+    name,
+    hasQueue: false,
+    open,
+    read(descriptor, buffer, at) {
+      target.buffer = buffer;
+      target.at = at + headerBytes;
+      const length = native.read(descriptor, target);
+      target.buffer = nothing;
+      taken.result = length > 0 ? 0 : length || -EAGAIN;
+      taken.end = target.at + length;
+      if (length > 0) putFrameLength(buffer, at, length);
+      return taken;
+    },
+    write(descriptor, { buffer, start }) {
+      const from = start + headerBytes;
+      wrote.next = from + frameLength(buffer, start);
+      wrote.result = native.write(descriptor, buffer, from, wrote.next);
+      return wrote;
+    },
+  };
 }
 
 /** IFF_UP. @see netdevice(7) */
@@ -92,7 +110,7 @@ class InterfacePort implements FabricPort {
   readonly #owner: PortOwner;
   readonly #access: InterfaceMemory;
   readonly #retry = new Retry(portRetry, () => this.#open());
-  readonly #target = { buffer: nothing, at: 0, room: maxFrameBytes };
+  readonly #run = { buffer: nothing, start: 0, end: 0 };
   #descriptor = -1;
   #watch: ReadableWatch | undefined;
   /** The link still writes from this memory: nothing is read. */
@@ -114,14 +132,21 @@ class InterfacePort implements FabricPort {
   }
 
   send(buffer: Buffer, start: number, end: number): boolean {
-    const { native } = this.#access;
+    const run = this.#run;
+    run.buffer = buffer;
+    run.end = end;
     for (let at = start; at < end; ) {
-      const from = at + headerBytes;
-      at = from + frameLength(buffer, at);
-      const result = native.write(this.#descriptor, buffer, from, at);
-      if (result !== 0) this.#failed(-result);
+      run.start = at;
+      const { result, frames, next } = this.#interface.write(this.#descriptor, run);
+      if (result !== 0) this.#failed(-result, frames);
+      at = next;
     }
+    run.buffer = nothing;
     return true;
+  }
+
+  change(spec: PortSpec): void {
+    this.#interface.change?.(spec);
   }
 
   resume(): void {
@@ -156,32 +181,27 @@ class InterfacePort implements FabricPort {
 
   #read(): void {
     if (this.#held || !this.connected) return;
-    const { native } = this.#access;
     const buffer = this.#access.take();
-    const target = this.#target;
-    target.buffer = buffer;
     let end = 0;
     let frames = 0;
-    let length = 0;
+    let result = 0;
     while (end < batchBytes && frames < batchFrames) {
-      target.at = end + headerBytes;
-      length = native.read(this.#descriptor, target);
-      if (length <= 0) break;
-      putFrameLength(buffer, end, length);
-      end += headerBytes + length;
-      frames += 1;
+      const taken = this.#interface.read(this.#descriptor, buffer, end);
+      result = taken.result;
+      if (result !== 0) break;
+      end = taken.end;
+      frames += taken.frames;
     }
-    target.buffer = nothing;
     if (frames === 0 || this.#owner.received(buffer, 0, end, frames)) this.#access.giveBack(buffer);
     else this.#held = buffer;
     if (this.#held) this.#watch?.pause();
-    if (length < 0 && length !== -EAGAIN) this.#lose();
+    if (result !== 0 && result !== -EAGAIN) this.#lose();
   }
 
   /** `EINVAL`: no frame for it, as it is too short. */
-  #failed(error: number): void {
-    if (error === EINVAL || error === EMSGSIZE) this.oversized += 1;
-    else this.tap.refused += 1;
+  #failed(error: number, frames: number): void {
+    if (error === EINVAL || error === EMSGSIZE) this.oversized += frames;
+    else this.tap.refused += frames;
     if (error !== EINVAL && error !== EMSGSIZE && error !== EAGAIN && error !== ENOBUFS) this.#lose();
   }
 
@@ -197,6 +217,7 @@ class InterfacePort implements FabricPort {
     this.connected = false;
     this.#watch?.close();
     this.#watch = undefined;
+    this.#interface.release?.(this.#descriptor);
     this.#access.native.close(this.#descriptor);
     this.#descriptor = -1;
   }

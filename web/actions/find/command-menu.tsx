@@ -3,6 +3,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useApp } from '../../state/app.ts';
 import { texts } from '../../texts.ts';
+import { closeHandlers } from '../../ui/dialog.tsx';
 import { keepFocus } from '../../ui/focus.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { Action } from '../action.ts';
@@ -34,9 +35,10 @@ export function CommandMenu({ actions, close }: CommandMenuProps) {
   }, [at.value, shown]);
   const run = (target: Target | undefined) => {
     if (!target) return;
+    // Returns the focus at once: the command finds it where it was, and a key that follows acts after the command.
+    element.current?.close();
     close();
-    // The command finds the focus where it was.
-    setTimeout(target.run);
+    target.run();
   };
   const step = (event: KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -46,7 +48,7 @@ export function CommandMenu({ actions, close }: CommandMenuProps) {
     event.preventDefault();
   };
   return (
-    <dialog ref={element} class="dialog command-menu" aria-label={texts.find.title} onClose={close} closedby="any">
+    <dialog ref={element} class="dialog command-menu" aria-label={texts.find.title} {...closeHandlers(close)} closedby="any">
       <label class="search">
         <Icon name="search" />
         <input

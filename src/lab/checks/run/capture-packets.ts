@@ -73,9 +73,10 @@ async function filterPackets(pcap: Buffer, filter: string | undefined): Promise<
   return filter === undefined ? pcap : tcpdump(['-r', '-', '-w', '-', '--', filter], pcap);
 }
 
-async function printPackets(pcap: Buffer): Promise<string> {
+/** The first packets as tcpdump prints them; empty where it cannot. */
+export async function printPackets(pcap: Buffer, most = shownPackets): Promise<string> {
   try {
-    return (await tcpdump(['-r', '-', '-nn', '-e', '-c', String(shownPackets)], pcap)).toString('utf8');
+    return (await tcpdump(['-r', '-', '-nn', '-e', '-c', String(most)], pcap)).toString('utf8');
   } catch {
     // Text for people only: the packets were counted.
     return '';

@@ -1,0 +1,64 @@
+/** Undoes what one client changed in a project, by the steps in the project's history. */
+import type { History } from '../../schema/history.ts';
+import { RequestError, type ServerClient } from '../server-client.ts';
+import type { Undo } from './change.ts';
+
+/** Contents of a file of a node before it was changed. */
+export interface FileBefore {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** `isNew`: the client created the project. @returns undefined when it changed nothing */
+export async function undoOfSteps(
+  api: ServerClient,
+  { projectId, client, isNew = false, files = [] }: UndoWish,
+): Promise<Undo | undefined> {
+  const path = `/v2/projects/${projectId}`;
+  if (isNew) return { does: 'delete the project, unless others changed it since', run: () => deleteProject(api, path, client) };
+  const steps = await stepsOf(api, path, client);
+  if (steps.length === 0 && files.length === 0) return undefined;
+  return {
+    does: `undo ${steps.length === 1 ? 'the step' : `${steps.length} steps`} in the history of the project${
+      files.length > 0 ? `, and restore ${files.length} files` : ''
+    }`,
+    run: async () => {
+      for (const step of steps) await undoStep(api, path, step);
+      for (const { path: file, text } of files) await api.upload(file, text);
+      return 'Undone.';
+    },
+  };
+}
+
+export interface UndoWish {
+  readonly projectId: string;
+  readonly client: string;
+  readonly isNew?: boolean;
+  readonly files?: readonly FileBefore[];
+}
+
+/** The last one first. */
+async function stepsOf(api: ServerClient, path: string, client: string): Promise<number[]> {
+  const { entries } = await api.json<History>('GET', `${path}/history?limit=1000`);
+  const own = entries.filter(({ by, inverts, step }) => by === client && inverts === null && step !== null);
+  return [...new Set(own.map(({ step }) => step ?? 0))].toSorted((a, b) => b - a);
+}
+
+async function undoStep(api: ServerClient, path: string, step: number): Promise<void> {
+  try {
+    await api.json('POST', `${path}/undo`, { step });
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.status !== 409) throw error;
+    throw new RequestError(409, `It cannot be undone: the project was changed since. ${error.message}`, { cause: error });
+  }
+}
+
+async function deleteProject(api: ServerClient, path: string, client: string): Promise<string> {
+  const { entries } = await api.json<History>('GET', `${path}/history?limit=1000`);
+  const other = entries.find(({ by }) => by !== client);
+  if (other)
+    throw new RequestError(409, `It cannot be undone: ${other.by ?? 'another client'} changed the project since (${other.action})`);
+  await api.json('POST', `${path}/close`, {});
+  await api.json('DELETE', path);
+  return 'Undone: the project is deleted.';
+}

@@ -1,0 +1,124 @@
+/**
+ * Client of a Dynamips process (a hypervisor): commands as lines over one connection, each answered before the next is sent.
+ *
+ * An answer is any number of lines `101 row` and a last line `100-text` (success) or `2xx-text` (failure). Source: the recording
+ * of Dynamips 0.2.24 in `test/support/dynamips/recording.txt`.
+ */
+import { connect, type Socket } from 'node:net';
+import { Mutex } from '../../lib/mutex.ts';
+
+export interface HypervisorAnswer {
+  /** The lines `101`, without that number. */
+  readonly rows: readonly string[];
+  /** Of the last line, without its number. */
+  readonly text: string;
+}
+
+export type CommandWord = string | number;
+
+/** The hypervisor refused a command. `code`: 200 to 299; 0 when the connection was lost. */
+export class HypervisorError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.name = 'HypervisorError';
+    this.code = code;
+  }
+}
+
+/** Most commands are answered within milliseconds; a start reads the image, and idle-PC values take some ten seconds. */
+const answerLimitMs = 60_000;
+/** An answer is longer only if the other side is no hypervisor: two configurations of a router have some hundred KiB. */
+const maxAnswerBytes = 8 * 1024 * 1024;
+
+interface Waiting {
+  readonly rows: string[];
+  settle(answer: HypervisorAnswer | HypervisorError): void;
+}
+
+export class Hypervisor {
+  readonly #socket: Socket;
+  readonly #turns = new Mutex();
+  #waiting: Waiting | undefined;
+  #text = '';
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => this.#received(text));
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#fail('its control connection was closed'));
+  }
+
+  /** `at`: its port on the loopback, or the path of a Unix socket that leads to it. @throws HypervisorError */
+  static connect(at: string | number): Promise<Hypervisor> {
+    const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1', noDelay: true }) : connect(at);
+    return new Promise((resolve, reject) => {
+      const refuse = (error: Error) => reject(new HypervisorError(0, `its control port cannot be reached: ${error.message}`));
+      socket.once('error', refuse);
+      socket.once('connect', () => {
+        socket.off('error', refuse);
+        resolve(new Hypervisor(socket));
+      });
+    });
+  }
+
+  /** Sends one command. @throws HypervisorError with its answer when it fails; the connection stays usable */
+  ask(...words: readonly CommandWord[]): Promise<HypervisorAnswer> {
+    return this.#turns.run(() => this.#ask(commandLine(words)));
+  }
+
+  /** The Node process does not wait for the connection. */
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #ask(line: string): Promise<HypervisorAnswer> {
+    if (this.#socket.destroyed) throw new HypervisorError(0, 'its control connection is closed');
+    const { promise, resolve } = Promise.withResolvers<HypervisorAnswer | HypervisorError>();
+    this.#waiting = { rows: [], settle: resolve };
+    // A late answer would be taken for that of the next command.
+    const limit = setTimeout(() => this.#socket.destroy(), answerLimitMs);
+    this.#socket.write(`${line}\n`);
+    const answer = await promise;
+    clearTimeout(limit);
+    if (answer instanceof HypervisorError) throw answer;
+    return answer;
+  }
+
+  #received(text: string): void {
+    this.#text += text;
+    if (this.#text.length > maxAnswerBytes) this.#socket.destroy();
+    const lines = this.#text.split('\n');
+    this.#text = lines.pop() ?? '';
+    for (const line of lines) this.#line(line.trimEnd());
+  }
+
+  #line(line: string): void {
+    const [, number = '', mark = '', text = ''] = /^(\d{3})([ -])(.*)$/.exec(line) ?? [];
+    const waiting = this.#waiting;
+    if (!waiting || number === '') return;
+    if (mark === ' ') return void waiting.rows.push(text);
+    this.#waiting = undefined;
+    waiting.settle(number === '100' ? { rows: waiting.rows, text } : new HypervisorError(Number(number), text));
+  }
+
+  #fail(reason: string): void {
+    this.#waiting?.settle(new HypervisorError(0, reason));
+    this.#waiting = undefined;
+  }
+}
+
+/** Words without quotes are numbers, keywords and names of our own. */
+const plainWord = /^[\w.:+-]+$/;
+
+/** @throws HypervisorError for a word that cannot be sent: the protocol has no way to write a quote or a line break */
+export function commandLine(words: readonly CommandWord[]): string {
+  const written = words.map((word) => {
+    const text = String(word);
+    if (/["\p{Cc}]/u.test(text)) throw new HypervisorError(204, `"${text.replace(/\p{Cc}/gu, '?')}" holds a quote or a line break`);
+    return plainWord.test(text) ? text : `"${text}"`;
+  });
+  return written.join(' ');
+}

@@ -1,0 +1,195 @@
+/**
+ * Frames of a TAP interface. The kernel precedes each packet by a header about offloads: large packets of TCP are read in one piece and
+ * cut here (`segment-cutter.ts`), and consecutive segments are written in one piece (`segment-run.ts`) where the specification says that
+ * they may be merged. The fabric itself has frames as on a cable.
+ */
+import { constants } from 'node:os';
+import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
+import type { PortSpec } from '../protocol.ts';
+import type { FrameRange, InterfaceAccess, Taken, Written } from './interface-access.ts';
+import { maxPieces, type Native, type Pieces } from './native.ts';
+import { onesSum } from './ones-sum.ts';
+import { completeChecksum, SegmentCutter } from './segment-cutter.ts';
+import { SegmentRun } from './segment-run.ts';
+
+/**
+ * `struct virtio_net_hdr`: flags, type of segments, length of all headers, payload of each segment, where to begin the checksum, and
+ * where in there to write it. In the order of bytes of the machine, which is little-endian on all that we have koffi for.
+ *
+ * @see linux/virtio_net.h
+ */
+const offloadHeaderBytes = 10;
+const needsChecksum = 1;
+const segmentsOfIpv4 = 1;
+const segmentsOfIpv6 = 4;
+/** Ethernet, IPv6 and the longest header of TCP. */
+const mostHeadersBytes = 14 + 40 + 60;
+const etherBytes = 14;
+const tcpProtocol = 6;
+/** In TCP's header. */
+const flagsAt = 13;
+const checksumAt = 16;
+const pushFlag = 0x08;
+
+const { EAGAIN, EINVAL } = constants.errno;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A view of all of a buffer; the last one is kept. */
+class ViewOf {
+  #buffer: Buffer | undefined;
+  #view = new DataView(new ArrayBuffer(0));
+
+  view(buffer: Buffer): DataView {
+    if (this.#buffer !== buffer) {
+      this.#buffer = buffer;
+      this.#view = new DataView(buffer.buffer as ArrayBuffer, buffer.byteOffset, buffer.length);
+    }
+    return this.#view;
+  }
+}
+
+export class TapFrames implements InterfaceAccess {
+  readonly name: string;
+  readonly hasQueue = true;
+  readonly #native: Native;
+  readonly #pieces: Pieces;
+  readonly #plain = Buffer.alloc(offloadHeaderBytes);
+  /** What the kernel says about the packet that was read. */
+  readonly #notes = Buffer.alloc(offloadHeaderBytes);
+  readonly #cutter = new SegmentCutter();
+  readonly #target: { buffer: Buffer; at: number; room: number } = { buffer: this.#notes, at: 0, room: maxFrameBytes };
+  readonly #taken: Mutable<Taken> = { result: 0, frames: 0, end: 0 };
+  /** Of several segments: the header about offloads, and all headers of the packet. */
+  readonly #head = Buffer.allocUnsafeSlow(offloadHeaderBytes + mostHeadersBytes);
+  readonly #headView = new DataView(this.#head.buffer);
+  readonly #run = new SegmentRun();
+  readonly #search = { start: 0, end: 0, most: maxPieces - 1 };
+  readonly #written: Mutable<Written> = { result: 0, frames: 0, next: 0 };
+  /** Shared by all such ports: a packet that is being cut. */
+  readonly #packet: Buffer;
+  #merges: boolean;
+  readonly #source = new ViewOf();
+  readonly #sink = new ViewOf();
+
+  constructor({ name, merges = false }: Extract<PortSpec, { type: 'tap' }>, native: Native, packet: Buffer) {
+    this.#packet = packet;
+    this.name = name;
+    this.#merges = merges;
+    this.#native = native;
+    this.#pieces = native.pieces();
+  }
+
+  open(): number {
+    const descriptor = this.#native.openTap(this.name, { hasOffloadHeader: true });
+    // A kernel that refuses cuts and completes itself.
+    if (descriptor >= 0) this.#native.setOffloads(descriptor, true);
+    return descriptor;
+  }
+
+  /** The interface outlives this process, and who holds it next may not know of offloads. */
+  release(descriptor: number): void {
+    this.#native.setOffloads(descriptor, false);
+  }
+
+  change(spec: PortSpec): void {
+    if (spec.type === 'tap') this.#merges = spec.merges ?? false;
+  }
+
+  read(descriptor: number, buffer: Buffer, at: number): Taken {
+    const [taken, target, notes] = [this.#taken, this.#target, this.#notes];
+    target.buffer = buffer;
+    target.at = at + headerBytes;
+    const length = this.#native.readBehind(descriptor, notes, target);
+    taken.result = length > 0 ? 0 : length || -EAGAIN;
+    taken.frames = 1;
+    taken.end = target.at + length;
+    if (length <= 0) return taken;
+    putFrameLength(buffer, at, length);
+    if ((notes[1] as number) !== 0) this.#cut(buffer, at, length);
+    else if (((notes[0] as number) & needsChecksum) !== 0) {
+      const from = target.at + notes.readUInt16LE(6);
+      completeChecksum(this.#source.view(buffer), from + notes.readUInt16LE(8), { from, end: taken.end });
+    }
+    return taken;
+  }
+
+  /** What cannot be cut is passed on as it is. */
+  #cut(buffer: Buffer, at: number, length: number): void {
+    const notes = this.#notes;
+    const packet = this.#packet.subarray(0, length);
+    buffer.copy(packet, 0, at + headerBytes, at + headerBytes + length);
+    const view = this.#source.view(buffer);
+    const found = { tcp: notes.readUInt16LE(6), payloadBytes: notes.readUInt16LE(4) };
+    const end = this.#cutter.cut(packet, found, { buffer, view, at });
+    if (end === 0) return;
+    this.#taken.frames = this.#cutter.frames;
+    this.#taken.end = end;
+  }
+
+  write(descriptor: number, { buffer, start, end }: FrameRange): Written {
+    const [pieces, written] = [this.#pieces, this.#written];
+    written.frames = 1;
+    written.next = start + headerBytes + frameLength(buffer, start);
+    if (this.#merges && written.next < end) this.#find(buffer, start, end);
+    if (written.frames > 1) {
+      written.result = this.#writeRun(descriptor, buffer, start);
+      if (written.result !== -EINVAL) return written;
+      // This kernel takes no such packets.
+      this.#merges = false;
+      written.frames = 1;
+      written.next = start + headerBytes + frameLength(buffer, start);
+    }
+    pieces.clear();
+    pieces.add(this.#plain, 0, offloadHeaderBytes);
+    pieces.add(buffer, start + headerBytes, written.next);
+    written.result = this.#native.writePieces(descriptor, pieces);
+    return written;
+  }
+
+  #writeRun(descriptor: number, buffer: Buffer, start: number): number {
+    const [run, pieces] = [this.#run, this.#pieces];
+    this.#fillHead(buffer, start + headerBytes);
+    pieces.clear();
+    pieces.add(this.#head, 0, offloadHeaderBytes + run.headersBytes);
+    for (let at = start; at < run.next; ) {
+      const from = at + headerBytes;
+      at = from + frameLength(buffer, at);
+      pieces.add(buffer, from + run.headersBytes, at);
+    }
+    return this.#native.writePieces(descriptor, pieces);
+  }
+
+  #find(buffer: Buffer, start: number, end: number): void {
+    const [run, search] = [this.#run, this.#search];
+    search.start = start;
+    search.end = end;
+    run.find(this.#sink.view(buffer), buffer, search);
+    this.#written.frames = run.frames;
+    this.#written.next = run.next;
+  }
+
+  /** From the headers of the first segment, at `from`. */
+  #fillHead(buffer: Buffer, from: number): void {
+    const { isIpv6, headersBytes, tcpAt, payloadBytes, totalPayloadBytes, isPushed } = this.#run;
+    const [head, view] = [this.#head, this.#headView];
+    const [ip, tcp] = [offloadHeaderBytes + etherBytes, offloadHeaderBytes + tcpAt];
+    head[0] = needsChecksum;
+    head[1] = isIpv6 ? segmentsOfIpv6 : segmentsOfIpv4;
+    view.setUint16(2, headersBytes, true);
+    view.setUint16(4, payloadBytes, true);
+    view.setUint16(6, tcpAt, true);
+    view.setUint16(8, checksumAt, true);
+    buffer.copy(head, offloadHeaderBytes, from, from + headersBytes);
+    const tcpLength = headersBytes - tcpAt + totalPayloadBytes;
+    if (isIpv6) view.setUint16(ip + 4, tcpLength);
+    else {
+      view.setUint16(ip + 2, tcp - ip + tcpLength);
+      view.setUint16(ip + 10, 0);
+      view.setUint16(ip + 10, 0xffff - onesSum(view, ip, tcp));
+    }
+    if (isPushed) view.setUint8(tcp + flagsAt, view.getUint8(tcp + flagsAt) | pushFlag);
+    // As far as it is known before the payload: the kernel adds the rest where a process needs it.
+    view.setUint16(tcp + checksumAt, onesSum(view, ip + (isIpv6 ? 8 : 12), tcp, tcpProtocol + tcpLength));
+  }
+}
