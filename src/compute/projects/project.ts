@@ -10,7 +10,7 @@ import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
 import { removeFolder } from './project-folder.ts';
 
-/** Side by side, as machines take their time to shut down; in parts, as all that wait for one thing go on in the same turn of the event loop. */
+/** Side by side, as machines take their time to shut down; in parts, as all that wait for one thing continue in the same turn of the event loop. */
 const closedAtOnce = 500;
 
 export class ComputeProject implements ProjectView {
