@@ -70,14 +70,14 @@ test('a wrong mirror is refused with the reason, and changes nothing', async () 
   const hub = await createNode(client, project, 'ethernet_hub');
   const cloud = await createNode(client, project, 'nat');
   const [one, , three] = pcs;
-  const nobody = '00000000-0000-4000-8000-000000000000';
+  const unknownId = '00000000-0000-4000-8000-000000000000';
   for (const [body, status, words] of [
     [{}, 400, /node_id/],
     [{ ...to(three.node), colour: 1 }, 400, /colour/],
     [to(three.node, -1), 400, /adapter_number/],
     [to(three.node, 0, 0.5), 400, /port_number/],
     [to(three.node, 0, 7), 404, /port/i],
-    [{ ...to(three.node), node_id: nobody }, 404, /node/i],
+    [{ ...to(three.node), node_id: unknownId }, 404, /node/i],
     [to(one.node), 409, /already/],
     [to(hub), 409, /mirrored to .*hub/i],
     [to(cloud), 409, /mirrored to/],
@@ -86,7 +86,7 @@ test('a wrong mirror is refused with the reason, and changes nothing', async () 
   }
   expectFault(await client.send(`GET ${mirror}`), 404, /not mirrored/);
   await client.delete(mirror);
-  expectFault(await client.send(`PUT ${project.path}/links/${nobody}/mirror`, { body: to(three.node) }), 404);
+  expectFault(await client.send(`PUT ${project.path}/links/${unknownId}/mirror`, { body: to(three.node) }), 404);
   for (const node of [hub, cloud]) await client.delete(`${project.path}/nodes/${node.node_id}`);
 });
 
