@@ -102,7 +102,7 @@ export class RouterEmulator implements Emulator {
     const { hypervisor, node } = this.#parts;
     try {
       const { text } = await hypervisor.ask('vm', 'get_status', this.router);
-      await saveConfigs(hypervisor, this.router, node.directory);
+      await this.#saveConfigs();
       if (Number(text) !== vmStates.inactive) return;
       this.#cause ??= { how: 'failed', reason: 'the router has stopped by itself' };
       await this.#parts.child.stop({ graceMs: stopGraceMs });
@@ -136,7 +136,7 @@ export class RouterEmulator implements Emulator {
     const { child, hypervisor, node } = this.#parts;
     this.#cause ??= { how: 'stopped', reason: 'it was stopped' };
     if (!now) {
-      await saveConfigs(hypervisor, this.router, node.directory).catch((error: Error) => {
+      await this.#saveConfigs().catch((error: Error) => {
         node.warn(`The configuration of ${node.name} could not be saved: ${error.message}`);
       });
       // A hypervisor that does not answer any more is ended all the same.
@@ -245,6 +245,12 @@ export class RouterEmulator implements Emulator {
     await this.hypervisor.ask('vm', 'slot_disable_nio', ...at).catch(() => undefined);
     await this.hypervisor.ask('vm', 'slot_remove_nio_binding', ...at).catch(() => undefined);
     await this.hypervisor.ask('nio', 'delete', nioName(slot, port)).catch(() => undefined);
+  }
+
+  #saveConfigs(): Promise<void> {
+    const { hypervisor, node } = this.#parts;
+    const id = Number(this.#properties.dynamips_id);
+    return saveConfigs(hypervisor, this.router, { directory: node.directory, id });
   }
 
   async #tidy(): Promise<void> {

@@ -56,7 +56,7 @@ export async function startRouter(facilities: DynamipsFacilities, node: NodeView
     const facts: RouterFacts = {
       name: routerName(node.name),
       properties,
-      ...(await presentConfigs(directory)),
+      ...(await presentConfigs(directory, Number(properties.dynamips_id))),
       hasAux: aux !== undefined,
       ...(ghost !== undefined && { ghost: ghosts.path(ghost) }),
       mmap: support.mmap_support,
