@@ -80,6 +80,11 @@ const table = {
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
   // Nodes
+  traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
+  traffic_two_computes: {
+    status: 409,
+    says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',
+  },
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
   node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be created on this compute: {reason}' },
   node_locked: { status: 409, says: 'Node {name} cannot be deleted because it is locked: unlock it first' },

@@ -8,6 +8,7 @@ import { dynamipsDriver } from './dynamips/driver.ts';
 import type { IdlePcRoute } from './dynamips/routes.ts';
 import { ethernetHubDriver } from './ethernet-hub/driver.ts';
 import { ethernetSwitchDriver, type tableRoutes } from './ethernet-switch/driver.ts';
+import type { trafficRoutes } from './ethernet-switch/traffic-routes.ts';
 import type { portStatsRoute } from './fabric-switches/fabric-driver.ts';
 import { frameRelaySwitchDriver } from './frame-relay-switch/driver.ts';
 import type { Host } from './host/host.ts';
@@ -27,7 +28,8 @@ export type RouteOfOneKind =
   | IdlePcRoute
   | ReturnType<typeof portStatsRoute>
   | ReturnType<typeof resizeRoute>
-  | ReturnType<typeof tableRoutes>[number];
+  | ReturnType<typeof tableRoutes>[number]
+  | ReturnType<typeof trafficRoutes>[number];
 
 /** Kinds whose nodes are kept, not run. One that comes to run leaves this table for the next. */
 const storageOnly = {

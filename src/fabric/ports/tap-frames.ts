@@ -189,7 +189,7 @@ export class TapFrames implements InterfaceAccess {
       view.setUint16(ip + 10, 0xffff - onesSum(view, ip, tcp));
     }
     if (isPushed) view.setUint8(tcp + flagsAt, view.getUint8(tcp + flagsAt) | pushFlag);
-    // As far as it is known before the payload: the kernel adds the rest where somebody needs it.
+    // As far as it is known before the payload: the kernel adds the rest where a process needs it.
     view.setUint16(tcp + checksumAt, onesSum(view, ip + (isIpv6 ? 8 : 12), tcp, tcpProtocol + tcpLength));
   }
 }
