@@ -36,7 +36,7 @@ const longFirst = [
   'test/bad-input/fields.test.ts',
   'test/integration/slow-compute.test.ts',
 ];
-const everything = [...longFirst, '{src,web,demo,scripts,test}/**/*.test.{ts,mjs}'];
+const everything = [...longFirst, '{src,web,demo,scripts,test,clients}/**/*.test.{ts,mjs}'];
 /** A browser and guests without hardware virtualization, on a busy machine. Never what tests durability or the contract. */
 const repeatable = /^test\/(browser|integration|lab)\//;
 const names = values['test-name-pattern'];

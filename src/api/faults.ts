@@ -301,6 +301,12 @@ const table = {
     says: '{program} cannot be confined on this compute: {reason}. Permit namespaces, or set confine = False in [VPCS], which lets everyone with the console of a VPCS run commands on this host',
     exception: 'NodeError',
   },
+  dynamips_failed: { status: 409, says: '{reason}', exception: 'DynamipsError' },
+  idlepc_not_found: {
+    status: 409,
+    says: 'No idle-PC value was found for {name}: none of {count} proposals lets the processor idle. Let the router boot, then try again',
+    exception: 'DynamipsError',
+  },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 

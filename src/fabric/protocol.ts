@@ -16,6 +16,7 @@ export type {
   EthernetSettings,
   FrameRelayCircuit,
   LinkSpec,
+  MirrorSpec,
   PortSpec,
   Request,
   StreamSpec,
@@ -104,6 +105,8 @@ export interface FabricLinkStats {
   /** Undefined when there is none. */
   captures?: CaptureStats[];
   /** Undefined when there is none. */
+  mirrors?: MirrorStats[];
+  /** Undefined when there is none. */
   schedule?: ScheduleState;
 }
 
@@ -128,6 +131,17 @@ export interface CaptureStats {
   missed: number;
   /** Why it has ended although it should be: a limit, or what the disk said. */
   ended?: string;
+}
+
+/** Of a port that is sent the frames of a link as well. */
+export interface MirrorStats {
+  id: string;
+  connected: boolean;
+  /** Frames that were sent to it, and those that wait. */
+  sent: number;
+  queued: number;
+  /** Frames that were not, by cause: `queue_full`, `no_peer`, `oversized`. */
+  dropped: Record<string, number>;
 }
 
 export interface FabricLoad {

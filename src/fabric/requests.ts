@@ -167,6 +167,14 @@ const capture = object({
 /** A capture appends to its file. */
 export type CaptureSpec = ValueOf<typeof capture>;
 
+const mirror = object({
+  /** Chosen by the server, for the counters. */
+  id,
+  port,
+});
+/** A port that is sent the frames of a link as well. */
+export type MirrorSpec = ValueOf<typeof mirror>;
+
 /** Classic BPF programs, compiled from the expressions of these filters; a frame matches when it matches one of them. */
 const programs = optional(list(instructions));
 export const linkSpec = object({
@@ -186,6 +194,8 @@ export const linkSpec = object({
   schedule: optional(schedule),
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures: optional(list(capture)),
+  /** No two links or mirrors have the same port. */
+  mirrors: optional(list(mirror)),
 });
 export type LinkSpec = ValueOf<typeof linkSpec>;
 export type BpfType = 'bpf' | 'match';

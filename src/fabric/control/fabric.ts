@@ -13,6 +13,7 @@ import type { Native } from '../ports/native.ts';
 import { InterfaceMemory } from '../ports/port-interface.ts';
 import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
+import { FlushTurns } from '../switches/flush-turns.ts';
 import { Switches } from '../switches/switches.ts';
 import { TrafficFlows } from '../traffic/traffic-flows.ts';
 import { checkShape } from './check-shape.ts';
@@ -53,6 +54,7 @@ export class Fabric {
       blocks: new BlockPool(),
       captureFiles: new CaptureFileLocks(),
       switches: this.switches,
+      mirrorTurns: new FlushTurns(),
       times: new SampleTimes(performance.now()),
       taps: native && new InterfaceMemory(native),
       kernelPaths: this.#kernelPaths,
