@@ -17,7 +17,11 @@ export interface SentLab {
 /** `lab`: by `serialize` of `node:v8`. */
 export type LoadedLab = { readonly lab: Uint8Array } | { readonly problem: string };
 
+/** Of the processor: a busy machine is no mistake of the file. */
 const timeLimitMs = 10_000;
+/** For a thread that hangs without computing. */
+const hangLimitMs = 120_000;
+const watchMs = 500;
 const memoryLimitMiB = 256;
 
 /** Several requests at once wait for each other. */
@@ -33,7 +37,8 @@ export class LabLoader {
         // What the server was started with is not the thread's.
         execArgv: [],
       });
-      const timer = setTimeout(() => void worker.terminate(), timeLimitMs);
+      const watch = setInterval(() => void endIfSlow(worker), watchMs);
+      const timer = setTimeout(() => void worker.terminate(), hangLimitMs);
       try {
         const [loaded] = (await Promise.race([once(worker, 'message'), ended(worker)])) as [LoadedLab];
         if ('lab' in loaded) return deserialize(loaded.lab) as Lab;
@@ -41,10 +46,20 @@ export class LabLoader {
       } catch (error) {
         throw (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge() : error;
       } finally {
+        clearInterval(watch);
         clearTimeout(timer);
         await worker.terminate();
       }
     });
+  }
+}
+
+async function endIfSlow(worker: Worker): Promise<void> {
+  try {
+    const { user, system } = await worker.cpuUsage();
+    if ((user + system) / 1000 > timeLimitMs) await worker.terminate();
+  } catch {
+    // The thread does not run yet, or no more.
   }
 }
 

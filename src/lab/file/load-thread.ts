@@ -13,7 +13,9 @@ const { text, file, files, vars } = workerData as SentLab;
 
 async function load(): Promise<LoadedLab> {
   try {
-    const lab = serialize(await loadLab({ text, file, files: filesOf(files), vars }));
+    const loaded = await loadLab({ text, file, files: filesOf(files), vars });
+    // Checks hold functions, which threads cannot pass on. They are read for their errors: only `patchbay test` runs them.
+    const lab = serialize({ ...loaded, checks: [] });
     if (lab.length <= maxBytes) return { lab };
     return { problem: `the lab has ${lab.length} bytes when it is resolved, and may have ${maxBytes}. Divide it` };
   } catch (error) {
