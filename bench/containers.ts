@@ -94,7 +94,7 @@ async function bareRules(): Promise<Subject> {
 }
 
 async function ours(): Promise<Subject[]> {
-  const slow = ({ names }: ContainerEnd): PortSpec => ({ type: 'tap', name: names.tap });
+  const slow = ({ names }: ContainerEnd): PortSpec => ({ type: 'tap', name: names.tap, merges: true });
   const plugged = (port: number): PortSpec => ({
     type: 'switch',
     switch: 'bench',

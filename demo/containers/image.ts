@@ -17,7 +17,10 @@ const buildVersion = 1;
 /** The archive for `loadImage`: from the cache, or built now. @throws Error with the remedy when it cannot be built */
 export async function ensureImage(recipe: ImageRecipe, log: (line: string) => void = () => {}): Promise<string> {
   const cache = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'patchbay');
-  const version = createHash('sha256').update(JSON.stringify([buildVersion, recipe])).digest('hex').slice(0, 8);
+  const version = createHash('sha256')
+    .update(JSON.stringify([buildVersion, recipe]))
+    .digest('hex')
+    .slice(0, 8);
   const archive = path.join(cache, `${recipe.name}-${version}.tar`);
   if (await exists(archive)) return archive;
   const work = path.join(cache, `.building-${randomUUID()}`);
@@ -50,7 +53,8 @@ export async function loadImage(socketPath: string, recipe: ImageRecipe, archive
       body: await readFile(archive),
     });
     const output = await body.text();
-    if (!output.includes('Successfully built')) throw new Error(`the engine refused the image ${recipe.name}: ${output.slice(-500)}`);
+    if (!output.includes('Successfully built'))
+      throw new Error(`the engine refused the image ${recipe.name}: ${output.slice(-500)}`);
   } finally {
     await dispatcher.close();
   }

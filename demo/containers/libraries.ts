@@ -2,7 +2,9 @@
 import path from 'node:path';
 import { run } from '../guest/debian.ts';
 
-const onlyDepends = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances', 'pre-depends'].map((one) => `--no-${one}`);
+const onlyDepends = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances', 'pre-depends'].map(
+  (one) => `--no-${one}`,
+);
 /** Of a library's source, but not the library. */
 const notLibraries = /-(common|base|bin|data|modules|runtime|config|stdlib|minimal)$/;
 

@@ -80,6 +80,11 @@ const table = {
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
   // Nodes
+  traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
+  traffic_two_computes: {
+    status: 409,
+    says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',
+  },
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
   node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be created on this compute: {reason}' },
   node_locked: { status: 409, says: 'Node {name} cannot be deleted because it is locked: unlock it first' },
@@ -295,6 +300,12 @@ const table = {
     status: 409,
     says: '{program} cannot be confined on this compute: {reason}. Permit namespaces, or set confine = False in [VPCS], which lets everyone with the console of a VPCS run commands on this host',
     exception: 'NodeError',
+  },
+  dynamips_failed: { status: 409, says: '{reason}', exception: 'DynamipsError' },
+  idlepc_not_found: {
+    status: 409,
+    says: 'No idle-PC value was found for {name}: none of {count} proposals lets the processor idle. Let the router boot, then try again',
+    exception: 'DynamipsError',
   },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;

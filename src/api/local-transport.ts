@@ -1,5 +1,7 @@
 /** The compute of this process, called by its routes without a socket: bodies are validated and faults are thrown unchanged. */
 import { Readable } from 'node:stream';
+import { hasMoreValues } from '../lib/json-depth.ts';
+import { mapInTurns } from '../lib/turns.ts';
 import type { Capabilities } from '../schema/compute.ts';
 import type { Static, TSchema } from '../schema/type.ts';
 import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
@@ -18,6 +20,7 @@ export interface LocalTransportOptions {
 
 /** Bodies of parsed routes are limited as over HTTP. */
 const bodyLimitBytes = 1024 * 1024;
+const mostValues = 50_000;
 const userAgent = ownAgent('local');
 
 export class LocalTransport<A> implements Transport<A> {
@@ -72,8 +75,7 @@ export class LocalTransport<A> implements Transport<A> {
       const { contentType, source, headers } = answer.body;
       return { status: answer.status, headers: { ...headers, 'content-type': contentType }, body: source };
     }
-    const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
-    return { status: answer.status, headers: { 'content-type': 'application/json' }, body: Buffer.from(text) };
+    return { status: answer.status, headers: { 'content-type': 'application/json' }, body: await jsonOf(answer.body) };
   }
 
   /** The compute serves the client's own socket: nothing is in between. */
@@ -152,6 +154,14 @@ function rank(template: string): string {
   return template.replace(/\{\w+:\.\+\}/g, '\u{10ffff}').replace(/\{[^}]*\}/g, '\u{10fffe}');
 }
 
+/** A list of thousands is written in turns. */
+async function jsonOf(body: unknown): Promise<Buffer> {
+  if (body === undefined) return Buffer.alloc(0);
+  if (!Array.isArray(body)) return Buffer.from(JSON.stringify(body));
+  const items = await mapInTurns(body, (item) => JSON.stringify(item) ?? 'null');
+  return Buffer.from(`[${items.join()}]`);
+}
+
 function streamOf(body: Readable | Uint8Array | undefined): Readable {
   return body instanceof Readable ? body : Readable.from(body && body.length > 0 ? [Buffer.from(body)] : []);
 }
@@ -163,6 +173,7 @@ async function parse(body: Readable | Uint8Array | undefined): Promise<unknown> 
     if (bytes.length > bodyLimitBytes) throw fault('body_too_large', { limit: bodyLimitBytes });
   }
   if (bytes.length === 0) return {};
+  if (hasMoreValues(bytes, mostValues)) throw fault('body_too_many_values', { limit: mostValues });
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (error) {

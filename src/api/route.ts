@@ -31,6 +31,8 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly host?: string;
   /** The `User-Agent` header. */
   readonly userAgent?: string;
+  /** Whom limits of a client count as one: its address, or the first 64 bits of it. */
+  readonly client?: string;
 }
 
 /** An answer that is not JSON text: its own content type, streamed or whole. */

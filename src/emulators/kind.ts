@@ -40,8 +40,10 @@ export interface SymbolFacts {
 /** A program of this machine that nodes of a kind need, for `patchbay doctor`. */
 export interface ProgramFacts {
   readonly name: string;
-  /** Of Debian. */
-  readonly package: string;
+  /** Of Debian. Undefined: it has none. */
+  readonly package?: string;
+  /** Where Debian has no package: how to get the program. */
+  readonly source?: string;
   /** What does not work without it. */
   readonly for: string;
   readonly versionArgs: readonly string[];

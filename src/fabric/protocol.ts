@@ -16,14 +16,16 @@ export type {
   EthernetSettings,
   FrameRelayCircuit,
   LinkSpec,
+  MirrorSpec,
   PortSpec,
   Request,
   StreamSpec,
   SwitchPortSettings,
+  TrafficSpec,
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 8;
+export const protocolVersion = 10;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -103,6 +105,8 @@ export interface FabricLinkStats {
   /** Undefined when there is none. */
   captures?: CaptureStats[];
   /** Undefined when there is none. */
+  mirrors?: MirrorStats[];
+  /** Undefined when there is none. */
   schedule?: ScheduleState;
 }
 
@@ -127,6 +131,17 @@ export interface CaptureStats {
   missed: number;
   /** Why it has ended although it should be: a limit, or what the disk said. */
   ended?: string;
+}
+
+/** Of a port that is sent the frames of a link as well. */
+export interface MirrorStats {
+  id: string;
+  connected: boolean;
+  /** Frames that were sent to it, and those that wait. */
+  sent: number;
+  queued: number;
+  /** Frames that were not, by cause: `queue_full`, `no_peer`, `oversized`. */
+  dropped: Record<string, number>;
 }
 
 export interface FabricLoad {
@@ -174,6 +189,22 @@ export interface AddressEntry {
   ageMs: number;
 }
 
+export interface TrafficFigures {
+  /** `resolving`: the next hops have not answered ARP yet. */
+  state: 'resolving' | 'running' | 'ended' | 'failed';
+  /** Why it failed. */
+  problem?: string;
+  sent: number;
+  received: number;
+  duplicates: number;
+  /** Arrived after one that was sent later. */
+  reordered: number;
+  /** Longest time without an arrival. */
+  longestGapMs: number;
+  /** From the source to the sink; undefined when nothing arrived. */
+  delayMs?: { p50: number; p99: number; worst: number };
+}
+
 /**
  * A link that is not as it was asked for. When a UDP port could not be bound the link is there without it and the fabric keeps
  * trying; when the specification itself is unusable nothing was changed.
@@ -195,9 +226,13 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
           ? SwitchStats[]
           : R extends { op: 'addresses' }
             ? AddressEntry[]
-            : R extends { op: 'apply' | 'sync' }
-              ? LinkFailure[]
-              : null;
+            : R extends { op: 'traffic_start' }
+              ? TrafficFigures
+              : R extends { op: 'traffic_read' }
+                ? TrafficFigures | null
+                : R extends { op: 'apply' | 'sync' }
+                  ? LinkFailure[]
+                  : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -2,6 +2,7 @@
  * The shapes of requests to the fabric process: the types of both sides, and what the process checks, since it outlives the server and
  * may be asked by one of another version. Unknown keys are refused, so a new key raises `protocolVersion`.
  */
+import { isIPv4 } from 'node:net';
 import { isAbsolute } from 'node:path';
 import {
   finite,
@@ -166,6 +167,14 @@ const capture = object({
 /** A capture appends to its file. */
 export type CaptureSpec = ValueOf<typeof capture>;
 
+const mirror = object({
+  /** Chosen by the server, for the counters. */
+  id,
+  port,
+});
+/** A port that is sent the frames of a link as well. */
+export type MirrorSpec = ValueOf<typeof mirror>;
+
 /** Classic BPF programs, compiled from the expressions of these filters; a frame matches when it matches one of them. */
 const programs = optional(list(instructions));
 export const linkSpec = object({
@@ -185,11 +194,27 @@ export const linkSpec = object({
   schedule: optional(schedule),
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures: optional(list(capture)),
+  /** No two links or mirrors have the same port. */
+  mirrors: optional(list(mirror)),
 });
 export type LinkSpec = ValueOf<typeof linkSpec>;
 export type BpfType = 'bpf' | 'match';
 export type BpfKey = BpfType | `${BpfType}_${LinkDirection}`;
 export type BpfPrograms = Pick<LinkSpec, BpfKey>;
+
+const ipv4 = textThat((value) => isIPv4(value), 'must be an IPv4 address');
+const station = object({ switch: id, vlan: whole(1, 4094), address: ipv4, nextHop: ipv4 });
+/** Datagrams between two stations at switches of the fabric. */
+const traffic = object({
+  id,
+  source: station,
+  sink: station,
+  /** Before each datagram, microseconds. */
+  gapsUs: list(whole(0)),
+  /** Of frames, bytes; used in turn. */
+  sizes: list(whole(60, 1514)),
+});
+export type TrafficSpec = ValueOf<typeof traffic>;
 
 /** Each is checked by itself (`linkSpec`): a wrong one is a failure of its own, and the others are applied. */
 const links = list(unchecked<LinkSpec>());
@@ -210,6 +235,10 @@ export const request = variants('op', {
   /** What a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },
   forget_addresses: { switch: text },
+  /** Starts a flow, unless it exists. */
+  traffic_start: { flow: traffic },
+  traffic_read: { traffic: text },
+  traffic_remove: { traffic: text },
   quit: {},
 });
 export type Request = ValueOf<typeof request>;

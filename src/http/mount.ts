@@ -10,6 +10,7 @@ import { routerPath } from '../api/template.ts';
 import { validateBody } from '../api/validate.ts';
 import type { DiskFloor } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
+import { clientOf } from './client-address.ts';
 import { identityOf } from './identity.ts';
 
 declare module 'fastify' {
@@ -117,6 +118,7 @@ async function callOf(route: Route, request: FastifyRequest): Promise<Call> {
     query,
     host: request.headers.host,
     userAgent: request.headers['user-agent'],
+    client: clientOf(request),
     ...(route.spec.raw && { stream: streamOf(request.body) }),
     get signal(): AbortSignal {
       return signalOf(request);

@@ -29,6 +29,7 @@ export interface ApplyOptions {
 /** Of one request: its body has limits of 1 MiB and 50,000 values. */
 const mostInBulk = 500;
 const mostBulkBytes = 800_000;
+const mostBulkValues = 40_000;
 
 /** @returns the project as it is then. @throws the first error of a request */
 export async function applyPlan(api: LabApi, lab: Lab, plan: LabPlan, options: ApplyOptions = {}): Promise<Project> {
@@ -216,14 +217,27 @@ function endOf({ node, port, label }: NonNullable<LinkStep['ends']>[number], byN
 function parts<T>(items: readonly T[]): T[][] {
   const found: T[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
+  let values = 0;
   for (const item of items) {
-    const size = Buffer.byteLength(JSON.stringify(item));
-    if (bytes + size > mostBulkBytes || (found.at(-1)?.length ?? 0) >= mostInBulk) {
+    const text = JSON.stringify(item);
+    const size = Buffer.byteLength(text);
+    const count = mostValuesIn(text);
+    const isFull = bytes + size > mostBulkBytes || values + count > mostBulkValues;
+    if (isFull || (found.at(-1)?.length ?? 0) >= mostInBulk) {
       found.push([]);
       bytes = 0;
+      values = 0;
     }
     found.at(-1)?.push(item);
     bytes += size;
+    values += count;
   }
   return found;
+}
+
+/** As many values as a JSON text can have: characters of its strings are counted as well. */
+function mostValuesIn(text: string): number {
+  let count = 1;
+  for (const character of text) if (character === ',' || character === '[' || character === '{') count += 1;
+  return count;
 }

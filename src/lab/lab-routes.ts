@@ -1,23 +1,18 @@
-/** Labs over HTTP: planned and applied by the server, through its own routes. */
+/** Labs over HTTP: planned and applied by threads of the server, through its own routes. */
 import { PassThrough } from 'node:stream';
-import { fault, isFault } from '../api/faults.ts';
+import { isFault } from '../api/faults.ts';
 import { type Route, route, Stream } from '../api/route.ts';
 import { LabApply, LabPlanReply, LabRequest } from '../schema/lab.ts';
 import { Type } from '../schema/type.ts';
-import { type ApplyProgress, applyPlan } from './apply.ts';
-import type { Lab } from './file/lab.ts';
-import { LabError } from './file/lab-error.ts';
-import { LabLoader } from './file/load-in-thread.ts';
-import { pictureOf } from './lab-picture.ts';
-import { type PlannedLab, planWithState } from './open-lab.ts';
-import { linesOf } from './plan/lab-plan.ts';
 import { schemaDocument } from './schema-document.ts';
-import type { LabApi } from './state/lab-api.ts';
 import { readCatalog, readSchemas } from './state/lab-state.ts';
+import type { RoutesApi } from './state/routes-api.ts';
+import type { LabJob } from './thread/lab-job.ts';
+import { LabThreads } from './thread/lab-threads.ts';
 
 /** `api`: the server itself. `onError`: for the log. */
-export function labRoutes(api: LabApi, onError: (error: unknown) => void): Route[] {
-  const loader = new LabLoader();
+export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Route[] {
+  const threads = new LabThreads(api);
   return [
     route(
       'GET /lab.schema.json',
@@ -34,15 +29,10 @@ export function labRoutes(api: LabApi, onError: (error: unknown) => void): Route
     route(
       'POST /v2/labs/plan',
       { summary: 'What applying a lab file would do', body: LabRequest, reply: LabPlanReply, own: true },
-      async ({ body }) => {
-        const lab = await loadSent(loader, body);
-        const { plan, state } = await planSent(api, lab, body.project, false);
-        return {
-          name: plan.project.name,
-          project_id: plan.project.id ?? null,
-          steps: linesOf(plan),
-          picture: pictureOf(lab, plan, state),
-        };
+      async (call) => {
+        const pieces: Uint8Array[] = [];
+        for await (const piece of threads.run(jobOf('plan', call.body), call)) pieces.push(piece);
+        return new Stream('application/json', Buffer.concat(pieces));
       },
     ),
     route(
@@ -55,42 +45,32 @@ export function labRoutes(api: LabApi, onError: (error: unknown) => void): Route
         fillsDisk: true,
         own: true,
       },
-      async ({ body, signal }) => {
-        const lab = await loadSent(loader, body);
-        const { plan } = await planSent(api, lab, body.project, true);
+      async (call) => {
+        const pieces = threads.run({ ...jobOf('apply', call.body), start: call.body.start === true }, call);
+        // Errors of the file and of its plan are answers of their own.
+        const { value: first } = await pieces.next();
         const out = new PassThrough();
-        const send = (line: object) => out.write(`${JSON.stringify(line)}\n`);
-        send({ steps: linesOf(plan) });
-        const onProgress = (progress: ApplyProgress) => void send(progress);
-        void applyPlan(api, lab, plan, { start: body.start === true, onProgress, signal })
-          .then(({ project_id, name }) => send({ project_id, name }))
-          .catch((error: unknown) => {
-            const failure = failureOf(error);
-            if (failure === undefined && !signal.aborted) onError(error);
-            send({ failure: failure ?? 'the server could not carry it out: see its log' });
-          })
-          .finally(() => out.end());
+        out.write(first);
+        void pipe(pieces, out, onError);
         return new Stream('application/x-ndjson', out);
       },
     ),
   ];
 }
 
-function loadSent(loader: LabLoader, { lab, files = {}, vars = {}, file = 'lab.yaml' }: LabRequest): Promise<Lab> {
-  return loader.load({ text: typeof lab === 'string' ? lab : JSON.stringify(lab), file, files, vars });
-}
-
-/** @throws `lab_invalid` for what the server does not have, and faults of its routes */
-async function planSent(api: LabApi, lab: Lab, project: string | undefined, open: boolean): Promise<PlannedLab> {
+/** What comes after the plan; a failure is the last line. */
+async function pipe(pieces: AsyncIterable<Uint8Array>, out: PassThrough, onError: (error: unknown) => void): Promise<void> {
   try {
-    return await planWithState(api, lab, { project, open });
+    for await (const piece of pieces) out.write(piece);
   } catch (error) {
-    if (error instanceof LabError) throw fault('lab_invalid', { reason: error.message }, { cause: error });
-    throw error;
+    if (!isFault(error)) onError(error);
+    const failure = isFault(error) ? error.message : 'the server could not carry it out: see its log';
+    out.write(`${JSON.stringify({ failure })}\n`);
+  } finally {
+    out.end();
   }
 }
 
-/** In words for the client; undefined for an error of the server. */
-function failureOf(error: unknown): string | undefined {
-  return isFault(error) || error instanceof LabError ? (error as Error).message : undefined;
+function jobOf(want: LabJob['want'], { lab, files = {}, vars = {}, file = 'lab.yaml', project }: LabRequest): LabJob {
+  return { want, text: typeof lab === 'string' ? lab : JSON.stringify(lab), file, files, vars, project, start: false };
 }

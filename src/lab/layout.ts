@@ -22,7 +22,8 @@ export function layOut(lab: Lab, present: readonly (Point & { readonly name: str
   const hubs = new Set(free.filter((name) => (neighbours.get(name)?.size ?? 0) !== 1));
   // A pair of nodes that have only each other.
   const leaves = free.filter((name) => !hubs.has(name) && hubs.has([...(neighbours.get(name) ?? [])][0] ?? ''));
-  const ring = free.filter((name) => !leaves.includes(name));
+  const isLeaf = new Set(leaves);
+  const ring = free.filter((name) => !isLeaf.has(name));
   const origin = originBeside(present, lab);
   const points = new Map<string, Point>();
   const radius = ring.length < 2 ? 0 : Math.max(spacing, (ring.length * spacing) / (2 * Math.PI));

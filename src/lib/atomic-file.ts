@@ -1,5 +1,5 @@
 /** Files that are either the old or the new, never half: temporary file, sync, rename, sync of the folder. */
-import { open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** `data`: a list is written piece by piece. `mode`: of the file; default 0666 less the umask. */
@@ -10,10 +10,8 @@ export async function writeFileAtomic(
 ): Promise<void> {
   const temporary = `${path}.tmp`;
   try {
-    const file = await open(temporary, 'w', mode);
+    const file = await openAnew(temporary, mode);
     try {
-      // One that a crash left is opened as it is.
-      if (mode !== undefined) await file.chmod(mode);
       await file.writeFile(data);
       await file.sync();
     } finally {
@@ -25,6 +23,17 @@ export async function writeFileAtomic(
     throw error;
   }
   await syncFolder(dirname(path));
+}
+
+/** What a crash left under this name, or a link that another user made of it, is replaced: nothing is written through it. */
+async function openAnew(path: string, mode: number | undefined): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', mode);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await rm(path, { recursive: true });
+    return open(path, 'wx', mode);
+  }
 }
 
 /** Makes names that were added to or removed from a folder durable. */

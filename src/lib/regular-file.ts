@@ -6,11 +6,21 @@ export class NotAFile extends Error {
   override readonly name = 'NotAFile';
 }
 
+export interface OpenOptions {
+  /** Not through a symbolic link in place of the file: for folders in which another user can make one. */
+  readonly noFollow?: boolean;
+}
+
 /** Opens a regular file for reading. @throws NotAFile, and errors of the system */
-export async function openRegular(path: string): Promise<{ file: FileHandle; sizeBytes: number }> {
+export async function openRegular(
+  path: string,
+  { noFollow = false }: OpenOptions = {},
+): Promise<{ file: FileHandle; sizeBytes: number }> {
   // Without O_NONBLOCK a named pipe holds a thread of the pool until a process writes to it. For files it makes no difference.
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENXIO' ? new NotAFile(`${path} is a socket, not a file`) : error;
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (noFollow ? constants.O_NOFOLLOW : 0);
+  const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENXIO') throw new NotAFile(`${path} is a socket, not a file`);
+    throw noFollow && error.code === 'ELOOP' ? new NotAFile(`${path} is a symbolic link, not a file`) : error;
   });
   const facts = await file.stat();
   if (facts.isFile()) return { file, sizeBytes: facts.size };
@@ -19,8 +29,12 @@ export async function openRegular(path: string): Promise<{ file: FileHandle; siz
 }
 
 /** @throws NotAFile, RangeError for a file of more than `maxBytes`, and errors of the system */
-export async function readRegularFile(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer> {
-  const { file, sizeBytes } = await openRegular(path);
+export async function readRegularFile(
+  path: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+  options: OpenOptions = {},
+): Promise<Buffer> {
+  const { file, sizeBytes } = await openRegular(path, options);
   try {
     if (sizeBytes > maxBytes) throw new RangeError(`${path} has ${sizeBytes} bytes, more than ${maxBytes}`);
     return await file.readFile();

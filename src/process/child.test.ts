@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { link, lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -113,6 +114,28 @@ test('the tail is at most 4 KiB, and of this run only', async () => {
   const long = await spawnChild(spec('seq 1 5000', { logFile }));
   const { tail } = await long.outcome;
   assert.ok(tail.length <= 4096 && tail.endsWith('5000'));
+});
+
+test('a log that is another thing by now is moved aside: a link is not followed, a pipe is not waited for', async () => {
+  const outside = join(folder, 'outside');
+  await writeFile(outside, 'kept');
+  const put: Readonly<Record<string, (path: string) => unknown>> = {
+    link: (path) => symlink(outside, path),
+    'second name': (path) => link(outside, path),
+    loop: (path) => symlink(path, path),
+    folder: (path) => mkdir(path),
+    pipe: (path) => execFileSync('mkfifo', [path]),
+  };
+  for (const [what, make] of Object.entries(put)) {
+    for (const append of [false, true]) {
+      const logFile = join(folder, `${what} ${append}`);
+      await make(logFile);
+      const child = await spawnChild(spec('echo said', { logFile, append }));
+      assert.deepEqual(await child.outcome, { how: 'exited', code: 0, tail: 'said' }, what);
+      assert.ok((await lstat(logFile)).isFile(), what);
+    }
+  }
+  assert.equal(await readFile(outside, 'utf8'), 'kept');
 });
 
 test('a released child is adopted by its record, and stops', async () => {

@@ -7,10 +7,10 @@
  * firmly, and only then the outcome settles: a settled outcome means that nothing of the child runs any more.
  */
 import { spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { adoptionFailed, endGroup, signalGroup } from './group.ts';
 import { logTail } from './log-tail.ts';
+import { openLog } from './open-log.ts';
 import { isRunning, processFacts } from './proc.ts';
 
 /** Name of the environment variable that every child carries; its value is the server's runtime folder. */
@@ -69,7 +69,7 @@ export interface ChildRecord {
 
 /** Starts a child. Never rejects for the child's sake: a program that cannot be run gives a child with its outcome settled. */
 export async function spawnChild(spec: ChildSpec): Promise<Child> {
-  const log = await open(spec.logFile, spec.append ? 'a' : 'w', 0o600).catch((cause: Error) => cause);
+  const log = await openLog(spec.logFile, { append: spec.append === true }).catch((cause: Error) => cause);
   if (log instanceof Error) return stillborn(`cannot write ${spec.logFile}: ${log.message}`);
   try {
     const { size } = await log.stat();

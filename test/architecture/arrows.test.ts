@@ -10,7 +10,7 @@ import { importsOf, pageFiles, root, sourceFiles, src, web } from './sources.ts'
 const arrows: Record<string, readonly string[]> = {
   lib: [],
   schema: [],
-  api: ['schema'],
+  api: ['schema', 'lib'],
   process: ['lib'],
   fabric: ['schema', 'process', 'lib', 'api'],
   emulators: ['api', 'fabric', 'process', 'schema', 'lib'],

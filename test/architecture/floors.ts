@@ -22,7 +22,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/fabric': [
     ['main.ts', 'client.ts'],
     ['control', 'connection'],
-    ['links'],
+    ['links', 'traffic'],
     ['captures', 'switches', 'kernel-paths'],
     ['ports', 'delays'],
     ['filters', 'schedules'],
@@ -46,6 +46,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'src/lab': [
     ['checks', 'lab-routes.ts'],
+    ['thread'],
     ['open-lab.ts'],
     ['apply.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
     ['plan'],

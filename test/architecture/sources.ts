@@ -12,6 +12,8 @@ export interface Import {
   readonly to: string;
   /** Gone at run time. */
   readonly isType: boolean;
+  /** By `import()`: loaded when it is called. */
+  readonly isLate: boolean;
 }
 
 /** Paths below `folder`, in order. */
@@ -47,7 +49,7 @@ export function importsIn(text: string, from: string): Import[] {
     const target = to || bare || late;
     const inBraces = /^\{([^}]*)\}\s*$/.exec(names)?.[1];
     const isType = type !== undefined || (inBraces?.split(',').every((name) => /^\s*(?:type\s.*)?$/.test(name)) ?? false);
-    return { from, to: target.startsWith('.') ? normalize(join(dirname(from), target)) : target, isType };
+    return { from, to: target.startsWith('.') ? normalize(join(dirname(from), target)) : target, isType, isLate: late !== '' };
   });
 }
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
-import { canvas } from './page-parts.ts';
+import { canvas, middleOf } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false, snap_to_grid: false });
@@ -22,12 +22,11 @@ describe('the canvas', () => {
     await canvas(second.page).node('Alpha').waitFor();
     await client.post(`${project.path}/links`, { nodes: [end(one), end(other)] });
     for (const tab of [first, second]) await tab.page.locator('.link').waitFor({ state: 'attached' });
-    const box = await canvas(page).node('Beta').locator('image').boundingBox();
-    assert.ok(box);
-    await page.mouse.move(box.x + 20, box.y + 20);
+    const [left, top] = await middleOf(canvas(page).node('Beta').locator('image'));
+    await page.mouse.move(left, top);
     await page.mouse.down();
-    await page.mouse.move(box.x + 40, box.y + 60, { steps: 4 });
-    await page.mouse.move(box.x + 70, box.y + 120, { steps: 4 });
+    await page.mouse.move(left + 20, top + 40, { steps: 4 });
+    await page.mouse.move(left + 50, top + 100, { steps: 4 });
     await page.mouse.up();
     await waitFor(async () => (await nodeObject(other.node_id)).y !== 0, { what: 'the moved node on the server' });
     const { x, y } = await nodeObject(other.node_id);
@@ -68,6 +67,8 @@ describe('the canvas', () => {
     await waitFor(async () => (await client.get<object[]>(`${project.path}/links`)).length === 2, { what: 'the copied link' });
     assert.equal((await client.get<object[]>(`${project.path}/nodes`)).length, 4);
     assert.equal((await client.get<object[]>(`${project.path}/drawings`)).length, 2);
+    // The copies are selected.
+    await page.getByRole('heading', { name: '2 nodes, 1 drawing' }).waitFor();
     await picture(page, 'canvas');
   });
 
@@ -75,8 +76,7 @@ describe('the canvas', () => {
     await page.keyboard.press('Delete');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await waitFor(async () => (await client.get<object[]>(`${project.path}/nodes`)).length === 2, { what: 'two nodes' });
-    await page.locator('.node').nth(1).waitFor();
-    assert.equal(await page.locator('.node').count(), 2);
+    await waitFor(async () => (await page.locator('.node').count()) === 2, { what: 'two nodes in the page' });
   });
 
   it('shows a hostile drawing as a picture: nothing in it runs or loads', async () => {

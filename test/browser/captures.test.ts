@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { access, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { Link } from '../../src/schema/link.ts';
 import { openTab } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
-import { canvas } from './page-parts.ts';
+import { canvas, selectLink, toCanvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false });
@@ -26,7 +26,8 @@ const { page, problems } = await openTab(`${server.url}/projects/${project.id}`)
 const tab = page.getByRole('tab', { name: 'H1 – H2' });
 const field = page.getByRole('searchbox', { name: 'Display filter' });
 const rows = page.locator('.packet-table [data-packet]');
-const selectLink = () => page.locator('.link .hit').click({ force: true });
+await canvas(page).node('H1').waitFor();
+beforeEach(() => toCanvas(page));
 /** Waits until the page shows it: the key W depends on it. */
 const stopCapture = async () => {
   await client.post(`${linkPath}/stop_capture`);
@@ -35,13 +36,14 @@ const stopCapture = async () => {
 
 describe('a capture', () => {
   it('keeps its packets, filter and selection when it is stopped and its tab moves', async () => {
-    await selectLink();
+    await selectLink(page);
     await page.keyboard.press('w');
     await page.getByText(/Live: \d\d packets/).waitFor();
     await field.fill('arp');
     await page.getByText(/\d+ of \d\d packets/).waitFor();
     await rows.first().click();
-    const chosen = await rows.first().getAttribute('data-packet');
+    await page.getByRole('region', { name: /^Packet \d+$/ }).waitFor();
+    const chosen = await page.locator('.packet-table [aria-selected="true"]').getAttribute('data-packet');
     const count = await rows.count();
     await page.getByRole('button', { name: 'Stop capture' }).last().click();
     await page.getByText('Ended:').waitFor();
@@ -55,18 +57,18 @@ describe('a capture', () => {
     await tab.click();
     await page.getByRole('button', { name: 'Move to a new pane' }).click();
     await page.locator('.packet-table:not([data-old])').waitFor();
-    assert.equal(await rows.count(), count);
+    await waitFor(async () => (await rows.count()) === count, { what: `the ${count} rows` });
     assert.equal(await field.inputValue(), 'arp');
-    assert.equal(await page.locator('.packet-table [aria-selected="true"]').getAttribute('data-packet'), chosen);
+    await page.locator(`.packet-table [aria-selected="true"][data-packet="${chosen}"]`).waitFor();
   });
 
   it('can be opened again from its file', async () => {
     await page.reload();
     await canvas(page).node('H1').waitFor();
-    await selectLink();
+    await selectLink(page);
     await page.keyboard.press('Alt+w');
     await page.getByText(/Ended: \d\d packets/).waitFor();
-    assert.ok((await rows.count()) > 0);
+    await rows.first().waitFor();
   });
 
   it('has a file of its own', async () => {
@@ -87,7 +89,7 @@ describe('a capture', () => {
 describe('capture files', () => {
   const dialog = page.getByRole('dialog', { name: 'Captures' });
   const listed = async () => {
-    await page.keyboard.press('Escape');
+    await toCanvas(page);
     await page.getByRole('button', { name: 'Captures', exact: true }).click();
     await dialog.locator('li').first().waitFor();
     return dialog.locator('li strong').allTextContents();
@@ -96,7 +98,7 @@ describe('capture files', () => {
   it('get a number when the typed name is taken', async () => {
     for (const expected of ['mine.pcap', 'mine-2.pcap']) {
       await stopCapture();
-      await selectLink();
+      await selectLink(page);
       await page.keyboard.press('w');
       await page.getByLabel('File name').fill('mine');
       await page.keyboard.press('Enter');
@@ -108,7 +110,6 @@ describe('capture files', () => {
   });
 
   it('open from the list after the project was closed, and are deleted there', async () => {
-    await page.keyboard.press('Escape');
     await stopCapture();
     await client.post(`${project.path}/close`, {}, 204);
     await page.getByRole('button', { name: 'Open', exact: true }).click();
@@ -133,12 +134,12 @@ describe('the display filter', () => {
   it('says what is wrong, and leaves the table as it is', async () => {
     await client.post(`${linkPath}/start_capture`, { capture_file_name: 'kept.pcap', append: true });
     await page.locator('.link.capturing').waitFor({ state: 'attached' });
-    await selectLink();
+    await selectLink(page);
     await page.keyboard.press('w');
     await page.getByText(/Live: \d\d packets/).waitFor();
     await field.fill('ip.addr == 10.0.0');
     await page.getByText('“10.0.0” is not an IPv4 address or network').waitFor();
-    assert.ok((await rows.count()) > 0);
+    await rows.first().waitFor();
     await field.fill('tcp.port == 80 or arp');
     await page.getByText(/\d+ of \d\d packets/).waitFor();
     await field.fill('nothing');

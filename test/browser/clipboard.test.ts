@@ -31,6 +31,7 @@ const { page } = first;
 const openAlso = async (url: string): Promise<Page> => {
   const other = await page.context().newPage();
   await other.goto(url);
+  await other.locator('svg.canvas').waitFor();
   await other.getByText('Opening the project…').waitFor({ state: 'detached' });
   return other;
 };
@@ -129,6 +130,8 @@ describe('copying', () => {
     await page.keyboard.press('Control+c');
     await page.keyboard.press('Control+v');
     await waitFor(async () => (await nodesOf(source.path)).includes('PC2'), { what: 'the copy' });
+    // Pasted items are selected when everything has been copied.
+    await page.locator('.node.selected[aria-label^="PC2"]').waitFor();
     assert.equal(await page.getByText('left out').count(), 0);
   });
 

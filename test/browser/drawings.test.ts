@@ -1,10 +1,11 @@
 /** Drawings are resized, rotated and edited in place. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createProject, withServer } from '../support/with-server.ts';
+import { middleOf, toCanvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false, snap_to_grid: false });
@@ -12,6 +13,7 @@ const address = `${server.url}/projects/${project.id}`;
 const first = await openTab(address);
 const second = await openTab(address, { width: 768 });
 const { page } = first;
+beforeEach(() => toCanvas(page));
 const draw = (svg: string, place: object) => client.post<Drawing>(`${project.path}/drawings`, { svg, ...place });
 const stored = ({ drawing_id }: Drawing) => client.get<Drawing>(`${project.path}/drawings/${drawing_id}`);
 const item = ({ drawing_id }: Drawing, tab = first) => tab.page.locator(`.drawing[data-id="${drawing_id}"]`);
@@ -24,9 +26,7 @@ async function select(drawing: Drawing): Promise<void> {
 
 /** A handle of the selected drawing; the canvas is at 100 %. */
 async function pull(handle: string, dx: number, dy: number): Promise<void> {
-  const box = await page.locator(`.handle-${handle} .reach`).boundingBox();
-  assert.ok(box);
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = await middleOf(page.locator(`.handle-${handle}`));
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x + dx / 2, y + dy / 2, { steps: 3 });
@@ -144,7 +144,6 @@ describe('drawings on the canvas', () => {
   });
 
   it('are texts that are edited in place', async () => {
-    await page.keyboard.press('Escape');
     await page.keyboard.press('t');
     const area = await page.locator('svg.canvas').boundingBox();
     assert.ok(area);

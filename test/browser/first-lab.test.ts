@@ -93,11 +93,14 @@ describe('a first lab, in the browser', () => {
 
   it('moves a node, which keeps its position after a reload of the page', async () => {
     const node = canvas(page).node('PC1');
-    const before = await node.boundingBox();
-    await node.dragTo(page.locator('svg.canvas'), { targetPosition: { x: 200, y: 120 } });
     const place = () => node.getAttribute('transform');
+    const before = await place();
+    // A reload would end the request.
+    const stored = page.waitForResponse((answer) => answer.request().method() === 'PUT' && answer.url().includes('/nodes/'));
+    await node.dragTo(page.locator('svg.canvas'), { targetPosition: { x: 200, y: 120 } });
+    await stored;
     const moved = await place();
-    assert.notEqual(before, null);
+    assert.notEqual(moved, before);
     await page.reload();
     await node.waitFor();
     assert.equal(await place(), moved);

@@ -174,6 +174,7 @@ describe('a lab by keyboard alone', () => {
   it('lists all its keys', async () => {
     await press('?');
     const dialog = page.getByRole('dialog', { name: 'Keys and help' });
+    await dialog.waitFor();
     for (const key of ['F6', 'Ctrl F6', 'E', 'M', '/', 'L', 'N', 'W', 'Del', '?', 'Shift S', 'Ctrl Z'])
       assert.equal(await dialog.locator('kbd').getByText(key, { exact: true }).count(), 1, key);
     await press('Escape');
@@ -220,7 +221,7 @@ async function tabTo(name: string): Promise<void> {
 
 async function focusIsOn(selector: string): Promise<void> {
   const is = () => page.evaluate<boolean>(`document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`);
-  await waitFor(is, { what: `the focus on ${selector}`, limitMs: 10_000 }).catch(async (cause: unknown) => {
+  await waitFor(is, { what: `the focus on ${selector}` }).catch(async (cause: unknown) => {
     throw new Error(`the focus is on ${await page.evaluate<string>('document.activeElement?.outerHTML.slice(0, 300)')}`, { cause });
   });
   assert.ok(await isSeen(), `the focus is seen on ${selector}`);

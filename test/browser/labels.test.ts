@@ -1,12 +1,13 @@
 /** Labels of nodes and links are moved on the canvas, shown to all users at once, and reset. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import type { Locator } from 'playwright-core';
 import type { Link } from '../../src/schema/link.ts';
 import type { Label } from '../../src/schema/node.ts';
 import { openTab } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+import { middleOf, selectLink, toCanvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false, snap_to_grid: false, show_interface_labels: true });
@@ -17,6 +18,7 @@ const address = `${server.url}/projects/${project.id}`;
 const first = await openTab(address);
 const second = await openTab(address, { width: 768 });
 const { page } = first;
+beforeEach(() => toCanvas(page));
 const nodeLabel = (tab = first) => tab.page.locator('.node[aria-label^="Alpha"] text.label');
 const endLabel = (place: 0 | 1, tab = first) => tab.page.locator(`.link text.label[data-label="${place}"]`);
 const standard = (one as unknown as { label: Label }).label;
@@ -25,9 +27,7 @@ const storedEnd = async (place: 0 | 1) => (await client.get<Link>(`${project.pat
 
 /** Drags with the mouse; the canvas is at 100 %. */
 async function drag(what: Locator, dx: number, dy: number): Promise<void> {
-  const box = await what.boundingBox();
-  assert.ok(box);
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = await middleOf(what);
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x + dx / 2, y + dy / 2, { steps: 3 });
@@ -75,9 +75,6 @@ describe('labels on the canvas', () => {
   });
 
   it('are selected and moved with the keyboard alone', async () => {
-    await page.keyboard.press('Escape');
-    await page.keyboard.press('Escape');
-    await page.locator('svg.canvas').focus();
     await page.keyboard.press('n');
     await page.keyboard.press('Shift+L');
     await page.locator('text.label.picked').waitFor();
@@ -92,7 +89,7 @@ describe('labels on the canvas', () => {
   });
 
   it('of a link are reset to where the line leaves the node', async () => {
-    await page.locator('.link .hit').click({ force: true });
+    await selectLink(page);
     await page.keyboard.press('Alt+l');
     await waitFor(async () => (await storedEnd(1)).x === undefined, { what: 'a label without a place' });
     await endLabel(1, second).and(second.page.locator('[text-anchor="middle"]')).waitFor();

@@ -7,7 +7,7 @@ import type { Link } from '../../src/schema/link.ts';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
-import { consoleText, type } from './page-parts.ts';
+import { consoleText, selectLink, type } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { name: 'Two PCs', auto_close: false });
@@ -31,13 +31,12 @@ const graph = page.getByRole('region', { name: 'Live' });
 const packets = page.getByRole('grid', { name: 'Packets' });
 /** VPCS waits this long for a reply instead of a second: a busy machine may need it. */
 const patiently = '-w 20000';
-const selectLink = () => page.locator('.link .hit').first().click({ force: true });
 
 describe('a link in the browser', () => {
   it('is impaired from its panel, and the ping in the console shows it', async () => {
     await page.locator('.node[aria-label^="PC1"]').dblclick();
     await consoleText(page, /PC\d : 10\.0\.0\.1/);
-    await selectLink();
+    await selectLink(page);
     await impairments.getByLabel('Latency').pressSequentially('120.5');
     await filtersAre({ delay: [120.5] }, 'the delay on the server');
     await page.locator('.xterm-screen').click();
@@ -67,7 +66,7 @@ describe('a link in the browser', () => {
   });
 
   it('draws the rate and the delay of its frames', async () => {
-    await selectLink();
+    await selectLink(page);
     await graph
       .locator('figure')
       .filter({ hasText: 'Delay' })
@@ -79,7 +78,7 @@ describe('a link in the browser', () => {
     await page.keyboard.press('Control+c');
     await type(page, 'echo enough');
     await consoleText(page, /> echo enough/);
-    await selectLink();
+    await selectLink(page);
   });
 
   it('shows the bounds of a value, and sends nothing beyond them', async () => {
@@ -120,7 +119,7 @@ describe('a link in the browser', () => {
   });
 
   it('is suspended with a key', async () => {
-    await selectLink();
+    await selectLink(page);
     await page.keyboard.press('u');
     await waitFor(async () => (await client.get<Link>(linkPath)).suspend, { what: 'the suspended link' });
     // The page updates first: the key acts on its state.

@@ -9,6 +9,7 @@ import { openTab } from '../support/browser.ts';
 import { openTelnet, skipHistory } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+import { selectLink } from './page-parts.ts';
 
 const count = 20_000;
 const { server, client } = await withServer();
@@ -34,7 +35,7 @@ const scrollTo = (part: number) => table.evaluate((element, to) => element.scrol
 
 describe('a long capture', () => {
   it('is read completely, and only few of its rows exist', async () => {
-    await page.locator('.link .hit').click({ force: true });
+    await selectLink(page);
     await page.keyboard.press('w');
     // Real frames of the two nodes may be among them.
     await page.getByText(/Live: 20,?0\d\d packets/).waitFor();
@@ -98,7 +99,7 @@ describe('a long capture', () => {
     await waitFor(async () => (await kept()) > before + 40, { what: '40 more packets', limitMs: 60_000 });
     telnet.socket.destroy();
     assert.equal(await chosen.getAttribute('data-packet'), number);
-    assert.equal(await isInSight(), true);
+    await waitFor(isInSight, { what: 'the selected packet in sight' });
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));

@@ -65,7 +65,7 @@ describe('templates in the browser', () => {
     // The firmware's screen is 720 pixels wide: noVNC's canvas has that size after the first picture.
     await waitFor(() => page.evaluate<boolean>("document.querySelector('.screen canvas').width >= 640"), {
       what: 'the picture of the machine',
-      limitMs: 30_000,
+      limitMs: 120_000,
     });
     await picture(page, 'screen');
   });

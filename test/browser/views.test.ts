@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import axe, { type AxeResults } from 'axe-core';
 import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { withServer } from '../support/with-server.ts';
-import { canvas, consoleText } from './page-parts.ts';
+import { canvas, consoleText, selectLink } from './page-parts.ts';
 import { createLab, views } from './views.ts';
 
 const { server, client } = await withServer();
@@ -60,7 +61,7 @@ describe('the find bar', () => {
     await page.goto(`${server.url}/projects/${project.id}`);
     await canvas(page).node('PC1').dblclick();
     await consoleText(page, /VPCS>/);
-    await page.locator('.link .hit').first().click({ force: true });
+    await selectLink(page);
     await page.keyboard.press('w');
     await page.getByRole('button', { name: 'Move to a new pane' }).click();
     const pane = page.locator('.pane').filter({ has: page.getByRole('tab', { name: 'PC1', exact: true }) });
@@ -68,10 +69,12 @@ describe('the find bar', () => {
     await page.keyboard.press('Control+Shift+F');
     for (const width of [1280, 920]) {
       await page.setViewportSize({ width, height: 800 });
-      const [bar, area] = [await page.locator('.find-bar').boundingBox(), await pane.boundingBox()];
-      assert.ok(bar && area);
-      const isInside = bar.x >= area.x && bar.x + bar.width <= area.x + area.width && bar.y >= area.y;
-      assert.ok(isInside, `${JSON.stringify(bar)} in ${JSON.stringify(area)}`);
+      const isInside = async () => {
+        const [bar, area] = [await page.locator('.find-bar').boundingBox(), await pane.boundingBox()];
+        const isHere = bar && area && bar.x >= area.x && bar.x + bar.width <= area.x + area.width && bar.y >= area.y;
+        return isHere || assert.fail(`${JSON.stringify(bar)} in ${JSON.stringify(area)}`);
+      };
+      await waitFor(isInside, { what: `the find bar in its pane, ${width} pixels wide` });
     }
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.keyboard.press('Escape');

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Link } from '../../src/schema/link.ts';
 import type { RawClient } from '../support/raw-http.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
-import { canvas, consoleText } from './page-parts.ts';
+import { canvas, consoleText, selectLink } from './page-parts.ts';
 
 /** A view, shown by the page after the one before it. */
 export interface View {
@@ -76,14 +76,17 @@ const choose = async (page: Page, menu: string, entry: string) => {
   await button(page, menu);
   await page.getByRole('menuitem', { name: entry, exact: true }).click();
 };
-const link = (page: Page, at: number) => page.locator('.link .hit').nth(at).click({ force: true });
 
 const ofCanvas: readonly View[] = [
   { name: 'canvas', show: (page) => canvas(page).node('PC3').waitFor() },
   { name: 'node', show: (page) => select(page, 'PC1'), part: '.inspector' },
   { name: 'switch', show: (page) => select(page, 'Core'), part: '.inspector' },
   { name: 'several', show: (page) => press(page, 'Control+a').then(() => heading(page, '6 nodes')) },
-  { name: 'link', show: (page) => link(page, 1).then(() => page.getByLabel('Latency').first().waitFor()), part: '.inspector' },
+  {
+    name: 'link',
+    show: (page) => selectLink(page, 1).then(() => page.getByLabel('Latency').first().waitFor()),
+    part: '.inspector',
+  },
   {
     name: 'drawing',
     show: async (page) => {
@@ -137,7 +140,7 @@ const ofCanvas: readonly View[] = [
     },
     part: '.consoles',
   },
-  { name: 'capture-dialog', show: (page) => link(page, 2).then(() => press(page, 'w')), ...modal },
+  { name: 'capture-dialog', show: (page) => selectLink(page, 2).then(() => press(page, 'w')), ...modal },
   {
     name: 'captures',
     show: async (page) => {
@@ -150,7 +153,7 @@ const ofCanvas: readonly View[] = [
   {
     name: 'capture',
     show: async (page) => {
-      await link(page, 0);
+      await selectLink(page);
       await press(page, 'w');
       await page.locator('.packet-table [data-packet]').nth(3).click();
       await page.getByRole('region', { name: /^Packet \d+$/ }).waitFor();

@@ -328,7 +328,7 @@ describe('labs over HTTP', () => {
     // Short files that stand for more than a text, the thread, its result or the plan may have.
     const long = 'x'.repeat(400_000);
     await refused(`vars: {v: ${long}}\nnodes: {A: {kind: vpcs, config: "${`\${v}`.repeat(3000)}"}}`, /a text becomes longer than/);
-    await refused(`nodes: {'A[1-5000]': {kind: vpcs, config: "\${node}${long}"}}`, /10 s or 256 MiB/);
+    await refused(`nodes: {'A[1-5000]': {kind: vpcs, config: "\${node}${long}"}}`, /10 s of processor time or 256 MiB/);
     await refused(`nodes: {'A[1-1000]': {kind: vpcs, config: "\${node}${'x'.repeat(30_000)}"}}`, /\d bytes when it is resolved/);
     await refused("nodes: {'A[1-200]': {kind: ethernet_switch, ports: 1024}}", /at most 200000 ports together/);
   });

@@ -267,3 +267,60 @@ describe('datagram ports', () => {
     assert.deepEqual(await client.sync([linkOf(nowhere, udp(one), { id: 'third' })]), []);
   });
 });
+
+describe('mirrors of a link', () => {
+  it('are sent the frames of both directions after the filters, and nothing from them reaches the link', async (context) => {
+    const { client, folder, a, b, change, stats } = await startLink(context);
+    const mirror = await streamEnd(context, `${folder}/mirror`);
+    await change({ mirrors: [{ id: 'm', port: mirror.port }], filters: { packet_loss_ba: [100] } });
+    await mirror.connected();
+    mirror.send(frameOf('m'));
+    a.send(frameOf('x', 100), frameOf('y', 1500));
+    b.send(frameOf('z', 64));
+    await waitFor(async () => (await stats()).ba.dropped.packet_loss === 1, { what: 'the loss' });
+    await change({ mirrors: [{ id: 'm', port: mirror.port }] });
+    b.send(frameOf('w', 64));
+    assert.equal(textOf(await mirror.receive(3)), 'xyw');
+    assert.equal(textOf(await b.receive(2)), 'xy');
+    assert.equal(textOf(await a.receive(1)), 'w');
+    assert.deepEqual((await stats()).mirrors, [{ id: 'm', connected: true, sent: 3, queued: 0, dropped: {} }]);
+    // Taken away: frames pass as before, and the port can be a link's end.
+    await change({});
+    assert.equal((await stats()).mirrors, undefined);
+    const other = await streamEnd(context, `${folder}/other`);
+    assert.deepEqual(await client.apply([{ ...linkOf(mirror.port, other.port), id: 'other' }]), []);
+    await other.connected();
+    other.send(frameOf('o'));
+    a.send(frameOf('v'));
+    assert.equal(textOf(await b.receive(3)), 'xyv');
+    assert.equal(textOf(await mirror.receive(4)), 'xywo');
+  });
+
+  it('that are missing or slow delay no frame of the link, and count what they lose', async (context) => {
+    const { folder, a, b, change, stats } = await startLink(context);
+    const slow = await streamEnd(context, `${folder}/slow`);
+    const mirrors = [
+      { id: 'slow', port: slow.port },
+      { id: 'gone', port: { type: 'stream' as const, path: `${folder}/nothing` } },
+    ];
+    await change({ mirrors });
+    await slow.connected();
+    slow.socket?.pause();
+    const frames = 3000;
+    for (let sent = 0; sent < frames; sent += 100) {
+      a.send(...Array.from({ length: 100 }, () => frameOf('f', 1500)));
+      await b.receive(sent + 100);
+    }
+    const lost = await waitFor(
+      async () => {
+        const [one, other] = (await stats()).mirrors ?? [];
+        return (one?.dropped.queue_full ?? 0) > 0 && other?.dropped.no_peer === frames && one;
+      },
+      { what: 'what was not mirrored' },
+    );
+    assert.equal(lost.sent + lost.queued + (lost.dropped.queue_full ?? 0), frames);
+    assert.deepEqual((await stats()).ab.dropped, {});
+    slow.socket?.resume();
+    await slow.receive(lost.sent + lost.queued);
+  });
+});

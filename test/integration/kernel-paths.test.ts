@@ -1,8 +1,9 @@
 /** Links between containers: which way their frames take, that nothing is lost when it changes, and what survives which death. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -65,6 +66,21 @@ async function finish<T>(child: ChildProcess): Promise<T> {
       .toString()
       .replace('ready', ''),
   );
+}
+
+/** Of UDP or TCP over IP; undefined for other frames. */
+function hasRightChecksum(frame: Buffer): boolean | undefined {
+  const ip = frame.readUInt16BE(12) === 0x8100 ? 18 : 14;
+  const type = frame.readUInt16BE(ip - 2);
+  const isIpv4 = type === 0x0800;
+  const protocol = frame[ip + (isIpv4 ? 9 : 6)] as number;
+  if ((!isIpv4 && type !== 0x86dd) || (protocol !== 6 && protocol !== 17)) return undefined;
+  const from = ip + (isIpv4 ? 20 : 40);
+  const end = isIpv4 ? ip + frame.readUInt16BE(ip + 2) : from + frame.readUInt16BE(ip + 4);
+  const words = [...frame.subarray(ip + (isIpv4 ? 12 : 8), end), ...((end - from) % 2 === 0 ? [] : [0])];
+  let sum = protocol + end - from;
+  for (let at = 0; at < words.length; at += 2) sum += (words[at] as number) * 256 + (words[at + 1] as number);
+  return sum % 0xffff === 0;
 }
 
 interface Outcome {
@@ -152,6 +168,42 @@ describe('a link between containers', { skip }, () => {
       lengths.length > 1400 && Math.max(...lengths) <= 1514,
       `${lengths.length} frames, the longest ${Math.max(...lengths)}`,
     );
+  });
+
+  it('carries TCP in large pieces past the kernel, and frames as on a cable inside the fabric', async (context) => {
+    const { a, b, folder, change, stats } = await lab(context);
+    for (const [index, end] of [a, b].entries()) {
+      await end.run(
+        'sh',
+        '-c',
+        `echo 0 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6; ip addr add fd71::${index + 1}/64 dev eth0 nodad`,
+      );
+    }
+    const file = `${folder}/checksums.pcap`;
+    // What is corrupted is not merged with what is not: the receiver refuses it, and it is sent again.
+    await change({ filters: { corrupt: [0.5] }, captures: [{ path: file, linkType: 1, side: 'before' }] });
+    const data = randomBytes(1_500_000);
+    await writeFile(`${folder}/data`, data);
+    const [counted, before] = [await b.counts(), await stats()];
+    for (const [index, address] of [addressB, '[fd71::2]'].entries()) {
+      const number = 7001 + index;
+      const family = address.startsWith('[') ? 'TCP6' : 'TCP4';
+      const sink = b.spawn('socat', '-u', `${family}-LISTEN:${number}`, 'STDOUT');
+      context.after(() => sink.kill());
+      const took = (sink.stdout as NonNullable<typeof sink.stdout>).toArray() as Promise<Buffer[]>;
+      const listens = `:${number.toString(16).toUpperCase()} `;
+      await waitFor(async () => (await b.run('cat', '/proc/net/tcp', '/proc/net/tcp6')).includes(listens), { what: 'a listener' });
+      await a.run('socat', '-u', `OPEN:${folder}/data`, `${family}:${address}:${number}`);
+      assert.ok(Buffer.concat(await took).equals(data), address);
+    }
+    const [arrived, passed] = [(await b.counts()).received - counted.received, (await stats()).ab.sent - before.ab.sent];
+    assert.ok(passed > 2 * 1000 && arrived < passed / 2, `${passed} frames arrived as ${arrived} packets`);
+    await change();
+    const { frames } = parsePcap(await readFile(file));
+    assert.ok(Math.max(...frames.map(({ length }) => length)) <= 1518);
+    const checked = frames.map(({ data: frame }) => hasRightChecksum(frame)).filter((right) => right !== undefined);
+    assert.ok(checked.length > 2000, String(checked.length));
+    assert.equal(checked.includes(false), false);
   });
 
   it('lets every frame of the link layer pass, in the kernel and in the fabric', async (context) => {

@@ -164,6 +164,50 @@ test: { nodes: { PC2: { ready: { run: show ip, expect: { text: 10.9.9.9 } }, rea
   });
 });
 
+describe('the same seed', () => {
+  const lab = `
+name: seeded
+nodes:
+  SW[1-2]: { kind: ethernet_switch }
+# Only the datagrams: how often a station asks for an address depends on the machine.
+links: [{ ends: [SW1, SW2], filters: { packet_loss: 30%, match: udp } }]
+checks:
+  - traffic:
+      from: { at: SW1, address: 10.0.0.1 }
+      to: { at: SW2, address: 10.0.0.2 }
+      pattern: poisson
+      for: 2s
+    expect: { loss: 10%..50%, delay: ">= 0ms", reordered: 0 }
+  - traffic: { from: { at: SW1, address: 10.0.0.1 }, to: { at: SW2, address: 10.0.0.2 }, pattern: burst, rate: 1000, for: 200ms }
+    expect: { loss: 0%, gap: <= 1m }
+`;
+
+  test('gives the same verdict, and loses the same packets of the same traffic', { timeout: 120_000 }, async () => {
+    const [one, other] = [await runLab(lab), await runLab(lab)];
+    const counts = (report: TestReport) =>
+      report.steps.map(({ outcome, evidence }) => [outcome, /^\d+ of \d+/.exec(evidence)?.[0]]);
+    assert.deepEqual(counts(one), counts(other));
+    assert.equal(one.verdict, other.verdict);
+    const [passed, failed] = one.steps;
+    assert.equal(passed?.outcome, 'passed', JSON.stringify(one.steps));
+    assert.match(failed?.problems.join() ?? '', /^loss is [\d.]+%, expected 0%$/);
+    const losses = one.certificate?.links.flatMap((link) => link.losses) ?? [];
+    assert.deepEqual(one.certificate?.reasons, [], JSON.stringify(losses));
+  });
+
+  test('traffic that cannot be sent is an error with its reason', { timeout: 120_000 }, async () => {
+    const report = await runLab(lab.replace('links: [{', 'links: [{ suspend: true,'));
+    assert.deepEqual(
+      report.steps.map(({ outcome }) => outcome),
+      ['error', 'error'],
+    );
+    assert.match(
+      report.steps[0]?.problems.join() ?? '',
+      /^traffic could not be sent: 10\.0\.0\.\d does not answer 10\.0\.0\.\d \(ARP\)$/,
+    );
+  });
+});
+
 describe('a disturbed emulation', { skip: noVpcs }, () => {
   test('a fabric that stands still makes the verdict void, though all checks hold', { timeout: 120_000 }, async () => {
     const lab = `${pair}

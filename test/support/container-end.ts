@@ -57,7 +57,7 @@ export class ContainerEnd {
   }
 
   get port(): PortSpec {
-    return { type: 'tap', name: this.names.tap, hostEnd: this.names.hostEnd };
+    return { type: 'tap', name: this.names.tap, hostEnd: this.names.hostEnd, merges: true };
   }
 
   /** Runs a program there. */

@@ -34,12 +34,11 @@ export function shownChord(chord: string): string {
 /** Keys typed into a field belong to the field. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || target.closest('input, textarea, select, .terminal, .screen') !== null)
+    target instanceof HTMLElement && (target.isContentEditable || target.closest('input, textarea, select, .surface') !== null)
   );
 }
 
-const isConsole = (target: EventTarget | null) => target instanceof HTMLElement && target.closest('.terminal, .screen') !== null;
+const isConsole = (target: EventTarget | null) => target instanceof HTMLElement && target.closest('.surface') !== null;
 
 /** A key that types a letter or sign, without Ctrl, Command or Alt; `?` shows the page on which these keys are switched on again. */
 const isCharacter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>

@@ -1,6 +1,6 @@
 /** The table of packets. Only visible rows are rendered, so that 10 and 100,000 packets scroll alike. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts.ts';
 import { decode } from './decode/decode.ts';
 import type { PacketStore } from './packet-store.ts';
@@ -31,11 +31,6 @@ export function PacketTable({ store, chosen }: TableProps) {
     if (window.peek().top !== scrollTop || window.peek().height !== clientHeight)
       window.value = { top: scrollTop, height: clientHeight };
   };
-  useEffect(() => {
-    const watcher = new ResizeObserver(measure);
-    if (element.current) watcher.observe(element.current);
-    return () => watcher.disconnect();
-  }, []);
   const forgotten = useRef(store.shownForgotten);
   useLayoutEffect(() => {
     const table = element.current;
@@ -45,6 +40,13 @@ export function PacketTable({ store, chosen }: TableProps) {
     if (gone > 0) table.scrollTop -= gone * rowPx;
     if (follows.current && !isInSight(packets, chosen.peek(), table)) table.scrollTop = table.scrollHeight;
   }, [packets.length, store.shownForgotten]);
+  useLayoutEffect(() => {
+    // The observer reports only after the next layout: rows would be missing until then.
+    measure();
+    const watcher = new ResizeObserver(measure);
+    if (element.current) watcher.observe(element.current);
+    return () => watcher.disconnect();
+  }, []);
   const first = Math.max(0, Math.floor(window.value.top / rowPx) - spareRows);
   const last = Math.min(packets.length, Math.ceil((window.value.top + window.value.height) / rowPx) + spareRows);
   const start = packets[0]?.timeMs ?? 0;

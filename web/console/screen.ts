@@ -20,12 +20,17 @@ export function openScreen(element: HTMLElement, { address, state }: SurfaceOpti
     screen = new RFB(element, url, { shared: true });
     screen.scaleViewport = true;
     screen.background = '#0f1419';
-    screen.addEventListener('connect', () => state('open'));
+    screen.addEventListener('connect', () => {
+      state('open');
+      if (document.activeElement === element) screen?.focus();
+    });
     screen.addEventListener('disconnect', again);
   };
   attach();
   return {
-    shown: () => screen?.focus(),
+    // It scales itself.
+    shown: () => undefined,
+    focus: () => screen?.focus(),
     close: () => {
       closed = true;
       clearTimeout(retry);

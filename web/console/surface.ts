@@ -6,9 +6,18 @@ export interface SurfaceOptions {
 }
 
 export interface ConsoleScreen {
-  /** The surface is visible now: it adapts its size and takes the focus. */
+  /** The surface is visible now: it adapts its size. */
   shown(): void;
+  focus(): void;
   close(): void;
+}
+
+/** Options of a terminal. */
+export interface TerminalOptions extends SurfaceOptions {
+  /** Typed before the terminal was loaded. */
+  readonly typed: string;
+  /** The user pressed the find keys. */
+  readonly find: () => void;
 }
 
 export interface Terminal extends ConsoleScreen {

@@ -4,7 +4,7 @@ import { SearchAddon } from '@xterm/addon-search';
 import { Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { askForMark, TelnetStripper } from '../../src/lib/telnet.ts';
-import type { SurfaceOptions, Terminal } from './surface.ts';
+import type { Terminal, TerminalOptions } from './surface.ts';
 
 const scrollbackLines = 10_000;
 const firstRetryMs = 300;
@@ -19,11 +19,6 @@ const colours = {
   black: '#1b2129',
   brightBlack: '#66707c',
 };
-
-interface TerminalOptions extends SurfaceOptions {
-  /** The user pressed the find keys. */
-  readonly find: () => void;
-}
 
 export function openTerminal(element: HTMLElement, options: TerminalOptions): Terminal {
   const terminal = new Xterm({
@@ -49,8 +44,8 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
   return {
     shown: () => {
       if (element.clientWidth > 0) fit.fit();
-      terminal.focus();
     },
+    focus: () => terminal.focus(),
     find: (text, back) => (back ? search.findPrevious(text) : search.findNext(text)),
     close: () => {
       observer.disconnect();
@@ -89,7 +84,7 @@ const isReport = (text: string) => text.startsWith('\x1b') && /^.(\[[?>=]?[\d;$]
  * On reconnect the screen is cleared and the server replays the earlier output. Queries in the replay must not be answered again:
  * the guest would read the reply as typed input. A mark shows where the replay ends.
  */
-function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close(): void } {
+function connect(terminal: Xterm, { address, state, typed }: TerminalOptions): { close(): void } {
   const encoder = new TextEncoder();
   let socket: WebSocket | undefined;
   let closed = false;
@@ -97,7 +92,7 @@ function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close()
   let retry: ReturnType<typeof setTimeout> | undefined;
   let isReplay = true;
   /** Typed before the first connection was established. */
-  let early: string | undefined = '';
+  let early: string | undefined = typed;
   const again = () => {
     if (closed) return;
     early = undefined;
@@ -126,7 +121,7 @@ function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close()
     opened.onclose = again;
   };
   attach();
-  const typed = terminal.onData((text) => {
+  const input = terminal.onData((text) => {
     if (isReplay && isReport(text)) return;
     if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(text));
     else if (early !== undefined) early += text;
@@ -135,7 +130,7 @@ function connect(terminal: Xterm, { address, state }: SurfaceOptions): { close()
     close: () => {
       closed = true;
       clearTimeout(retry);
-      typed.dispose();
+      input.dispose();
       socket?.close();
     },
   };

@@ -1,5 +1,5 @@
 /** Edits a text of the canvas in place. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { isBlack } from './label.ts';
@@ -22,7 +22,7 @@ function Editor({ id }: { readonly id: string }) {
   const drawing = project.drawings.find(id);
   const picture = drawing && project.pictures.of(drawing.svg);
   const { x, y, scale } = viewport.state.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus();
     field.current?.select();
   }, []);

@@ -27,6 +27,8 @@ export class ConsoleDock {
   readonly panes = signal<readonly ConsolePane[]>([]);
   /** The pane of the next console. */
   readonly current = signal(0);
+  /** The tab that the user has just opened, until its content takes the focus. */
+  readonly wanted = signal<string | undefined>(undefined);
   readonly heightPx = signal(280);
   readonly isOpen = computed(() => this.panes.value.length > 0);
   /** By tab: packets stay when a tab moves to another pane. */
@@ -34,6 +36,10 @@ export class ConsoleDock {
   #last = 0;
 
   open(nodeId: string): void {
+    batch(() => this.#open(nodeId));
+  }
+
+  #open(nodeId: string): void {
     const holder = this.panes.peek().find((pane) => pane.tabs.includes(nodeId));
     if (holder) {
       this.activate(holder.id, nodeId);
@@ -46,11 +52,20 @@ export class ConsoleDock {
     }
     this.#change(target.id, (pane) => ({ ...pane, tabs: [...pane.tabs, nodeId], active: nodeId }));
     this.current.value = target.id;
+    this.wanted.value = nodeId;
   }
 
   activate(paneId: number, nodeId: string): void {
-    this.#change(paneId, (pane) => ({ ...pane, active: nodeId }));
-    this.current.value = paneId;
+    batch(() => {
+      this.#change(paneId, (pane) => ({ ...pane, active: nodeId }));
+      this.current.value = paneId;
+      this.wanted.value = nodeId;
+    });
+  }
+
+  /** The content of the tab takes the focus, or needs none. */
+  received(tab: string): void {
+    if (this.wanted.peek() === tab) this.wanted.value = undefined;
   }
 
   contentOf<T extends TabContent>(tab: string, make: () => T): T {
@@ -89,12 +104,14 @@ export class ConsoleDock {
     for (const content of this.#contents.values()) content.close();
     this.#contents.clear();
     this.panes.value = [];
+    this.wanted.value = undefined;
   }
 
   #add(nodeId: string): void {
     this.#last += 1;
     this.panes.value = [...this.panes.peek(), { id: this.#last, tabs: [nodeId], active: nodeId }];
     this.current.value = this.#last;
+    this.wanted.value = nodeId;
   }
 
   #change(paneId: number, change: (pane: ConsolePane) => ConsolePane): void {

@@ -11,6 +11,7 @@ import { Batches } from './batches.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
 import { Moves } from './moves.ts';
+import { Overrides } from './overrides.ts';
 import { putItems } from './put-items.ts';
 import { Selection } from './selection.ts';
 import { Series } from './series.ts';
@@ -61,8 +62,7 @@ export class ProjectState {
   });
   readonly #api: Api;
   readonly #notices = new Batches<Notice>((notices) => batch(() => this.#onNotices(notices)));
-  /** By id, during a drag. */
-  readonly #held = new Map<string, LocalState>();
+  readonly #overrides = new Overrides<LocalState>();
   /** A new project may be shown before the list contains it. */
   #isListed = false;
 
@@ -114,9 +114,9 @@ export class ProjectState {
       ]);
       batch(() => {
         this.project.value = project;
-        this.nodes.replaceAll(nodes.map((node) => this.#asHeld(node.node_id, node)));
-        this.links.replaceAll(links.map((link) => this.#asHeld(link.link_id, link)));
-        this.drawings.replaceAll(drawings.map((drawing) => this.#asHeld(drawing.drawing_id, drawing)));
+        this.nodes.replaceAll(nodes.map((node) => this.#overrides.applied(node.node_id, node)));
+        this.links.replaceAll(links.map((link) => this.#overrides.applied(link.link_id, link)));
+        this.drawings.replaceAll(drawings.map((drawing) => this.#overrides.applied(drawing.drawing_id, drawing)));
         this.phase.value = 'opened';
         this.selection.forgetMissing();
       });
@@ -165,20 +165,20 @@ export class ProjectState {
 
   /** Overrides an item locally, whatever the server sends, until `release`. */
   hold(id: string, change: LocalState): void {
-    this.#held.set(id, change);
-    if (this.nodes.peek(id)) this.nodes.patch(id, change as Partial<Node>);
-    else if (this.links.peek(id)) this.links.patch(id, change as Partial<Link>);
-    else this.drawings.patch(id, change as Partial<Drawing>);
+    this.#overrides.hold(id, change);
+    this.#patch(id, change);
   }
 
   /** `only`: unless another override replaced it. */
   release(id: string, only?: LocalState): void {
-    if (only === undefined || this.#held.get(id) === only) this.#held.delete(id);
+    const later = this.#overrides.release(id, only);
+    if (later) this.#patch(id, later);
   }
 
-  #asHeld<T extends object>(id: string, object: T): T {
-    const held = this.#held.get(id);
-    return held ? { ...object, ...held } : object;
+  #patch(id: string, change: object): void {
+    if (this.nodes.peek(id)) this.nodes.patch(id, change as Partial<Node>);
+    else if (this.links.peek(id)) this.links.patch(id, change as Partial<Link>);
+    else this.drawings.patch(id, change as Partial<Drawing>);
   }
 
   #close(project: Project): void {
@@ -210,29 +210,29 @@ export class ProjectState {
 
   #onNodeNotice(happened: string, node: Node): void {
     if (happened === 'deleted') this.#remove(this.nodes, node.node_id);
-    else this.nodes.put(this.#asHeld(node.node_id, node));
+    else this.nodes.put(this.#overrides.applied(node.node_id, node));
   }
 
   #onLinkNotice(happened: string, link: Link): void {
     if (happened === 'deleted') {
       this.#remove(this.links, link.link_id);
       this.traffic.remove(link.link_id);
-    } else this.links.put(this.#asHeld(link.link_id, link));
+    } else this.links.put(this.#overrides.applied(link.link_id, link));
   }
 
   /** The notification of a moved drawing omits its picture. */
   #onDrawingNotice(happened: string, drawing: Drawing): void {
     const id = drawing.drawing_id;
     if (happened === 'deleted') this.#remove(this.drawings, id);
-    else if (drawing.svg !== undefined) this.drawings.put(this.#asHeld(id, drawing));
-    else this.drawings.patch(id, this.#asHeld(id, drawing));
+    else if (drawing.svg !== undefined) this.drawings.put(this.#overrides.applied(id, drawing));
+    else this.drawings.patch(id, this.#overrides.applied(id, drawing));
   }
 
   #remove<T extends object>(list: Keyed<T>, id: string): void {
     batch(() => {
       list.remove(id);
       this.selection.remove(id);
-      this.#held.delete(id);
+      this.#overrides.forget(id);
     });
   }
 }

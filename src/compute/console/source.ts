@@ -7,9 +7,10 @@
  * once both stand still. What lies in the file before it and was not passed on yet (history on adoption, output between two
  * connections) is passed on first; what arrives meanwhile is held back.
  */
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import type { ConsoleSource } from '../../emulators/driver.ts';
+import { openRegular } from '../../lib/regular-file.ts';
 import { Retry } from '../../lib/retry.ts';
 import { escapeTelnet, TelnetDecoder, towardsEmulator } from './telnet-codec.ts';
 
@@ -151,8 +152,9 @@ export class SourceConnection {
 
 async function readPart(path: string, from: number, to: number): Promise<Uint8Array> {
   if (to <= from) return new Uint8Array(0);
-  const file = await open(path, 'r').catch(() => undefined);
-  if (file === undefined) return new Uint8Array(0);
+  const opened = await openRegular(path, { noFollow: true }).catch(() => undefined);
+  if (opened === undefined) return new Uint8Array(0);
+  const { file } = opened;
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
     return buffer.subarray(0, bytesRead);

@@ -63,14 +63,14 @@ async function holdDevice(host: Host, node: NodeView, { type, interface: name, p
     const device = await findDevice(name);
     if (device) await prepareTap(name, device);
     else await makeTap(name, { owner });
-    return { type: 'held', interface: name, port: { type: 'tap', name }, isOwn: device === undefined };
+    return { type: 'held', interface: name, port: { type: 'tap', name, merges: true }, isOwn: device === undefined };
   }
   if (!(await requireUp(name)).isBridge) {
     return { type: 'held', interface: name, port: { type: 'packet', interface: name }, isOwn: false };
   }
   const own = ownTapName(node.nodeId, port_number);
   await makeTap(own, { owner, bridge: name });
-  return { type: 'held', interface: own, port: { type: 'tap', name: own }, isOwn: true };
+  return { type: 'held', interface: own, port: { type: 'tap', name: own, merges: true }, isOwn: true };
 }
 
 /** Brings up a TAP interface that another program made. @throws interface_unavailable, tool_missing */

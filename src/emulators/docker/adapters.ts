@@ -70,7 +70,7 @@ export function containerAdapters(host: Host, node: NodeView, containerPid: () =
     spec: (facts) => {
       if (facts.holder === undefined) return socatPort(facts);
       const { tap: name, hostEnd, kernelPath } = facts;
-      return { type: 'tap', name, ...(kernelPath && { hostEnd }) };
+      return { type: 'tap', name, ...(kernelPath && { hostEnd, merges: true }) };
     },
   };
   return new PortProcesses(service, place);

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { everyRouter } from '../../../test/support/dynamips/every-router.ts';
 import {
   buildStandIn,
   compilerObstacle,
@@ -18,6 +19,9 @@ import {
 import { takePortBlock } from '../../../test/support/port-block.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { commandLine, Hypervisor, HypervisorError } from './hypervisor.ts';
+import { sendAll } from './launch.ts';
+import { routerDefaults, withBoards } from './properties.ts';
+import { pluggedModules, routerCommands } from './router-commands.ts';
 
 const obstacle = await compilerObstacle();
 const standIn = obstacle === undefined ? await buildStandIn() : undefined;
@@ -99,6 +103,25 @@ for (const { name, path, skip } of programs) {
       assert.deepEqual(bindings.status === 'fulfilled' && bindings.value.rows, ['0/0: GT96100-FE']);
       await hypervisor.ask('hypervisor', 'stop');
       await assert.rejects(hypervisor.ask('hypervisor', 'version'), /control connection/);
+    }),
+  );
+}
+
+for (const { name, path, skip } of programs) {
+  test(`${name} takes the definition of every platform, chassis, module and WIC`, { skip }, () =>
+    whileRunning(String(path), async (port, { folder }) => {
+      const hypervisor = await Hypervisor.connect(port);
+      await hypervisor.ask('hypervisor', 'working_dir', folder);
+      for (const [index, given] of everyRouter().entries()) {
+        const properties = withBoards({ ...routerDefaults(given), ...given, dynamips_id: index + 1, ram: 128 });
+        const facts = { name: 'R', properties, hasAux: true, mmap: true, sparsemem: true };
+        await sendAll(hypervisor, routerCommands(facts, crypto.randomUUID()));
+        const { rows } = await hypervisor.ask('vm', 'slot_bindings', 'R');
+        for (const { slot, sub, module } of pluggedModules(properties))
+          assert.ok(rows.includes(`${slot}/${sub}: ${module}`), module);
+        await hypervisor.ask('vm', 'delete', 'R');
+      }
+      hypervisor.close();
     }),
   );
 }

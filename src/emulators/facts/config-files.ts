@@ -1,12 +1,15 @@
 /** Configurations of routers, as text files in a node's folder: written when the node is made, and following its name. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { NotAFile, readRegularFile } from '../../lib/regular-file.ts';
 import { nullable } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 
 /** Of a whole file's content, in characters. */
 const maxConfigLength = 1_048_576;
+/** A larger file is none that was written from a request. */
+const maxConfigBytes = 4 * maxConfigLength;
 const Content = (what: string) => Type.Optional(nullable(Type.String({ maxLength: maxConfigLength, description: what })));
 
 /** Keys of a creation request that carry them. */
@@ -29,10 +32,11 @@ export async function writeConfig(path: string, content: unknown, name: string):
 export async function renameInConfigs(directory: string, files: readonly string[], name: string): Promise<void> {
   for (const file of files) {
     const path = join(directory, file);
-    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
+    const bytes = await readRegularFile(path, maxConfigBytes).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error instanceof NotAFile || error instanceof RangeError) return undefined;
       throw error;
     });
+    const text = bytes?.toString('utf8');
     const renamed = text?.replace(/^hostname .*$/gm, () => `hostname ${name}`);
     if (renamed !== undefined && renamed !== text) await writeFileAtomic(path, renamed);
   }

@@ -2,8 +2,6 @@
  * Small programs that read what guests and strangers made (qemu-img, mtools): on a server that is root they run as the user of emulators, and
  * a file that is closed to it belongs to it meanwhile.
  */
-import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool, type ToolResult } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
@@ -53,17 +51,16 @@ export class ConfinedTools {
     const runAs = await this.#user();
     if (runAs === undefined) return runTool(program, args, options);
     const limited = commandAs(runAs, program, args, [`--as=${addressSpaceBytes}`]);
-    const stage = join(this.#settings().runtimeDirectory, `tool-${randomUUID()}`);
+    const { runtimeDirectory } = this.#settings();
     const lent = [...reads.map((path) => ({ path, need: 0o4 })), ...writes.map((path) => ({ path, need: 0o6 }))];
     const ids: (string | undefined)[] = [];
     await this.recover();
     try {
       for (const { path, need } of lent) ids.push(await this.#lent.lend(runAs, path, need));
-      const command = withOpenFolders(await openFolders(runAs, [program, ...reads, ...writes], stage), limited);
+      const command = withOpenFolders(await openFolders(runAs, [program, ...reads, ...writes], runtimeDirectory), limited);
       return await runTool(command.program, command.args, options);
     } finally {
       for (const id of ids) if (id !== undefined) await this.#lent.restoreOwner(id);
-      await rm(stage, { recursive: true, force: true });
     }
   }
 

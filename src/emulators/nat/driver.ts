@@ -57,7 +57,8 @@ function natService(host: Host, node: NodeView): PortService<NatFacts> {
       // One that was killed leaves its socket, which would be taken for the new one's.
       await rm(socket, { force: true });
       if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
-      const table = runAs && (await openFolders(runAs, [node.directory, node.runtimeDirectory, program], node.runtimeDirectory));
+      const table =
+        runAs && (await openFolders(runAs, [node.directory, node.runtimeDirectory, program], host.settings.runtimeDirectory));
       return { ...withOpenFolders(table, commandAs(runAs, program, args)), logFile };
     },
     ready: ({ socket }, child) =>

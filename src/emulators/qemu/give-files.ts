@@ -48,7 +48,7 @@ async function openFiles(
   await giveDisks(tools, written, [...imageFolders, projectDirectory]);
   const backing = await backingFiles(node, host);
   const folders = [directory, runtimeDirectory, ...imageFolders];
-  const table = await openFolders(runAs, [...folders, ...written, ...read, ...backing], runtimeDirectory);
+  const table = await openFolders(runAs, [...folders, ...written, ...read, ...backing], host.settings.runtimeDirectory);
   await requireReach(runAs, { written: [directory, runtimeDirectory, ...written], read: [...read, ...backing], table });
   return table;
 }

@@ -1,7 +1,7 @@
 /** QEMU's process. */
-import { writeFile } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
+import { beginLog } from '../../process/open-log.ts';
 import type { NodeView } from '../driver.ts';
 import { withOpenFolders } from '../host/confinement/open-folders.ts';
 import { commandAs } from '../host/run-as.ts';
@@ -42,7 +42,7 @@ export async function spawnMachine(
   const commandLine = [program, ...args].join(' ');
   const logFile = placesOf(node).log;
   const header = `Command: ${commandLine}\n\nOutput of QEMU:\n`;
-  await writeFile(logFile, header).catch((cause: Error) => {
+  await beginLog(logFile, header).catch((cause: Error) => {
     throw fault('storage_failed', { reason: cause.message }, { cause });
   });
   const priority = plan.properties.process_priority;

@@ -2,8 +2,9 @@
  * A limit on the processor time of a machine, kept by `cpulimit`, which stops and continues the process in turn. Its pid is written
  * beside the machine's sockets, so that a server that starts again finds it.
  */
-import { rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { adoptChild, type Child, type ChildRecord, spawnChild } from '../../process/child.ts';
 import { commandAs, type RunAs } from '../host/run-as.ts';
@@ -52,7 +53,7 @@ export class Throttle {
     const child = await spawnChild({ ...commandAs(await runAs(), program, args), cwd: directory, logFile, runDirectory });
     if (child.pid === 0) return false;
     this.#child = child;
-    await writeFile(this.#file, JSON.stringify({ pid: child.pid, startTime: child.startTime, logFile }));
+    await writeFileAtomic(this.#file, JSON.stringify({ pid: child.pid, startTime: child.startTime, logFile }));
     return true;
   }
 

@@ -45,12 +45,18 @@ export interface Taps {
 
 export class OpenCaptures {
   readonly #files: CaptureFileLocks;
-  readonly #taps: Taps;
   readonly #open = new Map<string, Capture>();
 
-  constructor(files: CaptureFileLocks, taps: Taps) {
+  constructor(files: CaptureFileLocks) {
     this.#files = files;
-    this.#taps = taps;
+  }
+
+  get taps(): Taps {
+    const captures = [...this.#open.values()];
+    return {
+      before: captures.filter(({ spec }) => spec.side === 'before'),
+      after: captures.filter(({ spec }) => spec.side !== 'before'),
+    };
   }
 
   /** Ends those that are not wanted any more. */
@@ -61,7 +67,6 @@ export class OpenCaptures {
       this.#open.delete(key);
       this.#files.close(capture);
     }
-    this.#show();
   }
 
   /** Exactly these. */
@@ -71,17 +76,10 @@ export class OpenCaptures {
       const key = keyOf(spec);
       if (!this.#open.has(key)) this.#open.set(key, this.#files.open(spec));
     }
-    this.#show();
   }
 
   stats(): CaptureStats[] {
     return Array.from(this.#open.values(), (capture) => capture.stats());
-  }
-
-  #show(): void {
-    const captures = [...this.#open.values()];
-    this.#taps.before = captures.filter(({ spec }) => spec.side === 'before');
-    this.#taps.after = captures.filter(({ spec }) => spec.side !== 'before');
   }
 }
 

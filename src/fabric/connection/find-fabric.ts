@@ -84,7 +84,8 @@ function spawnFabric(place: FabricPlace): Promise<Child> {
     logFile: place.logPath,
     append: true,
     runDirectory: place.runDirectory ?? folder,
-    env: { NODE_COMPILE_CACHE: join(dirname(place.logPath), 'code'), ...place.env },
+    // The server's cache has the same modules; without any, types would be stripped at every start (0.3 s of processor time).
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(dirname(place.logPath), 'code'), ...place.env },
   });
 }
 

@@ -13,7 +13,9 @@ import type { Native } from '../ports/native.ts';
 import { InterfaceMemory } from '../ports/port-interface.ts';
 import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
+import { FlushTurns } from '../switches/flush-turns.ts';
 import { Switches } from '../switches/switches.ts';
+import { TrafficFlows } from '../traffic/traffic-flows.ts';
 import { checkShape } from './check-shape.ts';
 import { Load } from './load.ts';
 
@@ -34,6 +36,7 @@ interface LinkChange {
 
 export class Fabric {
   readonly switches = new Switches();
+  readonly traffic = new TrafficFlows(this.switches);
   readonly #links = new Map<string, FabricLink>();
   readonly #kernelPaths: KernelPaths;
   readonly #native: Native | undefined;
@@ -51,6 +54,7 @@ export class Fabric {
       blocks: new BlockPool(),
       captureFiles: new CaptureFileLocks(),
       switches: this.switches,
+      mirrorTurns: new FlushTurns(),
       times: new SampleTimes(performance.now()),
       taps: native && new InterfaceMemory(native),
       kernelPaths: this.#kernelPaths,
@@ -114,6 +118,7 @@ export class Fabric {
 
   async close(): Promise<void> {
     clearInterval(this.#sampling);
+    this.traffic.close();
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
     await this.#kernelPaths.close();

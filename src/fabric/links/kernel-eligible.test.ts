@@ -18,7 +18,8 @@ test('the kernel carries links between two host ends that do nothing; what is un
     { captures: [{ path: '/c', linkType: 1 }] },
     { b: { type: 'tap', name: 'tb' } },
     { a: { type: 'stream', path: '/s' } },
-    { mirrors: ['d'] } as Partial<LinkSpec>,
+    { mirrors: [{ id: 'm', port: { type: 'tap', name: 'tm' } }] },
+    { unheardOf: ['d'] } as Partial<LinkSpec>,
   ];
   for (const other of others) assert.equal(hostEndsOf({ ...link, ...other }), undefined, JSON.stringify(other));
 });

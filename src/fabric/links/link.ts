@@ -10,6 +10,7 @@ import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { type HostCounts, withTapLosses } from './host-counts.ts';
 import { Impairments } from './impairments.ts';
 import { hostEndsOf } from './kernel-eligible.ts';
+import { LinkMirrors, type MirrorTools } from './link-mirrors.ts';
 import { openPort, type PortTools } from './open-port.ts';
 import type { Pacing } from './pacing.ts';
 import { matchOf, type Programs } from './programs.ts';
@@ -25,7 +26,7 @@ interface Plugged {
   readonly port: FabricPort;
 }
 
-export interface LinkTools extends DirectionTools, PortTools {
+export interface LinkTools extends DirectionTools, MirrorTools {
   readonly pacing: Pacing;
   readonly captureFiles: CaptureFileLocks;
   readonly kernelPaths: KernelPaths;
@@ -48,6 +49,7 @@ export class FabricLink {
     after: [],
   };
   readonly #captures: OpenCaptures;
+  readonly #mirrors: LinkMirrors;
   readonly #ab: Direction;
   readonly #ba: Direction;
   readonly #kernel: KernelPath;
@@ -63,14 +65,17 @@ export class FabricLink {
     this.#tools = tools;
     this.#kernel = new KernelPath(tools.kernelPaths);
     this.#pacing = tools.pacing;
-    this.#captures = new OpenCaptures(tools.captureFiles, this.#rules);
+    this.#captures = new OpenCaptures(tools.captureFiles);
+    this.#mirrors = new LinkMirrors(tools);
     this.#ab = new Direction(this.#rules, tools);
     this.#ba = new Direction(this.#rules, tools);
   }
 
-  /** Unplugs the ports and ends the captures that `spec` wants otherwise, so that another link can have their addresses and files. */
+  /** Unplugs the ports and ends the captures and mirrors that `spec` wants otherwise: another link can have their addresses and files. */
   unplugChanged(spec: LinkSpec): void {
     this.#captures.keep(spec.captures ?? []);
+    this.#mirrors.keep(spec.mirrors ?? []);
+    this.#showFrames();
     for (const end of ['a', 'b'] as const) {
       if (this.#ends[end] && this.#ends[end].key !== portKey(spec[end])) this.#unplug(end);
     }
@@ -86,9 +91,11 @@ export class FabricLink {
     this.#impair();
     this.unplugChanged(spec);
     this.#captures.apply(spec.captures ?? []);
+    const mirrored = this.#mirrors.apply(spec.mirrors ?? []);
+    this.#showFrames();
     this.#plug('a', spec.a, this.#ab, this.#ba);
     this.#plug('b', spec.b, this.#ba, this.#ab);
-    await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, this.#choosePath(spec)]);
+    await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.#choosePath(spec)]);
   }
 
   /** Frames may have to wait in it. */
@@ -97,7 +104,7 @@ export class FabricLink {
   }
 
   get problem(): string | undefined {
-    return this.#ends.a?.port.problem ?? this.#ends.b?.port.problem;
+    return this.#ends.a?.port.problem ?? this.#ends.b?.port.problem ?? this.#mirrors.problem;
   }
 
   /** The kernel has counted frames of it. */
@@ -118,6 +125,7 @@ export class FabricLink {
   stats({ kernel, dropped }: HostCounts): FabricLinkStats {
     const schedule = this.#impairments.state(performance.now());
     const captures = this.#captures.stats();
+    const mirrors = this.#mirrors.stats();
     const [a, b] = [this.#ends.a?.port, this.#ends.b?.port];
     const carrier = this.#kernel.isTaken ? 'kernel' : (a?.carrier ?? b?.carrier);
     const ab = withTapLosses(this.#ab.stats(), { source: a, sink: b }, dropped);
@@ -130,6 +138,7 @@ export class FabricLink {
       ab: this.#kernel.add('ab', kernel, ab),
       ba: this.#kernel.add('ba', kernel, ba),
       ...(captures.length > 0 && { captures }),
+      ...(mirrors.length > 0 && { mirrors }),
       ...(schedule && { schedule }),
     };
   }
@@ -143,6 +152,8 @@ export class FabricLink {
     this.#unplug('a');
     this.#unplug('b');
     this.#captures.apply([]);
+    this.#mirrors.keep([]);
+    this.#showFrames();
     return this.#kernel.end();
   }
 
@@ -163,6 +174,13 @@ export class FabricLink {
   #takeWhenIdle(ends: HostEnds): void {
     if (this.#ab.isIdle && this.#ba.isIdle) void this.#kernel.take(ends, () => this.#kernelEnds === ends && !this.#closed);
     else this.#idleWait = setTimeout(() => this.#takeWhenIdle(ends), idlePollMs);
+  }
+
+  /** Captures and mirrors are shown the frames. */
+  #showFrames(): void {
+    const { before, after } = this.#captures.taps;
+    this.#rules.before = before;
+    this.#rules.after = [...after, ...this.#mirrors.taps];
   }
 
   #advance(nowMs: number): void {

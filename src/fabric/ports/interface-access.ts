@@ -1,5 +1,10 @@
 /** How a port reads from and writes to an interface of this host. */
+import { headerBytes, maxFrameBytes } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
+import { maxCutBytes } from './segment-cutter.ts';
+
+/** So much may one read bring. */
+export const roomBytes = Math.max(headerBytes + maxFrameBytes, maxCutBytes);
 
 /** Frames in memory, `buffer[start, end)`, each with its length in front. */
 export interface FrameRange {
@@ -17,16 +22,27 @@ export interface Written {
   readonly next: number;
 }
 
+/** What one read brought; the object is used again. */
+export interface Taken {
+  /** 0, or an errno, negative. */
+  readonly result: number;
+  readonly frames: number;
+  /** Behind the last frame. */
+  readonly end: number;
+}
+
 export interface InterfaceAccess {
   readonly name: string;
   /** The kernel counts frames that nothing has read. */
   readonly hasQueue: boolean;
   /** A descriptor, or an errno, negative. */
   open(): number;
-  /** One frame to `buffer` from `at` on. Its length, or an errno, negative. */
-  read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
+  /** One frame or several to `buffer` from `at` on, which must have room for `roomBytes`, each with its length in front. */
+  read(descriptor: number, buffer: Buffer, at: number): Taken;
   /** The first frame of a range that has one, or several. */
   write(descriptor: number, range: FrameRange): Written;
+  /** Before the descriptor is closed. */
+  release?(descriptor: number): void;
   /** The specification says something else that does not make it another port. */
   change?(spec: PortSpec): void;
 }

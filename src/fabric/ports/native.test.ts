@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
 import { runTool } from '../../process/tool.ts';
-import { loadNative, type Native } from './native.ts';
+import { loadNative, maxPieces, type Native } from './native.ts';
 
 const { EAGAIN, EBADF, EINVAL, ENODEV } = constants.errno;
 const native = await loadNative();
@@ -52,6 +52,13 @@ describe('native', { skip }, () => {
     ] as const;
     for (const [at, room] of rooms) assert.equal(calls.read(descriptor, { buffer, at, room }), -EINVAL, `${room} at ${at}`);
     assert.equal(calls.write(descriptor, buffer, 0, 10), -EINVAL, 'shorter than a header');
+    const pieces = calls.pieces();
+    assert.equal(calls.writePieces(descriptor, pieces), -EINVAL, 'nothing');
+    for (const [start, end] of ranges) assert.equal(pieces.add(buffer, start, end), false, `${start} to ${end}`);
+    for (const [at, room] of rooms) assert.equal(calls.readBehind(descriptor, buffer, { buffer, at, room }), -EINVAL);
+    for (let piece = 0; piece < maxPieces; piece += 1) assert.equal(pieces.add(buffer, 0, 1), true);
+    assert.equal(pieces.add(buffer, 0, 1), false, 'no more than there is room for');
+    assert.equal(calls.writePieces(-1, pieces), -EBADF);
     assert.equal(calls.read(-1, { buffer, at: 0, room: 100 }), -EBADF);
     assert.equal(calls.write(-1, buffer, 0, 100), -EBADF);
   });

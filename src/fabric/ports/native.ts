@@ -33,6 +33,11 @@ export interface Native {
    * `hasOffloadHeader` each frame is preceded by a header of its own (`tap-frames.ts`). The descriptor, or an errno, negative.
    */
   openTap(name: string, options?: { isTemporary?: boolean; hasOffloadHeader?: boolean }): number;
+  /**
+   * Whether packets of a TAP interface with offload headers are read as they are: larger than a segment, and with incomplete checksums.
+   * False when the kernel refuses.
+   */
+  setOffloads(descriptor: number, areTaken: boolean): boolean;
   /** A packet socket with all frames of the interface with this index. The descriptor, or an errno, negative. */
   openPacketSocket(interfaceIndex: number): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
@@ -58,6 +63,9 @@ const tapFlag = 0x0002;
 const withoutHeader = 0x1000;
 const offloadHeader = 0x4000;
 const persistent = 0x0800;
+const tunSetOffload = 0x400454d0;
+/** Checksums, segments of TCP over IPv4 and over IPv6. */
+const takenOffloads = 0x01 | 0x02 | 0x04;
 /** O_CLOEXEC, which Node does not name. @see open(2), asm-generic/fcntl.h */
 const closeOnExec = 0o2000000;
 
@@ -83,6 +91,9 @@ function bindCalls(koffi: Koffi) {
   const ioctl: (descriptor: number, request: number, argument: Buffer) => number = libc.func(
     'int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)',
   );
+  const ioctlNumber: (descriptor: number, request: number, argument: number) => number = libc.func(
+    'int ioctl(int fd, unsigned long request, unsigned long argument)',
+  );
   const socket: (family: number, type: number, protocol: number) => number = libc.func(
     'int socket(int family, int type, int protocol)',
   );
@@ -104,7 +115,7 @@ function bindCalls(koffi: Koffi) {
   const writev: (descriptor: number, vectors: number, count: number) => number = libc.func(
     'intptr_t writev(int fd, uintptr_t vectors, int count)',
   );
-  return { open, close, ioctl, socket, setsockopt, bind, read, write, readv, writev };
+  return { open, close, ioctl, ioctlNumber, socket, setsockopt, bind, read, write, readv, writev };
 }
 
 function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
@@ -114,6 +125,7 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   return {
     openTap: (name, { isTemporary = false, hasOffloadHeader = false } = {}) =>
       openTap(calls, { name, isTemporary, hasOffloadHeader }, failure),
+    setOffloads: (descriptor, areTaken) => calls.ioctlNumber(descriptor, tunSetOffload, areTaken ? takenOffloads : 0) === 0,
     openPacketSocket: (index) => openPacketSocket(calls, index, failure),
     read(descriptor, { buffer, at, room }) {
       if (!(at >= 0 && room > 0 && at + room <= buffer.length)) return -constants.errno.EINVAL;

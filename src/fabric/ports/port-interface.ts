@@ -14,7 +14,7 @@ import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
-import type { InterfaceAccess } from './interface-access.ts';
+import { type InterfaceAccess, roomBytes } from './interface-access.ts';
 import type { Native, ReadableWatch } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry, type TapLosses } from './port.ts';
 import { TapFrames } from './tap-frames.ts';
@@ -24,13 +24,14 @@ const nothing: Buffer = Buffer.alloc(0);
 /** Of one turn, so that other ports have theirs. */
 const batchFrames = 128;
 const batchBytes = 256 * 1024;
-const frameRoom = headerBytes + maxFrameBytes;
 
 const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE, ENODEV, ENETDOWN } = constants.errno;
 
 /** What all ports on TAP interfaces share. */
 export class InterfaceMemory {
   readonly native: Native;
+  /** For the one packet that is being cut. */
+  readonly packet = Buffer.allocUnsafeSlow(maxFrameBytes);
   #spare: Buffer | undefined;
 
   constructor(native: Native) {
@@ -39,7 +40,7 @@ export class InterfaceMemory {
 
   /** Memory for a batch; to be given back unless the link still uses it. */
   take(): Buffer {
-    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes + frameRoom);
+    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes + roomBytes);
     this.#spare = undefined;
     return buffer;
   }
@@ -55,7 +56,7 @@ type TapSpec = Extract<PortSpec, { type: 'tap' }>;
 export function openTap(spec: TapSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
   const { name } = spec;
   if (!access) throw fault('link_failed', { reason: `this fabric cannot hold the TAP interface ${name}, as koffi is not loaded` });
-  return new InterfacePort(new TapFrames(spec, access.native), owner, access);
+  return new InterfacePort(new TapFrames(spec, access.native, access.packet), owner, access);
 }
 
 /** @throws link_failed where no such port can be */
@@ -70,12 +71,23 @@ function packetsOf(name: string, native: Native): InterfaceAccess {
     if (index === 0) return -ENODEV;
     return (flags & upFlag) === 0 ? -ENETDOWN : native.openPacketSocket(index);
   };
+  const target = { buffer: nothing, at: 0, room: maxFrameBytes };
+  const taken = { result: 0, frames: 1, end: 0 };
   const wrote = { result: 0, frames: 1, next: 0 };
   return {
     name,
     hasQueue: false,
     open,
-    read: (descriptor, target) => native.read(descriptor, target),
+    read(descriptor, buffer, at) {
+      target.buffer = buffer;
+      target.at = at + headerBytes;
+      const length = native.read(descriptor, target);
+      target.buffer = nothing;
+      taken.result = length > 0 ? 0 : length || -EAGAIN;
+      taken.end = target.at + length;
+      if (length > 0) putFrameLength(buffer, at, length);
+      return taken;
+    },
     write(descriptor, { buffer, start }) {
       const from = start + headerBytes;
       wrote.next = from + frameLength(buffer, start);
@@ -99,7 +111,6 @@ class InterfacePort implements FabricPort {
   readonly #access: InterfaceMemory;
   readonly #retry = new Retry(portRetry, () => this.#open());
   readonly #run = { buffer: nothing, start: 0, end: 0 };
-  readonly #target = { buffer: nothing, at: 0, room: maxFrameBytes };
   #descriptor = -1;
   #watch: ReadableWatch | undefined;
   /** The link still writes from this memory: nothing is read. */
@@ -171,24 +182,20 @@ class InterfacePort implements FabricPort {
   #read(): void {
     if (this.#held || !this.connected) return;
     const buffer = this.#access.take();
-    const target = this.#target;
-    target.buffer = buffer;
     let end = 0;
     let frames = 0;
-    let length = 0;
+    let result = 0;
     while (end < batchBytes && frames < batchFrames) {
-      target.at = end + headerBytes;
-      length = this.#interface.read(this.#descriptor, target);
-      if (length <= 0) break;
-      putFrameLength(buffer, end, length);
-      end += headerBytes + length;
-      frames += 1;
+      const taken = this.#interface.read(this.#descriptor, buffer, end);
+      result = taken.result;
+      if (result !== 0) break;
+      end = taken.end;
+      frames += taken.frames;
     }
-    target.buffer = nothing;
     if (frames === 0 || this.#owner.received(buffer, 0, end, frames)) this.#access.giveBack(buffer);
     else this.#held = buffer;
     if (this.#held) this.#watch?.pause();
-    if (length < 0 && length !== -EAGAIN) this.#lose();
+    if (result !== 0 && result !== -EAGAIN) this.#lose();
   }
 
   /** `EINVAL`: no frame for it, as it is too short. */
@@ -210,6 +217,7 @@ class InterfacePort implements FabricPort {
     this.connected = false;
     this.#watch?.close();
     this.#watch = undefined;
+    this.#interface.release?.(this.#descriptor);
     this.#access.native.close(this.#descriptor);
     this.#descriptor = -1;
   }

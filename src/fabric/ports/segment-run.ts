@@ -101,7 +101,9 @@ function readSegment(view: DataView, at: number, segment: Segment): boolean {
   segment.isIpv6 = isIpv6;
   segment.payload = tcp + ((optionsAndReserved & 0xf0) >>> 2);
   segment.end = at + headerBytes + length;
-  return flags === ackFlag && (optionsAndReserved & 0x0f) === 0 && segment.payload >= tcp + tcpBytes && segment.payload < segment.end;
+  return (
+    flags === ackFlag && (optionsAndReserved & 0x0f) === 0 && segment.payload >= tcp + tcpBytes && segment.payload < segment.end
+  );
 }
 
 /** Also no padding behind it. */
@@ -156,7 +158,8 @@ function isSameIpv6(view: DataView, first: number, other: number): boolean {
 }
 
 function isEqual(view: DataView, one: number, other: number, bytes: number): boolean {
-  for (let offset = 0; offset < bytes; offset += 2) if (view.getUint16(one + offset) !== view.getUint16(other + offset)) return false;
+  for (let offset = 0; offset < bytes; offset += 2)
+    if (view.getUint16(one + offset) !== view.getUint16(other + offset)) return false;
   return true;
 }
 

@@ -1,13 +1,15 @@
 /**
- * Frames of a TAP interface, each of which the kernel precedes by a header about offloads. What it reads has none: the interface is not
- * asked to take over any (`TUNSETOFFLOAD`), so the kernel cuts segments and completes checksums. What is written may be several segments
- * of TCP as one packet, where the specification says that they may be merged.
+ * Frames of a TAP interface. The kernel precedes each packet by a header about offloads: large packets of TCP are read in one piece and
+ * cut here (`segment-cutter.ts`), and consecutive segments are written in one piece (`segment-run.ts`) where the specification says that
+ * they may be merged. The fabric itself has frames as on a cable.
  */
-import { frameLength, headerBytes } from '../frames.ts';
+import { constants } from 'node:os';
+import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
-import type { FrameRange, InterfaceAccess, Written } from './interface-access.ts';
+import type { FrameRange, InterfaceAccess, Taken, Written } from './interface-access.ts';
 import { maxPieces, type Native, type Pieces } from './native.ts';
 import { onesSum } from './ones-sum.ts';
+import { completeChecksum, SegmentCutter } from './segment-cutter.ts';
 import { SegmentRun } from './segment-run.ts';
 
 /**
@@ -29,24 +31,49 @@ const flagsAt = 13;
 const checksumAt = 16;
 const pushFlag = 0x08;
 
+const { EAGAIN, EINVAL } = constants.errno;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A view of all of a buffer; the last one is kept. */
+class ViewOf {
+  #buffer: Buffer | undefined;
+  #view = new DataView(new ArrayBuffer(0));
+
+  view(buffer: Buffer): DataView {
+    if (this.#buffer !== buffer) {
+      this.#buffer = buffer;
+      this.#view = new DataView(buffer.buffer as ArrayBuffer, buffer.byteOffset, buffer.length);
+    }
+    return this.#view;
+  }
+}
+
 export class TapFrames implements InterfaceAccess {
   readonly name: string;
   readonly hasQueue = true;
   readonly #native: Native;
   readonly #pieces: Pieces;
   readonly #plain = Buffer.alloc(offloadHeaderBytes);
-  readonly #discarded = Buffer.alloc(offloadHeaderBytes);
+  /** What the kernel says about the packet that was read. */
+  readonly #notes = Buffer.alloc(offloadHeaderBytes);
+  readonly #cutter = new SegmentCutter();
+  readonly #target: { buffer: Buffer; at: number; room: number } = { buffer: this.#notes, at: 0, room: maxFrameBytes };
+  readonly #taken: Mutable<Taken> = { result: 0, frames: 0, end: 0 };
   /** Of several segments: the header about offloads, and all headers of the packet. */
   readonly #head = Buffer.allocUnsafeSlow(offloadHeaderBytes + mostHeadersBytes);
   readonly #headView = new DataView(this.#head.buffer);
   readonly #run = new SegmentRun();
   readonly #search = { start: 0, end: 0, most: maxPieces - 1 };
-  readonly #written: { -readonly [K in keyof Written]: Written[K] } = { result: 0, frames: 0, next: 0 };
+  readonly #written: Mutable<Written> = { result: 0, frames: 0, next: 0 };
+  /** Shared by all such ports: a packet that is being cut. */
+  readonly #packet: Buffer;
   #merges: boolean;
-  /** Of the memory from which was written last. */
-  #view: DataView = new DataView(this.#head.buffer);
+  readonly #source = new ViewOf();
+  readonly #sink = new ViewOf();
 
-  constructor({ name, merges = false }: Extract<PortSpec, { type: 'tap' }>, native: Native) {
+  constructor({ name, merges = false }: Extract<PortSpec, { type: 'tap' }>, native: Native, packet: Buffer) {
+    this.#packet = packet;
     this.name = name;
     this.#merges = merges;
     this.#native = native;
@@ -54,47 +81,90 @@ export class TapFrames implements InterfaceAccess {
   }
 
   open(): number {
-    return this.#native.openTap(this.name, { hasOffloadHeader: true });
+    const descriptor = this.#native.openTap(this.name, { hasOffloadHeader: true });
+    // A kernel that refuses cuts and completes itself.
+    if (descriptor >= 0) this.#native.setOffloads(descriptor, true);
+    return descriptor;
+  }
+
+  /** The interface outlives this process, and who holds it next may not know of offloads. */
+  release(descriptor: number): void {
+    this.#native.setOffloads(descriptor, false);
   }
 
   change(spec: PortSpec): void {
     if (spec.type === 'tap') this.#merges = spec.merges ?? false;
   }
 
-  read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number {
-    return this.#native.readBehind(descriptor, this.#discarded, target);
+  read(descriptor: number, buffer: Buffer, at: number): Taken {
+    const [taken, target, notes] = [this.#taken, this.#target, this.#notes];
+    target.buffer = buffer;
+    target.at = at + headerBytes;
+    const length = this.#native.readBehind(descriptor, notes, target);
+    taken.result = length > 0 ? 0 : length || -EAGAIN;
+    taken.frames = 1;
+    taken.end = target.at + length;
+    if (length <= 0) return taken;
+    putFrameLength(buffer, at, length);
+    if ((notes[1] as number) !== 0) this.#cut(buffer, at, length);
+    else if (((notes[0] as number) & needsChecksum) !== 0) {
+      const from = target.at + notes.readUInt16LE(6);
+      completeChecksum(this.#source.view(buffer), from + notes.readUInt16LE(8), { from, end: taken.end });
+    }
+    return taken;
+  }
+
+  /** What cannot be cut is passed on as it is. */
+  #cut(buffer: Buffer, at: number, length: number): void {
+    const notes = this.#notes;
+    const packet = this.#packet.subarray(0, length);
+    buffer.copy(packet, 0, at + headerBytes, at + headerBytes + length);
+    const view = this.#source.view(buffer);
+    const found = { tcp: notes.readUInt16LE(6), payloadBytes: notes.readUInt16LE(4) };
+    const end = this.#cutter.cut(packet, found, { buffer, view, at });
+    if (end === 0) return;
+    this.#taken.frames = this.#cutter.frames;
+    this.#taken.end = end;
   }
 
   write(descriptor: number, { buffer, start, end }: FrameRange): Written {
-    const [run, pieces, written] = [this.#run, this.#pieces, this.#written];
+    const [pieces, written] = [this.#pieces, this.#written];
     written.frames = 1;
     written.next = start + headerBytes + frameLength(buffer, start);
     if (this.#merges && written.next < end) this.#find(buffer, start, end);
-    pieces.clear();
     if (written.frames > 1) {
-      this.#fillHead(buffer, start + headerBytes);
-      pieces.add(this.#head, 0, offloadHeaderBytes + run.headersBytes);
-      for (let at = start; at < run.next; ) {
-        const from = at + headerBytes;
-        at = from + frameLength(buffer, at);
-        pieces.add(buffer, from + run.headersBytes, at);
-      }
-    } else {
-      pieces.add(this.#plain, 0, offloadHeaderBytes);
-      pieces.add(buffer, start + headerBytes, written.next);
+      written.result = this.#writeRun(descriptor, buffer, start);
+      if (written.result !== -EINVAL) return written;
+      // This kernel takes no such packets.
+      this.#merges = false;
+      written.frames = 1;
+      written.next = start + headerBytes + frameLength(buffer, start);
     }
+    pieces.clear();
+    pieces.add(this.#plain, 0, offloadHeaderBytes);
+    pieces.add(buffer, start + headerBytes, written.next);
     written.result = this.#native.writePieces(descriptor, pieces);
     return written;
   }
 
+  #writeRun(descriptor: number, buffer: Buffer, start: number): number {
+    const [run, pieces] = [this.#run, this.#pieces];
+    this.#fillHead(buffer, start + headerBytes);
+    pieces.clear();
+    pieces.add(this.#head, 0, offloadHeaderBytes + run.headersBytes);
+    for (let at = start; at < run.next; ) {
+      const from = at + headerBytes;
+      at = from + frameLength(buffer, at);
+      pieces.add(buffer, from + run.headersBytes, at);
+    }
+    return this.#native.writePieces(descriptor, pieces);
+  }
+
   #find(buffer: Buffer, start: number, end: number): void {
     const [run, search] = [this.#run, this.#search];
-    if (this.#view.buffer !== buffer.buffer || this.#view.byteOffset !== buffer.byteOffset || this.#view.byteLength !== buffer.length) {
-      this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
-    }
     search.start = start;
     search.end = end;
-    run.find(this.#view, buffer, search);
+    run.find(this.#sink.view(buffer), buffer, search);
     this.#written.frames = run.frames;
     this.#written.next = run.next;
   }
@@ -119,7 +189,7 @@ export class TapFrames implements InterfaceAccess {
       view.setUint16(ip + 10, 0xffff - onesSum(view, ip, tcp));
     }
     if (isPushed) view.setUint8(tcp + flagsAt, view.getUint8(tcp + flagsAt) | pushFlag);
-    // As far as it is known before the payload: the kernel adds the rest where somebody needs it.
+    // As far as it is known before the payload: the kernel adds the rest where a process needs it.
     view.setUint16(tcp + checksumAt, onesSum(view, ip + (isIpv6 ? 8 : 12), tcp, tcpProtocol + tcpLength));
   }
 }

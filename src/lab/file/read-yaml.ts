@@ -84,7 +84,8 @@ export function readYaml(text: string, file: string, places = new Places()): Rea
 
 function parse(text: string, file: string, lines: LineCounter): Document {
   try {
-    return parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: true, version: '1.2' });
+    // The parser compares each key of a map with all before it: 60,000 keys take it a minute. The converter finds equal ones.
+    return parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false, version: '1.2' });
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(file);
     throw new LabError(`${file} cannot be read: ${oneLine((error as Error).message)}`);
@@ -151,9 +152,13 @@ class Converter {
     // `fromEntries` makes own keys whatever they are called.
     const entries = new Map<string, Tree>();
     const places = new Map<string, Place>();
+    const own = new Set<string>();
     for (const { key, value } of items) {
       const name = isScalar(key) ? String(key.value) : undefined;
       if (name === undefined || name === '__proto__') throw this.#error('this cannot be the name of a key', key);
+      if (own.has(name))
+        throw this.#error(`map keys must be unique: "${name.slice(0, 70)}" stands twice in this map. Remove one`, key);
+      own.add(name);
       if (name === '<<') this.#merge(this.convert(value, depth + 1), key, entries, places);
       else {
         entries.set(name, this.convert(value, depth + 1));

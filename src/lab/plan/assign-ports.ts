@@ -8,7 +8,7 @@ import type { Node, Port } from '../../schema/node.ts';
 import type { LabEnd, LabLink } from '../file/lab.ts';
 import { LabError, suggestion } from '../file/lab-error.ts';
 import type { PortRef } from './lab-plan.ts';
-import { isPort } from './wanted-node.ts';
+import { isPort } from './port-list.ts';
 
 export interface PortsOfNode {
   readonly node: Node;
@@ -51,7 +51,7 @@ export function bothEnds<T>({ ends: [one, other] }: LabLink, fn: (end: LabEnd, s
 
 type NodesByName = ReadonlyMap<string, PortsOfNode>;
 /** By node name: `adapter/port`. */
-type Taken = Map<string, Set<string>>;
+type TakenPorts = Map<string, Set<string>>;
 
 function namedPort({ node, port }: LabEnd, { place }: LabLink, nodes: NodesByName): PortRef | undefined {
   const known = nodes.get(node);
@@ -64,8 +64,8 @@ function namedPort({ node, port }: LabEnd, { place }: LabLink, nodes: NodesByNam
 }
 
 /** @throws LabError when two links name the same port */
-function takenPorts(links: readonly LabLink[], named: readonly PortPair[]): Taken {
-  const taken: Taken = new Map();
+function takenPorts(links: readonly LabLink[], named: readonly PortPair[]): TakenPorts {
+  const taken: TakenPorts = new Map();
   const seen = new Set<string>();
   links.forEach(({ ends, place }, index) => {
     ends.forEach(({ node, port }, side) => {
@@ -83,7 +83,7 @@ function takenPorts(links: readonly LabLink[], named: readonly PortPair[]): Take
 interface Matching {
   /** By id; those that are found are removed. */
   readonly unmatched: Map<string, Link>;
-  readonly taken: Taken;
+  readonly taken: TakenPorts;
   readonly nodes: NodesByName;
 }
 
@@ -110,7 +110,7 @@ function matchLinks(links: readonly LabLink[], named: readonly PortPair[], { unm
 }
 
 /** Whether a present link is the one of the file: named ports are its ports, and open ends take none that another link names. */
-function fits({ ends }: LabLink, ports: PortPair, named: PortPair, taken: Taken): boolean {
+function fits({ ends }: LabLink, ports: PortPair, named: PortPair, taken: TakenPorts): boolean {
   return ends.every(({ node, port }, side) => {
     const ref = ports[side];
     if (!ref) return false;
@@ -132,7 +132,7 @@ function portsIn(link: Link, nodes: readonly [Node, Node]): PortPair {
 function freePort(
   { node }: LabEnd,
   { place }: LabLink,
-  { taken, nodes }: { readonly taken: Taken; readonly nodes: NodesByName },
+  { taken, nodes }: { readonly taken: TakenPorts; readonly nodes: NodesByName },
 ): PortRef | undefined {
   const known = nodes.get(node);
   if (!known) return undefined;
@@ -145,7 +145,7 @@ function freePort(
   throw new LabError(`all ${known.node.ports.length} ports of ${node} are taken. Give it more adapters or ports`, place);
 }
 
-function take(taken: Taken, node: string, ref: PortRef): void {
+function take(taken: TakenPorts, node: string, ref: PortRef): void {
   taken.set(node, (taken.get(node) ?? new Set()).add(keyOf(ref)));
 }
 

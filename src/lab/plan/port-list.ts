@@ -1,5 +1,6 @@
 /** Ports of switches and hubs as lab files write them: a number of ports, and the VLANs of some. */
 import type { KindFacts } from '../../schema/kind.ts';
+import type { Port } from '../../schema/node.ts';
 import type { LabNode } from '../file/lab.ts';
 import { LabError } from '../file/lab-error.ts';
 
@@ -81,4 +82,9 @@ function readVlan(vlan: number | string, node: LabNode): Omit<MappedPort, 'name'
     vlan: Number(number),
     ...(ethertype && { ethertype: ethertype.replace(/[a-f]/g, (digit) => digit.toUpperCase()) }),
   };
+}
+
+/** Whether a lab file means this port: by its name, its short name, or `ADAPTER/PORT`. */
+export function isPort(port: Port, name: string): boolean {
+  return port.name === name || port.short_name === name || `${port.adapter_number}/${port.port_number}` === name;
 }

@@ -10,7 +10,7 @@ import type { Lab, LabNode } from '../file/lab.ts';
 import { LabError, suggestion } from '../file/lab-error.ts';
 import { Places } from '../file/read-yaml.ts';
 import { findTemplate, type LabCatalog } from '../state/lab-state.ts';
-import { portList } from './port-list.ts';
+import { isPort, portList } from './port-list.ts';
 
 export interface WantedNode {
   readonly node: LabNode;
@@ -125,11 +125,6 @@ function neededPorts(
 
 function numberOf(value: unknown, standard: number): number {
   return typeof value === 'number' ? value : standard;
-}
-
-/** Whether a lab file means this port: by its name, its short name, or `ADAPTER/PORT`. */
-export function isPort(port: Node['ports'][number], name: string): boolean {
-  return port.name === name || port.short_name === name || `${port.adapter_number}/${port.port_number}` === name;
 }
 
 function checkProperties(node: LabNode, type: NodeType, properties: object, context: WantedContext): void {

@@ -32,7 +32,7 @@ export interface LabProjectState {
   readonly files: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-export async function readCatalog(api: LabApi): Promise<Omit<LabCatalog, 'schemas'>> {
+export async function readCatalog(api: Pick<LabApi, 'json'>): Promise<Omit<LabCatalog, 'schemas'>> {
   const [kinds, templates, computes] = await Promise.all([
     api.json<KindFacts[]>('GET', '/v2/kinds'),
     api.json<Template[]>('GET', '/v2/templates'),
@@ -41,7 +41,7 @@ export async function readCatalog(api: LabApi): Promise<Omit<LabCatalog, 'schema
   return { kinds: new Map(kinds.map((facts) => [facts.node_type, facts])), templates, computes };
 }
 
-export async function readSchemas(api: LabApi, types: Iterable<NodeType>): Promise<LabCatalog['schemas']> {
+export async function readSchemas(api: Pick<LabApi, 'json'>, types: Iterable<NodeType>): Promise<LabCatalog['schemas']> {
   const schemas = new Map<NodeType, Readonly<Record<string, object>>>();
   await bounded(new Set(types), async (type) => {
     const { node } = await api.json<KindSchemas>('GET', `/v2/kinds/${type}/schemas`);

@@ -1,12 +1,12 @@
 /** The API inside its own server: routes are called without a socket, as the requester of the request that is being answered. */
 import { LocalTransport } from '../../api/local-transport.ts';
 import type { Method, Route } from '../../api/route.ts';
-import { isMissing, type LabApi } from './lab-api.ts';
+import type { LabApi } from './lab-api.ts';
 
 /** A text that one answer may have, in bytes. */
 const maxTextBytes = 4_194_304;
 
-export class RoutesApi implements LabApi {
+export class RoutesApi implements Pick<LabApi, 'json'> {
   readonly #transport: LocalTransport<Record<never, never>>;
 
   constructor(routes: readonly Route[]) {
@@ -15,27 +15,14 @@ export class RoutesApi implements LabApi {
   }
 
   async json<T>(method: Method, path: string, body?: unknown): Promise<T> {
-    const given = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const text = await this.#read(method, path, given);
-    return (text === '' ? undefined : JSON.parse(text)) as T;
+    const bytes = await this.read(method, path, body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
+    return (bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString())) as T;
   }
 
-  async text(path: string): Promise<string | undefined> {
-    try {
-      return await this.#read('GET', path);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
-  }
-
-  async upload(path: string, text: string): Promise<void> {
-    await this.#read('POST', path, Buffer.from(text));
-  }
-
-  async #read(method: Method, path: string, body?: Buffer): Promise<string> {
+  /** The bytes of an answer. @throws faults of the route */
+  async read(method: Method, path: string, body?: Uint8Array): Promise<Uint8Array> {
     const answer = await this.#transport.raw(method, path, body);
-    if (answer.body instanceof Uint8Array) return Buffer.from(answer.body).toString();
+    if (answer.body instanceof Uint8Array) return answer.body;
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
@@ -44,6 +31,6 @@ export class RoutesApi implements LabApi {
       if (bytes > maxTextBytes) break;
       chunks.push(chunk);
     }
-    return Buffer.concat(chunks).toString();
+    return Buffer.concat(chunks);
   }
 }

@@ -7,7 +7,7 @@ const expected =
   /\/(?:node|qemu-system-[\w-]+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|ip|nft|sleep|ld-linux[^/]*) /;
 /** Shells with our own scripts. */
 const expectedShells =
-  /\/(?:dash|bash|sh) (?:sh launch |sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0|mount --all|"\$0" link )|\/bin\/(?:ba)?sh \S*\/ldd )/;
+  /\/(?:dash|bash|sh) (?:sh launch |sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0|mount -t tmpfs|mount --all|"\$0" link )|\/bin\/(?:ba)?sh \S*\/ldd )/;
 
 export class ChildWatch {
   readonly #pid: () => number;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { listen } from '../../support/notices.ts';
 import { expectFault, expectStatus, RawClient } from '../../support/raw-http.ts';
+import { BareConnection, requestText } from '../../support/raw-socket.ts';
 import { startServer } from '../../support/server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { watchedLoop } from '../../support/watched-loop.ts';
@@ -149,6 +150,35 @@ describe('an open project', () => {
       expectStatus(await client.send(`POST ${path}/close`, { limitMs }), 204);
       await listener.close();
     });
+  });
+});
+
+describe('lab files', () => {
+  const plan = (lab: string) => client.send('POST /v2/labs/plan', { body: { lab }, limitMs });
+
+  test('of 5,000 nodes and 10,000 links', async () => {
+    const links = Array.from({ length: 10_000 }, (_, at) => `  - [S${(at % 4_999) + 1}, S${(at % 4_999) + 2}]`);
+    const text = `nodes:\n  S[1-5000]: {kind: ethernet_switch, ports: 8}\nlinks:\n${links.join('\n')}\n`;
+    await held(async () => {
+      const reply = expectStatus(await plan(text), 200).json<{ steps: unknown[]; picture: { nodes: unknown[] } }>();
+      assert.deepEqual([reply.steps.length, reply.picture.nodes.length], [15_001, 5_000]);
+    });
+  });
+
+  test('that take long keep no other client from planning', async () => {
+    const lab = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n');
+    let answered = 0;
+    const slow = Array.from({ length: 12 }, async () => {
+      const connection = new BareConnection(server.port, { from: '127.0.0.9' });
+      connection.write(requestText('POST /v2/labs/plan', { Host: 'localhost' }, { lab }));
+      const { status } = await connection.reply(limitMs);
+      connection.close();
+      answered += 1;
+      return status;
+    });
+    expectStatus(await plan('nodes: {A: {kind: vpcs}}'), 200);
+    assert.ok(answered < slow.length, 'it was planned when all others were');
+    assert.deepEqual(new Set(await Promise.all(slow)), new Set([400]));
   });
 });
 

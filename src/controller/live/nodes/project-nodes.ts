@@ -159,7 +159,7 @@ export class ProjectNodes extends NodeSet {
       if (!node.isPresent) await this.#place(node);
       let answer: ComputeNodeObject | undefined;
       try {
-        answer = await node.act(action, body);
+        answer = await withImages(this.#context, node, () => node.act(action, body));
       } catch (error) {
         if (action !== 'stop') throw error;
         this.#context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });

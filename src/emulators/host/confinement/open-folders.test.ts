@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -31,14 +31,14 @@ test('a shell reads a quoted word as it was', async () => {
 
 test('wanted folders and files below a closed folder are reached, and nothing else of it is', { skip: needsRoot }, async () => {
   const closed = join(folder, 'closed one');
-  const [wanted, stage] = [join(closed, 'deep', 'wanted'), join(closed, 'stage')];
+  const [wanted, run] = [join(closed, 'deep', 'wanted'), join(closed, 'run')];
   await mkdir(wanted, { recursive: true });
-  await mkdir(stage);
+  await mkdir(run);
   await writeFile(join(wanted, 'inside'), 'in the folder');
   for (const name of ['file', 'secret']) await writeFile(join(closed, name), name);
   await chmod(folder, 0o755);
   await chmod(closed, 0o700);
-  const table = await openFolders(nobody, [wanted, join(wanted, 'inside'), join(closed, 'file'), join(closed, 'absent')], stage);
+  const table = await openFolders(nobody, [wanted, join(wanted, 'inside'), join(closed, 'file'), join(closed, 'absent')], run);
   const read = async (path: string) => {
     const { program, args } = withOpenFolders(table, commandAs(nobody, 'cat', [path]));
     return (await runTool(program, args, { timeoutMs: 5000 })).stdout;
@@ -47,6 +47,8 @@ test('wanted folders and files below a closed folder are reached, and nothing el
   assert.equal(await read(join(closed, 'file')), 'file');
   assert.equal(await read(join(closed, 'secret')), '');
   assert.equal(await readFile(join(closed, 'secret'), 'utf8'), 'secret', 'the host sees what it saw');
+  assert.deepEqual(await readdir(run, { recursive: true }), ['mounts'], 'nothing that could be replaced is kept in files');
+  assert.equal((await stat(join(run, 'mounts'))).mode & 0o777, 0o700);
 });
 
 test('what can be reached needs no table', { skip: needsRoot }, async () => {

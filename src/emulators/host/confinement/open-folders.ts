@@ -2,47 +2,63 @@
  * Folders and files that a user without privileges reaches although a folder above them is closed to it, as `/root` is: in a mount namespace
  * of the program, a folder of mount points covers the closed one, with only the wanted ones in it. Nothing changes on the host.
  */
-import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isBelow } from '../../../lib/inside.ts';
 import { allows } from '../file-access.ts';
 import type { RunAs } from '../run-as.ts';
 import { type Mount, mountTable } from './mount-table.ts';
+import { quoteWord, quoteWords } from './shell-text.ts';
 
 interface WantedPath {
   readonly path: string;
   readonly isFolder: boolean;
 }
 
-/** Writes the table of mounts and their points to the folder `stage`. @returns its path; undefined when all can be reached without */
-export async function openFolders(runAs: RunAs, paths: readonly string[], stage: string): Promise<string | undefined> {
+/** In the server's runtime folder, which only root may change; empty outside of the namespaces. */
+const stageName = 'mounts';
+
+/**
+ * Nothing of it is kept in files: in a folder of the user of emulators, another program of that user could replace the table that root mounts
+ * by, or lead a mount point elsewhere. @returns the commands of sh(1) that make the mounts; undefined when all can be reached without
+ */
+export async function openFolders(runAs: RunAs, paths: readonly string[], runDirectory: string): Promise<string | undefined> {
   const closed = new Map<string, WantedPath[]>();
   for (const wanted of await wantedOf(runAs, paths)) {
     const above = await closedAbove(runAs, wanted.path);
     if (above !== undefined) closed.set(above, [...(closed.get(above) ?? []), wanted]);
   }
   if (closed.size === 0) return undefined;
-  const mounts: Mount[] = [];
-  for (const [index, [above, below]] of [...closed].entries()) {
-    const cover = join(stage, `cover${index}`);
-    await rm(cover, { recursive: true, force: true });
-    mounts.push(...(await makeCover(above, below, cover)));
-  }
-  const table = join(stage, 'open-folders');
-  await writeFile(table, mountTable(mounts), { mode: 0o600 });
-  return table;
+  const stage = join(runDirectory, stageName);
+  await mkdir(stage, { recursive: true, mode: 0o700 });
+  const covers = [...closed].map(([above, below], index) => coverOf(above, below, join(stage, `cover${index}`)));
+  const [folders, files] = [covers.flatMap((cover) => cover.folders), covers.flatMap((cover) => cover.files)];
+  const table = join(stage, 'table');
+  return [
+    `mount -t tmpfs -o mode=0755,nosuid,nodev tmpfs ${quoteWord(stage)}`,
+    `mkdir -p -m 0755 -- ${quoteWords([...folders, ...files.map((file) => dirname(file))])}`,
+    ...(files.length > 0 ? [`touch -- ${quoteWords(files)}`] : []),
+    `printf %s ${quoteWord(mountTable(covers.flatMap(({ mounts }) => mounts)))} > ${quoteWord(table)}`,
+    `mount --all --fstab ${quoteWord(table)}`,
+  ].join(' && ');
+}
+
+interface Cover {
+  readonly mounts: readonly Mount[];
+  /** Its mount points. */
+  readonly folders: readonly string[];
+  readonly files: readonly string[];
 }
 
 /** `cover` is filled first and put in place last, as it may itself be below the closed folder. */
-async function makeCover(above: string, below: readonly WantedPath[], cover: string): Promise<Mount[]> {
-  const mounts: Mount[] = [];
-  for (const { path, isFolder } of below) {
-    const target = join(cover, relative(above, path));
-    await mkdir(isFolder ? target : dirname(target), { recursive: true, mode: 0o755 });
-    if (!isFolder) await writeFile(target, '');
-    mounts.push({ source: path, target, options: 'bind' });
-  }
-  return [...mounts, { source: cover, target: above, options: 'rbind' }];
+function coverOf(above: string, below: readonly WantedPath[], cover: string): Cover {
+  const points = below.map(({ path, isFolder }) => ({ path, isFolder, target: join(cover, relative(above, path)) }));
+  const binds = points.map(({ path, target }): Mount => ({ source: path, target, options: 'bind' }));
+  return {
+    mounts: [...binds, { source: cover, target: above, options: 'rbind' }],
+    folders: [cover, ...points.flatMap(({ isFolder, target }) => (isFolder ? [target] : []))],
+    files: points.flatMap(({ isFolder, target }) => (isFolder ? [] : [target])),
+  };
 }
 
 /** Those that exist, by their real paths, without what lies in others. A folder that is itself closed to the user is of no use. */
@@ -58,16 +74,13 @@ async function wantedOf(runAs: RunAs, paths: readonly string[]): Promise<WantedP
   return [...found.values()].filter(({ path }) => !folders.some((other) => isBelow(other.path, path)));
 }
 
-/** Reads the table, then becomes the command. */
-const mountAndRun = 'mount --all --fstab "$0" && exec "$@"';
-
-/** The same command where the folders of the table are open. Only root can. */
+/** The same command where the folders are open: the shell makes the mounts, then becomes the command. Only root can. */
 export function withOpenFolders(
-  table: string | undefined,
+  mounts: string | undefined,
   { program, args }: { program: string; args: readonly string[] },
 ): { program: string; args: string[] } {
-  if (table === undefined) return { program, args: [...args] };
-  return { program: 'unshare', args: ['--mount', '--', 'sh', '-c', mountAndRun, table, program, ...args] };
+  if (mounts === undefined) return { program, args: [...args] };
+  return { program: 'unshare', args: ['--mount', '--', 'sh', '-c', `${mounts} && exec "$@"`, 'sh', program, ...args] };
 }
 
 /** The first folder above that the user may not pass through. Access control lists are not looked at: they can only open more. */

@@ -3,11 +3,12 @@
  * processes can map: so the stream of a migration becomes a file, which QEMU before 9.0 cannot write itself. It is confined as the machine is.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { writeStream } from '../../../lib/stream-file.ts';
 import { type Child, spawnChild } from '../../../process/child.ts';
+import { beginLog } from '../../../process/open-log.ts';
 import { runTool } from '../../../process/tool.ts';
 import type { NodeView } from '../../driver.ts';
 import { openFolders, withOpenFolders } from '../../host/confinement/open-folders.ts';
@@ -135,9 +136,10 @@ async function spawnShadow({ node, host, record, inspected, folder }: ShadowPart
   const { directory, runtimeDirectory } = node;
   const own = shadowArguments(args, inspected.driveBytes, { directory, runtimeDirectory, shadow: runtime });
   const all = [...own, ...memoryArguments(inspected.facts, { path: memoryFiles(folder).ram, isShared: true })];
-  const table = runAs && (await openFolders(runAs, [program, ...filesOf(args), folder, runtime, runtimeDirectory], runtime));
+  const reached = [program, ...filesOf(args), folder, runtime, runtimeDirectory];
+  const table = runAs && (await openFolders(runAs, reached, host.settings.runtimeDirectory));
   const logFile = join(runtime, 'qemu.log');
-  await writeFile(logFile, '');
+  await beginLog(logFile, '');
   const command = withOpenFolders(table, commandAs(runAs, program, all));
   return spawnChild({ ...command, cwd: runtime, logFile, runDirectory: host.settings.runtimeDirectory });
 }

@@ -1,0 +1,23 @@
+/** What every start of the server loads: a start takes as long as its modules do. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { importsOf } from './sources.ts';
+
+/** Packages of hundreds of modules, or of code that most servers never run: they are loaded with the first request that needs them. */
+const heavy = ['typebox', 'typebox/compile', 'typebox/schema', 'yaml', 'vite', 'json-p3', 'undici'];
+
+it('a server that starts loads neither the validator nor YAML', async () => {
+  const loaders = new Map<string, string>([['serve.ts', 'main.ts']]);
+  // A map's iterator also visits what is added on the way.
+  for (const [file] of loaders) {
+    if (!file.endsWith('.ts')) continue;
+    for (const { to, isType, isLate } of await importsOf(file)) {
+      if (!isType && !isLate && !loaders.has(to)) loaders.set(to, file);
+    }
+  }
+  assert.ok(loaders.has('fastify'), 'the walk reaches the packages');
+  assert.deepEqual(
+    heavy.flatMap((name) => (loaders.has(name) ? [`${loaders.get(name)} imports ${name}`] : [])),
+    [],
+  );
+});
