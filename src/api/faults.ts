@@ -80,6 +80,11 @@ const table = {
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
   // Nodes
+  traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
+  traffic_two_computes: {
+    status: 409,
+    says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',
+  },
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
   node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be created on this compute: {reason}' },
   node_locked: { status: 409, says: 'Node {name} cannot be deleted because it is locked: unlock it first' },
@@ -165,6 +170,20 @@ const table = {
   schedule_unsupported: {
     status: 409,
     says: 'Link {link_id} cannot have a schedule: the compute of {name} does not run any. Use a link with an end on a Patchbay compute',
+  },
+  mirror_missing: { status: 404, says: 'Link {link_id} is not mirrored' },
+  mirror_node: {
+    status: 409,
+    says: 'Frames cannot be mirrored to {name}, which is of kind {kind}: choose a machine or a container',
+    exception: 'NodeError',
+  },
+  mirror_port: {
+    status: 409,
+    says: 'Frames cannot be mirrored to port {adapter_number}/{port_number} of {name}: both it and the link must be Ethernet',
+  },
+  mirror_unsupported: {
+    status: 409,
+    says: 'Link {link_id} cannot be mirrored to {name}: one of its ends must be on the same Patchbay compute as {name}',
   },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {
@@ -301,6 +320,12 @@ const table = {
     exception: 'NodeError',
   },
   iou_failed: { status: 409, says: '{reason}', exception: 'IOUError' },
+  dynamips_failed: { status: 409, says: '{reason}', exception: 'DynamipsError' },
+  idlepc_not_found: {
+    status: 409,
+    says: 'No idle-PC value was found for {name}: none of {count} proposals lets the processor idle. Let the router boot, then try again',
+    exception: 'DynamipsError',
+  },
   vpcs_failed: { status: 409, says: '{reason}', exception: 'VPCSError' },
 } as const satisfies Record<string, Row>;
 

@@ -72,8 +72,8 @@ async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
     return {
       state: program.optional ? 'note' : 'missing',
       what: program.name,
-      found: `not found: needed for ${program.for}`,
-      package: program.package,
+      found: `not found: needed for ${program.for}${program.source === undefined ? '' : `. ${program.source}`}`,
+      ...(program.package !== undefined && { package: program.package }),
       ...(program.nodeTypes && { node_types: [...program.nodeTypes] }),
     };
   }

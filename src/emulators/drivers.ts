@@ -4,9 +4,11 @@ import { atmSwitchDriver } from './atm-switch/driver.ts';
 import { cloudDriver } from './cloud/driver.ts';
 import { dockerDriver } from './docker/driver.ts';
 import type { Driver } from './driver.ts';
-import { dynamipsStorage, type IdlePcRoute } from './dynamips/storage.ts';
+import { dynamipsDriver } from './dynamips/driver.ts';
+import type { IdlePcRoute } from './dynamips/routes.ts';
 import { ethernetHubDriver } from './ethernet-hub/driver.ts';
 import { ethernetSwitchDriver, type tableRoutes } from './ethernet-switch/driver.ts';
+import type { trafficRoutes } from './ethernet-switch/traffic-routes.ts';
 import type { portStatsRoute } from './fabric-switches/fabric-driver.ts';
 import { frameRelaySwitchDriver } from './frame-relay-switch/driver.ts';
 import type { Host } from './host/host.ts';
@@ -27,12 +29,12 @@ export type RouteOfOneKind =
   | ReturnType<typeof portStatsRoute>
   | ReturnType<typeof convertRoutes>[number]
   | ReturnType<typeof resizeRoute>
-  | ReturnType<typeof tableRoutes>[number];
+  | ReturnType<typeof tableRoutes>[number]
+  | ReturnType<typeof trafficRoutes>[number];
 
 /** Kinds whose nodes are kept, not run. One that comes to run leaves this table for the next. */
 const storageOnly = {
   virtualbox: virtualboxStorage,
-  dynamips: dynamipsStorage,
   vmware: vmwareStorage,
   traceng: tracengStorage,
 } as const satisfies Partial<Record<ImplementedType, StorageOnlyFacts>>;
@@ -48,6 +50,7 @@ const running: Record<Exclude<ImplementedType, keyof typeof storageOnly>, (host:
   qemu: qemuDriver,
   docker: dockerDriver,
   iou: iouDriver,
+  dynamips: (host) => dynamipsDriver(host),
 };
 
 /** In the order of the kinds. */

@@ -42,8 +42,10 @@ export interface SymbolFacts {
 /** A program of this machine that nodes of a kind need, for `patchbay doctor`. */
 export interface ProgramFacts {
   readonly name: string;
-  /** Of Debian. */
-  readonly package: string;
+  /** Of Debian. Undefined: it has none. */
+  readonly package?: string;
+  /** Where Debian has no package: how to get the program. */
+  readonly source?: string;
   /** What does not work without it. */
   readonly for: string;
   readonly versionArgs: readonly string[];
@@ -110,6 +112,8 @@ export interface Kind {
     readonly refuseSuspend?: true;
     /** Filters on its links; at least one end must. */
     readonly filter: boolean;
+    /** Its ports may be sent the frames of another link, as it does not forward them by itself. Default false. */
+    readonly mirror?: true;
     readonly resetConsole: boolean;
     readonly reload: boolean;
     readonly duplicate: boolean;

@@ -21,6 +21,8 @@ import type {
   Reply,
   Request,
   SwitchStats,
+  TrafficFigures,
+  TrafficSpec,
 } from './protocol.ts';
 
 export type { FabricPlace } from './connection/find-fabric.ts';
@@ -116,6 +118,19 @@ export class FabricClient {
 
   async forgetAddresses(id: string): Promise<void> {
     await this.#ask({ op: 'forget_addresses', switch: id });
+  }
+
+  startTraffic(flow: TrafficSpec): Promise<TrafficFigures> {
+    return this.#ask({ op: 'traffic_start', flow });
+  }
+
+  /** Null: there is no such flow. */
+  readTraffic(id: string): Promise<TrafficFigures | null> {
+    return this.#ask({ op: 'traffic_read', traffic: id });
+  }
+
+  async removeTraffic(id: string): Promise<void> {
+    await this.#ask({ op: 'traffic_remove', traffic: id });
   }
 
   /** Called with the reason when the fabric was lost; another one is sought at once. Returns how to stop listening. */

@@ -21,6 +21,7 @@ export type {
   Request,
   StreamSpec,
   SwitchPortSettings,
+  TrafficSpec,
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
@@ -188,6 +189,22 @@ export interface AddressEntry {
   ageMs: number;
 }
 
+export interface TrafficFigures {
+  /** `resolving`: the next hops have not answered ARP yet. */
+  state: 'resolving' | 'running' | 'ended' | 'failed';
+  /** Why it failed. */
+  problem?: string;
+  sent: number;
+  received: number;
+  duplicates: number;
+  /** Arrived after one that was sent later. */
+  reordered: number;
+  /** Longest time without an arrival. */
+  longestGapMs: number;
+  /** From the source to the sink; undefined when nothing arrived. */
+  delayMs?: { p50: number; p99: number; worst: number };
+}
+
 /**
  * A link that is not as it was asked for. When a UDP port could not be bound the link is there without it and the fabric keeps
  * trying; when the specification itself is unusable nothing was changed.
@@ -209,9 +226,13 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
           ? SwitchStats[]
           : R extends { op: 'addresses' }
             ? AddressEntry[]
-            : R extends { op: 'apply' | 'sync' }
-              ? LinkFailure[]
-              : null;
+            : R extends { op: 'traffic_start' }
+              ? TrafficFigures
+              : R extends { op: 'traffic_read' }
+                ? TrafficFigures | null
+                : R extends { op: 'apply' | 'sync' }
+                  ? LinkFailure[]
+                  : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -2,6 +2,7 @@
  * The shapes of requests to the fabric process: the types of both sides, and what the process checks, since it outlives the server and
  * may be asked by one of another version. Unknown keys are refused, so a new key raises `protocolVersion`.
  */
+import { isIPv4 } from 'node:net';
 import { isAbsolute } from 'node:path';
 import {
   finite,
@@ -211,6 +212,20 @@ export type BpfType = 'bpf' | 'match';
 export type BpfKey = BpfType | `${BpfType}_${LinkDirection}`;
 export type BpfPrograms = Pick<LinkSpec, BpfKey>;
 
+const ipv4 = textThat((value) => isIPv4(value), 'must be an IPv4 address');
+const station = object({ switch: id, vlan: whole(1, 4094), address: ipv4, nextHop: ipv4 });
+/** Datagrams between two stations at switches of the fabric. */
+const traffic = object({
+  id,
+  source: station,
+  sink: station,
+  /** Before each datagram, microseconds. */
+  gapsUs: list(whole(0)),
+  /** Of frames, bytes; used in turn. */
+  sizes: list(whole(60, 1514)),
+});
+export type TrafficSpec = ValueOf<typeof traffic>;
+
 /** Each is checked by itself (`linkSpec`): a wrong one is a failure of its own, and the others are applied. */
 const links = list(unchecked<LinkSpec>());
 const ids = list(text);
@@ -230,6 +245,10 @@ export const request = variants('op', {
   /** What a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },
   forget_addresses: { switch: text },
+  /** Starts a flow, unless it exists. */
+  traffic_start: { flow: traffic },
+  traffic_read: { traffic: text },
+  traffic_remove: { traffic: text },
   quit: {},
 });
 export type Request = ValueOf<typeof request>;

@@ -117,6 +117,13 @@ const table = {
     ),
     license_check: gns3(true, 'IOU nodes start only with a licence for this host; off: the image decides'),
   },
+  Dynamips: {
+    dynamips_path: gns3('dynamips', 'The dynamips program'),
+    allocate_aux_console_ports: gns3(false, 'Every router has an AUX port, not only one whose `aux` is set'),
+    mmap_support: gns3(true, 'Routers may have their RAM in a file that is mapped (`mmap`)'),
+    sparse_memory_support: gns3(true, 'Routers may take RAM as they use it (`sparsemem`)'),
+    ghost_ios_support: gns3(true, 'Routers with the same image share its memory; needs `mmap_support`'),
+  },
   Docker: {
     socket_path: ours('/var/run/docker.sock', 'Unix socket of the Docker engine'),
   },

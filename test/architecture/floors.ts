@@ -22,7 +22,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/fabric': [
     ['main.ts', 'client.ts'],
     ['control', 'connection'],
-    ['links'],
+    ['links', 'traffic'],
     ['captures', 'switches', 'kernel-paths'],
     ['ports', 'delays'],
     ['filters', 'schedules'],

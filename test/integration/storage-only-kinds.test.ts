@@ -22,23 +22,6 @@ interface Row {
 
 const rows: readonly Row[] = [
   {
-    type: 'dynamips',
-    properties: {
-      ...{ platform: 'c3745', image: 'gone.bin', image_md5sum: '64c2ad5ca8cf4f6d5cbd3a1b9a6a3d8e', ram: 256 },
-      ...{ slot1: 'NM-4T', wic0: 'WIC-2T', startup_config: 'router.txt' },
-    },
-    change: { ram: 512, slot2: 'NM-16ESW', idlepc: '0x60c09aa0' },
-    exception: 'DynamipsError',
-    own: {
-      'POST suspend': 204,
-      'POST resume': 409,
-      'POST reload': 204,
-      'POST console/reset': 204,
-      'GET idlepc_proposals': 409,
-      'GET auto_idlepc': 409,
-    },
-  },
-  {
     type: 'virtualbox',
     properties: { vmname: 'old', adapters: 2, ram: 1024 },
     change: { headless: true, adapters: 4 },
@@ -91,7 +74,7 @@ test('a machine of VirtualBox has a folder only when it is a linked clone', asyn
 describe('a node of a kind that is not run here', () => {
   for (const row of rows) {
     test(`${row.type}: is made and changed with all its properties, and linked`, async () => {
-      const { startup_config: _file, ...given } = row.properties;
+      const given = row.properties;
       const node = nodeOf(row);
       for (const [key, value] of Object.entries(given)) assert.deepEqual(node.properties[key], value, key);
       const changed = await client.put<NodeBody>(`${project.path}/nodes/${node.node_id}`, { properties: row.change });
@@ -148,10 +131,6 @@ describe('a node of a kind that is not run here', () => {
       );
       assert.equal((await client.send(`GET /v2/compute/${type}/images/${type}.bin`)).status, 200);
     }
-    const router = nodeOf(rows[0] as Row);
-    for (const what of ['auto_idlepc', 'idlepc_proposals']) {
-      expectFault(await client.send(`GET ${project.path}/nodes/${router.node_id}/dynamips/${what}`), 409);
-    }
   });
 
   test('copies have files and properties of their own where the kind has copies', async () => {
@@ -163,13 +142,6 @@ describe('a node of a kind that is not run here', () => {
       }
       const copy = await client.post<NodeBody>(path.slice('POST '.length), { x: 1, y: 1 });
       assert.equal(copy.name, `${row.type}2`);
-      const { application_id, dynamips_id } = nodeOf(row).properties;
-      if (application_id !== undefined) assert.notEqual(copy.properties.application_id, application_id);
-      if (dynamips_id !== undefined) assert.equal(copy.properties.dynamips_id, 2);
-      if (!row.properties.startup_config) continue;
-      const file = 'configs/startup-config.cfg';
-      assert.equal(await readFile(join(String(copy.node_directory), file), 'utf8'), `hostname ${row.type}2\nend\n`);
-      assert.equal(dirname(String(copy.node_directory)), dirname(String(nodeOf(row).node_directory)));
     }
   });
 

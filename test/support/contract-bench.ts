@@ -34,10 +34,15 @@ export function contractHost(folder: string, firstPort: number, change: (setting
     udpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'udp', host: '127.0.0.1' }),
     tcpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'tcp', host: '127.0.0.1' }),
     fabric: { capabilities: async () => ({ taps: false, kernelObstacle: null }) },
-    switches: { addresses: async () => [], forgetAddresses: async () => {}, switchStats: async () => [] },
+    switches: { addresses: async () => [], forgetAddresses: async () => {}, switchStats: async () => [], ...noTraffic },
     log: () => {},
   };
 }
+
+const refuse = async () => {
+  throw new Error('there is no fabric');
+};
+const noTraffic = { startTraffic: refuse, readTraffic: async () => null, removeTraffic: async () => {} };
 
 /** A place for one node, with its prerequisites and a check for leftovers. */
 export class Bench<Options extends BenchOptions = BenchOptions> {

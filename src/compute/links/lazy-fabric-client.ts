@@ -12,6 +12,8 @@ import type {
   LinkFailure,
   LinkSpec,
   SwitchStats,
+  TrafficFigures,
+  TrafficSpec,
 } from '../../fabric/protocol.ts';
 import type { FabricLinks } from './wiring.ts';
 
@@ -71,6 +73,18 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
 
   async forgetAddresses(id: string): Promise<void> {
     await (await this.connect()).forgetAddresses(id);
+  }
+
+  async startTraffic(flow: TrafficSpec): Promise<TrafficFigures> {
+    return (await this.connect()).startTraffic(flow);
+  }
+
+  async readTraffic(id: string): Promise<TrafficFigures | null> {
+    return (await this.connect()).readTraffic(id);
+  }
+
+  async removeTraffic(id: string): Promise<void> {
+    await (await this.connect()).removeTraffic(id);
   }
 
   /** Lets go of the fabric, or ends it. */

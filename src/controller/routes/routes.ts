@@ -17,6 +17,7 @@ import { snapshotRoutes } from './snapshots.ts';
 import { switchRoutes } from './switches.ts';
 import { symbolRoutes } from './symbols.ts';
 import { templateRoutes } from './templates.ts';
+import { trafficRoutes } from './traffic.ts';
 
 /** Everything below `/v2` that is not the compute's. */
 export function controllerRoutes(controller: Controller): Route[] {
@@ -29,6 +30,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...portableRoutes(controller),
     ...nodeRoutes(controller),
     ...switchRoutes(controller),
+    ...trafficRoutes(controller),
     ...fileRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),

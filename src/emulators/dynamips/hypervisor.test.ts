@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
+import { everyRouter } from '../../../test/support/dynamips/every-router.ts';
 import {
   buildStandIn,
   compilerObstacle,
@@ -18,6 +19,9 @@ import {
 import { takePortBlock } from '../../../test/support/port-block.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { commandLine, Hypervisor, HypervisorError } from './hypervisor.ts';
+import { sendAll } from './launch.ts';
+import { routerDefaults, withBoards } from './properties.ts';
+import { pluggedModules, routerCommands } from './router-commands.ts';
 
 const obstacle = await compilerObstacle();
 const standIn = obstacle === undefined ? await buildStandIn() : undefined;
@@ -98,10 +102,44 @@ for (const { name, path, skip } of programs) {
       assert.equal(unknown.reason.code, 202);
       assert.deepEqual(bindings.status === 'fulfilled' && bindings.value.rows, ['0/0: GT96100-FE']);
       await hypervisor.ask('hypervisor', 'stop');
-      await assert.rejects(hypervisor.ask('hypervisor', 'version'), /control connection/);
+      await assert.rejects(hypervisor.ask('hypervisor', 'version'), /control (connection|port)/);
     }),
   );
 }
+
+for (const { name, path, skip } of programs) {
+  test(`${name} takes the definition of every platform, chassis, module and WIC`, { skip }, () =>
+    whileRunning(String(path), async (port, { folder }) => {
+      const hypervisor = await Hypervisor.connect(port);
+      await hypervisor.ask('hypervisor', 'working_dir', folder);
+      for (const [index, given] of everyRouter().entries()) {
+        const properties = withBoards({ ...routerDefaults(given), ...given, dynamips_id: index + 1, ram: 128 });
+        const facts = { name: 'R', properties, hasAux: true, mmap: true, sparsemem: true };
+        await sendAll(hypervisor, routerCommands(facts, crypto.randomUUID()));
+        const { rows } = await hypervisor.ask('vm', 'slot_bindings', 'R');
+        for (const { slot, sub, module } of pluggedModules(properties))
+          assert.ok(rows.includes(`${slot}/${sub}: ${module}`), module);
+        await hypervisor.ask('vm', 'delete', 'R');
+      }
+      hypervisor.close();
+    }),
+  );
+}
+
+test('a connection that was lost is made again for the next command', async () => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    const isFirst = ++connections === 1;
+    socket.on('data', () => (isFirst ? socket.destroy() : socket.write('101 row\r\n100-OK\r\n')));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const hypervisor = await Hypervisor.connect((server.address() as AddressInfo).port);
+  await assert.rejects(hypervisor.ask('vm', 'list'), { code: 0 });
+  assert.deepEqual(await hypervisor.ask('vm', 'list'), { rows: ['row'], text: 'OK' });
+  hypervisor.close();
+  await assert.rejects(hypervisor.ask('vm', 'list'), /is closed/);
+  server.close();
+});
 
 test('a word that would end the command is not sent', () => {
   assert.equal(commandLine(['vm', 'set_ios', 'R1', '/a folder/c3725.bin', 64]), 'vm set_ios R1 "/a folder/c3725.bin" 64');

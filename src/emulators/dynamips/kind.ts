@@ -52,6 +52,9 @@ const changeable = {
   usage: Type.Optional(LongText()),
 };
 
+export const howToGet =
+  'Debian has no package of it: build it from https://github.com/GNS3/dynamips (cmake, libelf-dev, libpcap-dev), or use the packages of GNS3 for Ubuntu';
+
 export const dynamipsImages: ImageFacts = {
   folder: 'IOS',
   // ELF of a 32-bit big-endian machine.
@@ -178,6 +181,18 @@ export const dynamipsKind: Kind = {
   alwaysRunning: false,
   consoleTypes: telnetOrNone,
   images: dynamipsImages,
+  needsNamespaces: true,
+  programs: [
+    {
+      name: 'dynamips',
+      source: howToGet,
+      for: 'Dynamips nodes',
+      versionArgs: ['--help'],
+      version: /version ([\d.]+)/,
+      isEmulator: true,
+      optional: true,
+    },
+  ],
   defaults: { console_type: 'telnet', port_name_format: 'Ethernet{0}', port_segment_size: 0 },
   ports: (properties) => routerPorts(properties),
 };

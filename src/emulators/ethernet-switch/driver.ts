@@ -9,6 +9,7 @@ import { fabricDriver } from '../fabric-switches/fabric-driver.ts';
 import { renumbered } from '../fabric-switches/fabric-kind.ts';
 import type { Host } from '../host/host.ts';
 import { type EthernetSwitchPort, eightPorts, ethernetSwitchKind } from './kind.ts';
+import { trafficRoutes } from './traffic-routes.ts';
 
 export function ethernetSwitchDriver(host: Host): Driver {
   return fabricDriver(host, {
@@ -19,7 +20,7 @@ export function ethernetSwitchDriver(host: Host): Driver {
       return isOther ? { ports_mapping: renumbered(wanted as EthernetSwitchPort[]) } : current;
     },
     settings: settingsOf,
-    routes: (nodes) => tableRoutes(host, nodes),
+    routes: (nodes) => [...tableRoutes(host, nodes), ...trafficRoutes(host, nodes)],
   });
 }
 

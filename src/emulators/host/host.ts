@@ -1,5 +1,5 @@
 /** What drivers are given of the compute they work for. */
-import type { AddressEntry, FabricCapabilities, SwitchStats } from '../../fabric/protocol.ts';
+import type { AddressEntry, FabricCapabilities, SwitchStats, TrafficFigures, TrafficSpec } from '../../fabric/protocol.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { ImageStore } from './images.ts';
@@ -9,6 +9,10 @@ export interface FabricSwitches {
   addresses(id: string): Promise<AddressEntry[]>;
   forgetAddresses(id: string): Promise<void>;
   switchStats(ids: string[]): Promise<SwitchStats[]>;
+  startTraffic(flow: TrafficSpec): Promise<TrafficFigures>;
+  /** Null: there is no such flow. */
+  readTraffic(id: string): Promise<TrafficFigures | null>;
+  removeTraffic(id: string): Promise<void>;
 }
 
 /** What can be asked of the fabric about the ways of frames on this host. */

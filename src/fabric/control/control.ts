@@ -129,6 +129,13 @@ export class Control {
       case 'forget_addresses':
         fabric.switches.forgetAddresses(asked.switch);
         return null;
+      case 'traffic_start':
+        return fabric.traffic.start(asked.flow);
+      case 'traffic_read':
+        return fabric.traffic.read(asked.traffic);
+      case 'traffic_remove':
+        fabric.traffic.remove(asked.traffic);
+        return null;
       case 'quit':
         return quitting;
     }

@@ -15,6 +15,7 @@ import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, Link
 import { linkSpec } from '../requests.ts';
 import { FlushTurns } from '../switches/flush-turns.ts';
 import { Switches } from '../switches/switches.ts';
+import { TrafficFlows } from '../traffic/traffic-flows.ts';
 import { checkShape } from './check-shape.ts';
 import { Load } from './load.ts';
 
@@ -35,6 +36,7 @@ interface LinkChange {
 
 export class Fabric {
   readonly switches = new Switches();
+  readonly traffic = new TrafficFlows(this.switches);
   readonly #links = new Map<string, FabricLink>();
   readonly #kernelPaths: KernelPaths;
   readonly #native: Native | undefined;
@@ -116,6 +118,7 @@ export class Fabric {
 
   async close(): Promise<void> {
     clearInterval(this.#sampling);
+    this.traffic.close();
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
     await this.#kernelPaths.close();

@@ -102,7 +102,9 @@ class LabTestRun {
     try {
       await watch.begin();
       onNote?.(`Running ${this.#lab.checks.length} checks`);
-      const steps = await new CheckRunner({ site, watch, seedOf, signal, ...(onStep && { onStep }) }).run(this.#lab.checks);
+      const steps = await new CheckRunner({ site, watch, seedOf, seed: this.#seed, signal, ...(onStep && { onStep }) }).run(
+        this.#lab.checks,
+      );
       signal.throwIfAborted();
       return { steps, certificate: certify(await watch.end(), readFidelity(this.#lab.test.fidelity)) };
     } finally {

@@ -184,6 +184,22 @@ export class OpenNode {
     await this.#transport().send(`DELETE ${this.#node()}/mac_table`, this.#request());
   }
 
+  /** @throws `compute_route_missing` for other kinds than Ethernet switches */
+  startTraffic(body: unknown) {
+    return this.#transport().call(`POST ${this.#node()}/traffic`, { ...this.#request(), body });
+  }
+
+  /** @throws traffic_not_found */
+  readTraffic(traffic_id: string) {
+    const { path } = this.#request();
+    return this.#transport().call(`GET ${this.#node()}/traffic/{traffic_id}`, { path: { ...path, traffic_id } });
+  }
+
+  async removeTraffic(traffic_id: string): Promise<void> {
+    const { path } = this.#request();
+    await this.#transport().send(`DELETE ${this.#node()}/traffic/{traffic_id}`, { path: { ...path, traffic_id } });
+  }
+
   /** Its console, as the compute offers it. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
   console(signal: AbortSignal): Promise<Join> {
     return this.#transport().socket(`${this.#address()}/console/ws`, signal);

@@ -160,7 +160,8 @@ export class ProjectNodes extends NodeSet {
       const isLicensed = action === 'start' && kindOf(node.entry.node_type).isLicensed;
       let answer: ComputeNodeObject | undefined;
       try {
-        answer = await node.act(action, isLicensed ? this.#context.nodeInputs.license() : body);
+        const sent = isLicensed ? this.#context.nodeInputs.license() : body;
+        answer = await withImages(this.#context, node, () => node.act(action, sent));
       } catch (error) {
         if (action !== 'stop') throw error;
         this.#context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });

@@ -20,6 +20,16 @@ const Answer = Type.Object(
 const probe = <T extends Record<string, TSchema>>(fields: T) =>
   optional(Type.Object({ command: text('With {placeholders} for the values of the step'), ...fields }, strict));
 
+const column = Type.Union([text(''), Type.Array(text(''))]);
+const table = {
+  command: text('With {placeholders} for the values of the step'),
+  rows: optional(text('The output is JSON: a JSONPath that selects the rows')),
+  entry: optional(pattern('The output is text: matches each row; without it the output is one row')),
+  columns: Type.Record(Type.String(), column, {
+    description: 'Of JSON paths in the row, or `{key}` for its name in the table; of text regular expressions with a group',
+  }),
+};
+
 export const PlatformFile = Type.Object(
   {
     title: text('For people'),
@@ -49,6 +59,8 @@ export const PlatformFile = Type.Object(
     http: probe({ status: pattern('The group is the status') }),
     dns: probe({ address: pattern('Each address'), after: optional(pattern('Skip the output up to here')) }),
     traceroute: probe({ hop: pattern('Each hop; its group is the address') }),
+    route: optional(Type.Object(table, strict)),
+    neighbour: optional(Type.Record(Type.String(), Type.Object(table, strict), { description: 'By protocol: arp, ospf, bgp, …' })),
     iperf: probe({ server: text('Starts a server for one client'), rate: pattern('The group is the rate in kbit/s') }),
   },
   named('Platform'),

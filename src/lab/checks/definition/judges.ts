@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JSONPathQuery, jsonpath } from 'json-p3';
 import { type CheckPath, placed } from './check-error.ts';
+import { parseJsonOutput } from './json-output.ts';
 import { isWithin, type Measure, type Range, readRange } from './quantities.ts';
 import type {
   CapturedPackets,
@@ -27,7 +28,10 @@ export const expectFields = {
   dns: ['address', 'resolves'],
   traceroute: ['via', 'not_via', 'reached'],
   iperf: ['rate'],
+  route: ['present', 'via', 'interface', 'protocol', 'metric'],
+  neighbour: ['present', 'state', 'interface'],
   capture: ['packets', 'senders'],
+  traffic: ['loss', 'received', 'delay', 'delay_p99', 'delay_max', 'gap', 'reordered'],
 } as const satisfies Record<string, readonly (keyof StepExpect)[]>;
 export type ProbeVerb = keyof typeof expectFields;
 
@@ -43,10 +47,14 @@ const reader = (expect: StepExpect, path: CheckPath) => ({
   },
 });
 
-const outside = (what: string, range: Range | undefined, value: number | undefined, unit = ''): string[] => {
+export const outside = (what: string, range: Range | undefined, value: number | undefined, unit = ''): string[] => {
   if (!range || (value !== undefined && isWithin(range, value))) return [];
   return [`${what} is ${value === undefined ? 'unknown' : `${round(value)}${unit}`}, expected ${range.text}`];
 };
+
+export function rangeOf(expect: StepExpect, path: CheckPath, field: keyof StepExpect, measure: Measure): Range | undefined {
+  return reader(expect, path).range(field, measure);
+}
 
 /** `defaultExitCode`: expected where the platform reports exit codes. */
 export function judgeRun(expect: StepExpect, path: CheckPath): Judge<RunResult> {
@@ -69,7 +77,7 @@ function judgeJson({ path: query, equals, matches }: NonNullable<StepExpect['jso
   const compiled: JSONPathQuery = placed([...path, 'path'], () => jsonpath.compile(query));
   const pattern = matches === undefined ? undefined : placed([...path, 'matches'], () => new RegExp(matches));
   return (output) => {
-    const value = parseJson(output);
+    const value = parseJsonOutput(output);
     if (value === undefined) return ['the output is not JSON'];
     const values = compiled.query(value.json).values();
     const isRight = (one: unknown) =>
@@ -81,21 +89,6 @@ function judgeJson({ path: query, equals, matches }: NonNullable<StepExpect['jso
     return [`${query} is ${JSON.stringify(values).slice(1, -1).slice(0, 200)}, expected ${wanted}`];
   };
 }
-
-/** Consoles may show lines before and after the document. */
-function parseJson(output: string): { json: JsonValue } | undefined {
-  const start = output.search(/[[{]/);
-  const end = Math.max(output.lastIndexOf('}'), output.lastIndexOf(']'));
-  for (const text of [output, start < 0 ? '' : output.slice(start, end + 1)]) {
-    try {
-      return { json: JSON.parse(text) as JsonValue };
-    } catch {
-      // The next form is tried.
-    }
-  }
-  return undefined;
-}
-type JsonValue = Parameters<JSONPathQuery['query']>[0];
 
 export function judgePing(expect: StepExpect, path: CheckPath): Judge<PingResult> {
   const { range } = reader(expect, path);

@@ -15,10 +15,29 @@ import {
 import { readDuration } from './quantities.ts';
 import type { LabCheck, LabStep, StepExpect } from './step-schema.ts';
 import { type CheckStep, isGroup, isProbe, type Repetition } from './steps.ts';
+import { judgeNeighbour, judgeRoute } from './tables.ts';
+import { readTraffic } from './traffic.ts';
 
 const verbs = [
-  ...['run', 'ping', 'tcp', 'http', 'dns', 'traceroute', 'iperf', 'impair', 'suspend', 'resume', 'start', 'stop', 'kill', 'config'],
-  ...['capture', 'timeline'],
+  ...[
+    'run',
+    'ping',
+    'tcp',
+    'http',
+    'dns',
+    'traceroute',
+    'iperf',
+    'route',
+    'neighbour',
+    'impair',
+    'suspend',
+    'resume',
+    'start',
+    'stop',
+    'kill',
+    'config',
+  ],
+  ...['traffic', 'capture', 'timeline'],
 ] as const;
 
 const tryLimitMs = 30_000;
@@ -54,7 +73,8 @@ function readStep(given: GivenStep, context: StepContext): CheckStep {
     return text === undefined ? byDefault : placed([...path, field], () => readDuration(text));
   };
   const packetsMs = what.verb === 'ping' ? what.settings.count * what.settings.intervalMs + what.settings.timeoutMs : 0;
-  const runsMs = what.verb === 'iperf' ? what.seconds * 1000 : packetsMs;
+  const trafficMs = what.verb === 'traffic' ? what.pattern.forMs : 0;
+  const runsMs = what.verb === 'iperf' ? what.seconds * 1000 : packetsMs + trafficMs;
   return {
     name: given.name ?? describe(given, verb),
     node: given.node,
@@ -67,7 +87,8 @@ function readStep(given: GivenStep, context: StepContext): CheckStep {
 
 function checkNodes(given: GivenStep, path: CheckPath, { checkNode }: StepContext): void {
   const named = { node: given.node, start: given.start, stop: given.stop, kill: given.kill, iperf: given.iperf?.server };
-  for (const [field, name] of Object.entries(named)) {
+  const stations = { from: given.traffic?.from.at, to: given.traffic?.to.at };
+  for (const [field, name] of Object.entries({ ...named, ...stations })) {
     if (name !== undefined) placed([...path, field], () => checkNode(name));
   }
 }
@@ -123,6 +144,8 @@ function readWhat(given: GivenStep, verb: (typeof verbs)[number], context: StepC
       return { verb, target: given[verb] ?? '' };
     case 'config':
       return { verb, lines: given.config ?? '' };
+    case 'traffic':
+      return readTraffic(given.traffic, expect, path);
     case 'timeline':
       return { verb, steps: readSteps(given.timeline ?? [], { ...context, path: [...path, verb] }) };
     case 'capture': {
@@ -141,7 +164,12 @@ function readWhat(given: GivenStep, verb: (typeof verbs)[number], context: StepC
   }
 }
 
-function readProbe(given: GivenStep, verb: Exclude<ProbeVerb, 'capture'>, expect: StepExpect, path: CheckPath): CheckStep['what'] {
+function readProbe(
+  given: GivenStep,
+  verb: Exclude<ProbeVerb, 'capture' | 'traffic'>,
+  expect: StepExpect,
+  path: CheckPath,
+): CheckStep['what'] {
   const at = [...path, 'expect'];
   const target = (to: string | undefined) => word(to, [...path, verb]);
   switch (verb) {
@@ -160,6 +188,13 @@ function readProbe(given: GivenStep, verb: Exclude<ProbeVerb, 'capture'>, expect
     case 'traceroute': {
       const { to, hops = 16 } = typeof given.traceroute === 'string' ? { to: given.traceroute } : (given.traceroute ?? {});
       return { verb, to: target(to), hops, judge: judgeTraceroute(expect, to ?? '') };
+    }
+    case 'route':
+      return { verb, to: target(given.route), judge: judgeRoute(expect, given.route ?? '', at) };
+    case 'neighbour': {
+      const wanted = given.neighbour ?? '';
+      const { address, protocol = 'arp' } = typeof wanted === 'string' ? { address: wanted } : wanted;
+      return { verb, address: target(address), protocol: target(protocol), judge: judgeNeighbour(expect, address) };
     }
     case 'iperf': {
       const { to, server = '', seconds = 5 } = given.iperf ?? {};
@@ -191,7 +226,7 @@ export function readAddress(given: LabCheck['tcp'], path: CheckPath): { to: stri
 
 /** These become words of command lines at consoles: nothing that a shell or a line editor gives a meaning. */
 function word(text: string | undefined, path: CheckPath): string {
-  if (text === undefined || !/^[A-Za-z0-9_][A-Za-z0-9_.:%-]{0,252}$/.test(text)) {
+  if (text === undefined || !/^[A-Za-z0-9_][A-Za-z0-9_.:%/-]{0,252}$/.test(text)) {
     throw new CheckError(path, `${JSON.stringify(text ?? '')} is not an address or name`);
   }
   return text;
@@ -203,11 +238,12 @@ function describe(given: GivenStep, verb: (typeof verbs)[number]): string {
   const first = (text: string) => text.trim().split('\n', 1)[0]?.slice(0, 80) ?? '';
   if (typeof value === 'string') return `${verb} ${first(value)}${at}`;
   if (verb === 'capture') return `capture ${given.capture?.filter ?? 'packets'} on ${linkText(given.capture?.link ?? '')}`;
+  if (verb === 'traffic') return `traffic from ${given.traffic?.from.address} to ${given.traffic?.to.address}`;
   if (verb === 'impair') return `impair ${linkText(given.impair?.link ?? '')}`;
   if (verb === 'timeline') return `timeline of ${given.timeline?.length ?? 0} steps`;
   if (Array.isArray(value)) return `${verb} ${linkText(value as string[])}`;
-  const { to, name } = (value ?? {}) as { to?: string; name?: string };
-  return `${verb} ${to ?? name ?? ''}${at}`;
+  const { to, name, address } = (value ?? {}) as { to?: string; name?: string; address?: string };
+  return `${verb} ${to ?? name ?? address ?? ''}${at}`;
 }
 
 export function linkText(link: string | readonly string[]): string {

@@ -41,8 +41,8 @@ const StepExpect = Type.Object(
         },
       ),
     ),
-    loss: optional(range('`ping`: percentage of lost packets (default 0%)')),
-    received: optional(range('`ping`: answers')),
+    loss: optional(range('`ping`, `traffic`: percentage of lost packets (default 0%)')),
+    received: optional(range('`ping`: answers; `traffic`: packets')),
     rtt: optional(range('`ping`: median round trip')),
     rtt_max: optional(range('`ping`: longest round trip')),
     open: optional(Type.Boolean({ description: '`tcp`: the port accepts connections (default true)' })),
@@ -50,9 +50,24 @@ const StepExpect = Type.Object(
     body: optional(command('`http`: the answer matches this regular expression')),
     address: optional(command('`dns`: an address in the answer; without it: any')),
     resolves: optional(Type.Boolean({ description: '`dns`: false: there must be no answer' })),
-    via: optional(Type.Array(Name(), { maxItems: 64, description: '`traceroute`: hops in this order, others may lie between' })),
+    via: optional(
+      Type.Array(Name(), {
+        maxItems: 64,
+        description: '`traceroute`: hops in this order, others may lie between; `route`: exactly these next hops',
+      }),
+    ),
     not_via: optional(Name({ description: '`traceroute`: no hop has this address' })),
     reached: optional(Type.Boolean({ description: '`traceroute`: the last hop is the target (default true)' })),
+    delay: optional(range('`traffic`: median of the one-way delays')),
+    delay_p99: optional(range('`traffic`: 99th percentile')),
+    delay_max: optional(range('`traffic`: the longest')),
+    gap: optional(range('`traffic`: longest time without an arrival')),
+    reordered: optional(range('`traffic`: packets that arrived after a later one')),
+    present: optional(Type.Boolean({ description: '`route`, `neighbour`: false: there is none (default true)' })),
+    protocol: optional(Name({ description: '`route`: where it comes from, as the node writes it: `ospf`, `static`' })),
+    interface: optional(Name({ description: '`route`, `neighbour`: the interface that leads there' })),
+    metric: optional(range('`route`: its metric')),
+    state: optional(Name({ description: '`neighbour`: the beginning of its state, such as `full` or `established`' })),
     rate: optional(range('`iperf`: rate that the receiver measured')),
     packets: optional(range('`capture`: packets that match the filter (default >= 1)')),
     senders: optional(range('`capture`: different source MAC addresses of these packets')),
@@ -85,12 +100,43 @@ const probes = {
   http: optional(Name({ description: 'URL' })),
   dns: optional(Type.Union([Name(), Type.Object({ name: Name(), server: optional(Name()) }, strict)])),
   traceroute: optional(Type.Union([Name(), Type.Object({ ...target, hops: optional(count(64, 'At most (default 16)')) }, strict)])),
+  route: optional(Name({ description: 'A prefix of the routing table, an address, or `default`' })),
+  neighbour: optional(
+    Type.Union([
+      Name(),
+      Type.Object({ address: Name(), protocol: optional(Name({ description: 'arp, ospf, bgp, … (default arp)' })) }, strict),
+    ]),
+  ),
   iperf: optional(
     Type.Object({ ...target, server: node('Node that runs the server'), seconds: optional(count(3600, 'Default 5')) }, strict),
   ),
 };
 
+const station = (description: string) =>
+  Type.Object(
+    {
+      at: node('Ethernet switch at which the station is'),
+      address: Name({ description: 'IPv4 address' }),
+      gateway: optional(Name({ description: 'Router of the station; without it the other station is in its network' })),
+      vlan: optional(Type.Integer({ minimum: 1, maximum: 4094, description: 'Default 1' })),
+    },
+    { ...strict, description },
+  );
+const TrafficStep = Type.Object(
+  {
+    from: station('Station that sends'),
+    to: station('Station that receives'),
+    pattern: optional(oneOf(['constant', 'poisson', 'burst'], { description: 'Times between packets (default constant)' })),
+    rate: optional(count(10_000, 'Packets a second, on average (default 100)')),
+    burst: optional(count(1000, '`burst`: packets at a time (default 10)')),
+    for: optional(duration('How long (default 10s)')),
+    size: optional(Type.Integer({ minimum: 60, maximum: 1514, description: 'Bytes of a frame (default 200)' })),
+  },
+  { ...strict, description: 'Measures numbered packets between two stations inside the fabric' },
+);
+
 const actions = {
+  traffic: optional(TrafficStep),
   impair: optional(
     Type.Object(
       { link: LinkChoice, filters: Type.Record(Type.String(), Type.Unknown(), { description: 'As of a link; {} removes all' }) },
@@ -144,6 +190,7 @@ export const LabCheck = Type.Object(
   named('LabCheck'),
 );
 export type LabCheck = Static<typeof LabCheck>;
+export type TrafficChoice = Static<typeof TrafficStep>;
 export type LabStep = Static<typeof SimpleStep>;
 export const LabChecks = Type.Array(LabCheck, { maxItems: 5000, description: 'What must hold when the lab runs, in this order' });
 

@@ -12,6 +12,8 @@ import type {
   TracerouteResult,
 } from './results.ts';
 import type { LinkChoice } from './step-schema.ts';
+import type { TableResult } from './tables.ts';
+import type { StationChoice, TrafficPattern, TrafficResult } from './traffic.ts';
 
 export interface PingSettings {
   readonly to: string;
@@ -30,6 +32,8 @@ export type Probe =
   | { readonly verb: 'http'; readonly url: string; readonly judge: Judge<HttpResult> }
   | { readonly verb: 'dns'; readonly host: string; readonly server: string | undefined; readonly judge: Judge<DnsResult> }
   | { readonly verb: 'traceroute'; readonly to: string; readonly hops: number; readonly judge: Judge<TracerouteResult> }
+  | { readonly verb: 'route'; readonly to: string; readonly judge: Judge<TableResult> }
+  | { readonly verb: 'neighbour'; readonly address: string; readonly protocol: string; readonly judge: Judge<TableResult> }
   | {
       readonly verb: 'iperf';
       readonly to: string;
@@ -38,6 +42,16 @@ export type Probe =
       readonly seconds: number;
       readonly judge: Judge<IperfResult>;
     };
+
+/** Packets between two stations inside the fabric. */
+export interface TrafficRun {
+  readonly verb: 'traffic';
+  readonly from: StationChoice;
+  readonly to: StationChoice;
+  readonly pattern: TrafficPattern;
+  readonly size: number;
+  readonly judge: Judge<TrafficResult>;
+}
 
 /** A change of the lab. */
 export type LabAction =
@@ -74,11 +88,11 @@ export interface CheckStep {
   readonly repetition: Repetition | undefined;
   /** For one try, ms. */
   readonly limitMs: number;
-  readonly what: Probe | LabAction | StepGroup;
+  readonly what: Probe | TrafficRun | LabAction | StepGroup;
 }
 
 export function isProbe(what: CheckStep['what']): what is Probe {
-  return ['run', 'ping', 'tcp', 'http', 'dns', 'traceroute', 'iperf'].includes(what.verb);
+  return ['run', 'ping', 'tcp', 'http', 'dns', 'traceroute', 'iperf', 'route', 'neighbour'].includes(what.verb);
 }
 
 export function isGroup(what: CheckStep['what']): what is StepGroup {

@@ -10,6 +10,7 @@ import {
   readTcpOutput,
   readTracerouteOutput,
 } from './read-output.ts';
+import { readTable } from './read-table.ts';
 
 export interface ProbeFinding {
   /** What is wrong, one sentence each; empty: it holds. */
@@ -49,7 +50,7 @@ export async function runProbe(probe: Probe, site: ProbeSite, signal: AbortSigna
 
 /** @throws NoCommandError */
 export function commandOf(probe: Exclude<Probe, { verb: 'run' }>, platform: ConsolePlatform): string {
-  const { command } = described(platform, probe.verb);
+  const { command } = probe.verb === 'neighbour' ? neighbourTable(platform, probe.protocol) : described(platform, probe.verb);
   return command.replaceAll(/\{(\w+)\}/g, (_placeholder, name: string) => String(valuesOf(probe)[name] ?? ''));
 }
 
@@ -74,9 +75,21 @@ function valuesOf(probe: Exclude<Probe, { verb: 'run' }>): Readonly<Record<strin
     }
     case 'traceroute':
       return { ...timeout, to: probe.to, hops: probe.hops };
+    case 'route':
+      return routeValues(probe.to);
+    case 'neighbour':
+      return { address: probe.address };
     case 'iperf':
       return { to: probe.to, seconds: probe.seconds };
   }
+}
+
+/** Some systems take the network and its mask as two words. */
+function routeValues(to: string): Readonly<Record<string, string>> {
+  const [address = '', bits = '32'] = to === 'default' ? ['0.0.0.0', '0'] : to.split('/');
+  const ones = 0xffff_ffff * 2 ** (32 - Number(bits));
+  const mask = [24, 16, 8, 0].map((shift) => Math.floor(ones / 2 ** shift) % 256).join('.');
+  return { to, network: address, mask };
 }
 
 function judge(probe: Exclude<Probe, { verb: 'run' }>, platform: ConsolePlatform, output: string): string[] {
@@ -91,9 +104,22 @@ function judge(probe: Exclude<Probe, { verb: 'run' }>, platform: ConsolePlatform
       return probe.judge(readDnsOutput(described(platform, 'dns'), output));
     case 'traceroute':
       return probe.judge(readTracerouteOutput(described(platform, 'traceroute'), output));
+    case 'route':
+      return probe.judge(readTable(described(platform, 'route'), output));
+    case 'neighbour':
+      return probe.judge(readTable(neighbourTable(platform, probe.protocol), output));
     case 'iperf':
       return probe.judge(readIperfOutput(described(platform, 'iperf'), output));
   }
+}
+
+function neighbourTable(platform: ConsolePlatform, protocol: string) {
+  const tables = described(platform, 'neighbour');
+  const found = Object.hasOwn(tables, protocol) ? tables[protocol] : undefined;
+  if (found) return found;
+  throw new NoCommandError(
+    `the platform ${platform.name} has no table of neighbours of ${protocol}. It has: ${Object.keys(tables).join(', ')}`,
+  );
 }
 
 function described<Verb extends Exclude<Probe['verb'], 'run'>>(

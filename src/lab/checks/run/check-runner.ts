@@ -1,7 +1,15 @@
 /** Carries the steps of a lab out, one after the other, and reports each. A failed check does not keep the next ones from running. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Link } from '../../../schema/link.ts';
-import { type CheckStep, isGroup, isProbe, type LabAction, type Probe, type StepGroup } from '../definition/steps.ts';
+import {
+  type CheckStep,
+  isGroup,
+  isProbe,
+  type LabAction,
+  type Probe,
+  type StepGroup,
+  type TrafficRun,
+} from '../definition/steps.ts';
 import { NoCommandError, runProbe } from '../probes/node-probe.ts';
 import { runAction } from './actions.ts';
 import { capturePackets } from './capture-packets.ts';
@@ -9,12 +17,16 @@ import type { ChangeWatch } from './change-watch.ts';
 import type { LabSite } from './lab-site.ts';
 import { siteOf } from './probe-site.ts';
 import { repeat, type Try } from './repeat.ts';
+import { runTraffic, trafficText } from './run-traffic.ts';
+import { linkSeed } from './seeds.ts';
 import type { StepReport } from './step-report.ts';
 
 export interface RunnerOptions {
   readonly site: LabSite;
   readonly watch: ChangeWatch;
   readonly seedOf: (link: Link) => number;
+  /** Of the times between packets. */
+  readonly seed: number;
   readonly signal: AbortSignal;
   readonly onStep?: (report: StepReport) => void;
 }
@@ -62,6 +74,7 @@ export class CheckRunner {
     const { what } = step;
     try {
       if (isProbe(what)) return await this.#probe(step, what);
+      if (what.verb === 'traffic') return await this.#traffic(step, what);
       if (isGroup(what)) return await this.#group(what);
       return await this.#action(step, what);
     } catch (error) {
@@ -85,6 +98,14 @@ export class CheckRunner {
     const { error, problems, evidence, tries } = await repeat(step.repetition, step.limitMs, attempt, signal);
     if (error) return { outcome: 'error', problems: [error.message, ...problems], evidence, tries };
     return { outcome: problems.length === 0 ? 'passed' : 'failed', problems, evidence, tries };
+  }
+
+  async #traffic(step: CheckStep, run: TrafficRun): Promise<StepFinding> {
+    const { site, seed, signal } = this.#options;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(step.limitMs))]);
+    const result = await runTraffic(site, run, linkSeed(seed, step.name), limit);
+    const problems = run.judge(result);
+    return { outcome: problems.length === 0 ? 'passed' : 'failed', problems, evidence: trafficText(result) };
   }
 
   async #action(step: CheckStep, action: LabAction): Promise<StepFinding> {

@@ -1,0 +1,46 @@
+/** Traffic between stations at switches: asked of the compute of the switch that sends. */
+import { fault } from '../../api/faults.ts';
+import { type Route, route } from '../../api/route.ts';
+import { longestTrafficMs, TrafficFlowFigures, TrafficStart } from '../../schema/traffic.ts';
+import type { Controller } from '../controller.ts';
+
+const node = '/v2/projects/{project_id}/nodes/{node_id}/traffic' as const;
+
+export function trafficRoutes({ projects }: Controller): Route[] {
+  const nodesOf = async (path: { project_id: string }) => (await projects.get(path.project_id).live()).nodes;
+  return [
+    route(
+      `POST ${node}`,
+      {
+        summary: 'Send traffic from a station at an Ethernet switch to one at another',
+        body: TrafficStart,
+        status: 201,
+        reply: TrafficFlowFigures,
+        own: true,
+      },
+      async ({ path, body }) => {
+        const nodes = await nodesOf(path);
+        const [from, to] = [nodes.get(path.node_id), nodes.get(body.sink.node_id)];
+        if (from.entry.compute_id !== to.entry.compute_id) {
+          throw fault('traffic_two_computes', { source: from.entry.name, sink: to.entry.name });
+        }
+        checkDuration(body.gaps_us);
+        return from.startTraffic(body);
+      },
+    ),
+    route(
+      `GET ${node}/{traffic_id}`,
+      { summary: 'What became of traffic so far', reply: TrafficFlowFigures, own: true },
+      async ({ path }) => (await nodesOf(path)).get(path.node_id).readTraffic(path.traffic_id),
+    ),
+    route(`DELETE ${node}/{traffic_id}`, { summary: 'End traffic', status: 204, own: true }, async ({ path }) => {
+      await (await nodesOf(path)).get(path.node_id).removeTraffic(path.traffic_id);
+    }),
+  ];
+}
+
+function checkDuration(gapsUs: readonly number[]): void {
+  const ms = gapsUs.reduce((sum, gap) => sum + gap, 0) / 1000;
+  if (ms > longestTrafficMs)
+    throw fault('invalid_request', { reason: `gaps_us: traffic lasts at most ${longestTrafficMs / 60_000} minutes` });
+}
