@@ -1,7 +1,7 @@
 /** Storage-only kinds: a project keeps its nodes completely, and commands that need the emulator name what is missing. */
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { expectFault } from '../support/raw-http.ts';
 import { createProject, end, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';

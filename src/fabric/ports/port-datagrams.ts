@@ -17,7 +17,7 @@ import { type ReadableWatch, type SocketAddress, unixAddress } from './native.ts
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
 import type { InterfaceMemory } from './port-interface.ts';
 
-type DatagramSpec = Extract<PortSpec, { type: 'datagrams' }>;
+type SocketSpec = Extract<PortSpec, { type: 'datagrams' }>;
 
 /** Of one turn, so that other ports have theirs. */
 const batchFrames = 128;
@@ -33,7 +33,7 @@ const queueLimitMs = 200;
 const { EAGAIN, ENOBUFS, EMSGSIZE } = constants.errno;
 
 /** @throws link_failed where no such port can be */
-export function openDatagrams(spec: DatagramSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
+export function openDatagrams(spec: SocketSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
   if (!access) throw fault('link_failed', { reason: `this fabric cannot use the socket ${spec.peer}, as koffi is not loaded` });
   return new DatagramPort(spec, owner, access);
 }
@@ -43,7 +43,7 @@ class DatagramPort implements FabricPort {
   connected = false;
   oversized = 0;
   problem: string | undefined;
-  readonly #spec: DatagramSpec;
+  readonly #spec: SocketSpec;
   readonly #owner: PortOwner;
   readonly #access: InterfaceMemory;
   readonly #header: Buffer;
@@ -60,7 +60,7 @@ class DatagramPort implements FabricPort {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(spec: DatagramSpec, owner: PortOwner, access: InterfaceMemory) {
+  constructor(spec: SocketSpec, owner: PortOwner, access: InterfaceMemory) {
     this.#spec = spec;
     this.#owner = owner;
     this.#access = access;
