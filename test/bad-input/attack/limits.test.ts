@@ -1,6 +1,10 @@
 /** One greedy client: connections, requests, uploads, files, the disk. Other clients are served as before. */
 import assert from 'node:assert/strict';
+import { readdir, statfs, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { sizeOfCopy } from '../../../src/lib/folder-size.ts';
 import { expectFault, RawClient } from '../../support/raw-http.ts';
 import { ask, BareConnection, requestText, upgrade } from '../../support/raw-socket.ts';
 import { type Config, type RunningServer, startServer } from '../../support/server.ts';
@@ -125,6 +129,29 @@ describe('a disk that would fall below min_free_bytes', () => {
     // Its uploads do not come over HTTP.
     const lab = 'name: full\nnodes: {PC: {kind: vpcs, config: x}}';
     expectFault(await client.send('POST /v2/labs/apply', { body: { lab } }), 507, /min_free_bytes/);
+  });
+});
+
+describe('a copy that would fall below min_free_bytes', async () => {
+  const { bavail, bsize } = await statfs(tmpdir());
+  const freeBytes = bavail * bsize;
+  const bench = serverWith({ min_free_bytes: Math.floor(freeBytes / 2) });
+
+  test('a fork and a restore count what they copy, and leave nothing', async (t) => {
+    const { client, server } = bench;
+    const project = await createProject(client);
+    const { snapshot_id } = await client.post<{ snapshot_id: string }>(`${project.path}/snapshots`, { name: 'one' });
+    const folder = join(server.dataDir, 'projects', project.id, 'snapshots', 'one.gns3snapshot');
+    if ((await sizeOfCopy(folder, folder)) === 0) return t.skip('this file system shares the blocks of copies');
+    // Without content: only a copy would have all of it.
+    await writeFile(join(folder, 'disk.img'), '');
+    await truncate(join(folder, 'disk.img'), Math.floor(freeBytes * 0.75));
+    const path = `${project.path}/snapshots/${snapshot_id}`;
+    for (const verb of ['fork', 'restore'])
+      expectFault(await client.send(`POST ${path}/${verb}`, { body: {} }), 507, /min_free_bytes/);
+    const names = await readdir(join(server.dataDir, 'projects'));
+    assert.deepEqual(names, [project.id]);
+    assert.equal((await client.get<object[]>('/v2/projects')).length, 1);
   });
 });
 
