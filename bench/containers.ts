@@ -1,17 +1,18 @@
 /**
  * Links between containers, against a plain veth pair, a bare pair of tc rules, and socat, in rounds of the same run: TCP throughput,
- * round trip, and processor time of both ends and all helpers. Network namespaces stand for the containers. `node bench/containers.ts`;
- * takes about two minutes. Root only; needs iperf3.
+ * round trip, and processor time of both ends and all helpers. Network namespaces stand for the containers, and a QEMU without a machine
+ * that joins its socket to a TAP interface for a machine. `node bench/containers.ts`; takes about two minutes. Root only; needs iperf3.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
+import { findProgram } from '../src/emulators/host/find-program.ts';
 import { FabricClient } from '../src/fabric/client.ts';
 import type { LinkSpec, PortSpec } from '../src/fabric/protocol.ts';
 import { redirect, takeRules } from '../src/fabric/redirection.ts';
-import { ContainerEnd } from '../test/support/container-end.ts';
+import { ContainerEnd, noContainerEnds } from '../test/support/container-end.ts';
 import { freeUdpPort } from '../test/support/frame-ends.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { cpuMicros } from './fabric/cpu.ts';
@@ -38,13 +39,25 @@ interface Figures {
   readonly microsPerSegment: number;
 }
 
+const missing = (await noContainerEnds()) ?? ((await findProgram('iperf3')) ? undefined : 'missing: iperf3');
+if (missing !== undefined) {
+  console.error(`Links of containers cannot be measured: ${missing}.`);
+  process.exit(2);
+}
 const folder = await mkdtemp(`${tmpdir()}/containers-bench-`);
 const fabric = await FabricClient.connectOrSpawn({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
 const children: ChildProcess[] = [];
 const ends: ContainerEnd[] = [];
 try {
   await fabric.sync([]);
-  const subjects = [await plainVeth(), await bareRules(), ...(await ours()), await bySocat()];
+  const subjects = [
+    await plainVeth(),
+    await bareRules(),
+    ...(await ours()),
+    await toInterface(),
+    ...(await toQemu()),
+    await bySocat(),
+  ];
   const results = new Map(subjects.map((subject) => [subject, [] as Figures[]]));
   for (const subject of subjects) await startServer(subject);
   for (let round = 0; round < rounds; round += 1) {
@@ -121,6 +134,41 @@ async function ours(): Promise<Subject[]> {
   ];
   await waitFor(async () => (await fabric.stats(['3-0']))[0]?.carrier === 'kernel', { what: 'the kernel path' });
   return subjects;
+}
+
+/** Of a cloud: the other end of the veth pair in the second namespace is an interface of the host, as far as the fabric knows. */
+async function toInterface(): Promise<Subject> {
+  const { ends: both, address } = await pair(8);
+  const [a, b] = both;
+  await run('tc', ['qdisc', 'delete', 'dev', b.names.hostEnd, 'clsact']);
+  await connect('interface', a.port, { type: 'packet', interface: b.names.hostEnd });
+  return { what: 'link to an interface of the host', ends: both, address, helpers: [fabric.pid] };
+}
+
+/** None without QEMU. Its processor time counts as well. */
+async function toQemu(): Promise<Subject[]> {
+  const program = 'qemu-system-x86_64';
+  if (!(await findProgram(program))) return [];
+  const { ends: both, address } = await pair(9);
+  const [a, b] = both;
+  const path = `${folder}/qemu`;
+  const netdevs = [
+    `stream,id=s,server=on,addr.type=unix,addr.path=${path}`,
+    'hubport,id=one,hubid=0,netdev=s',
+    `tap,id=t,ifname=${b.names.tap},script=no,downscript=no`,
+    'hubport,id=other,hubid=0,netdev=t',
+  ];
+  const options = ['-M', 'none', '-nodefaults', '-display', 'none', ...netdevs.flatMap((netdev) => ['-netdev', netdev])];
+  const child = spawn(program, options, { stdio: 'inherit' });
+  children.push(child);
+  await connect('qemu', a.port, { type: 'stream', path });
+  await waitFor(async () => (await fabric.stats(['qemu']))[0]?.connected.b, { what: 'the socket of QEMU' });
+  return [{ what: 'link to a socket of QEMU', ends: both, address, helpers: [fabric.pid, child.pid as number] }];
+}
+
+async function connect(id: string, a: PortSpec, b: PortSpec): Promise<void> {
+  const [failure] = await fabric.apply([{ id, a, b, filters: {}, suspend: false }]);
+  if (failure) throw new Error(failure.error);
 }
 
 /** As 0.2 did it: a socat for each TAP interface, without priority, and datagrams. */

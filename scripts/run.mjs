@@ -20,6 +20,7 @@ const forTests = [
   'docker-registry',
   'tigervnc-standalone-server',
   'x11-xserver-utils',
+  'python3-pytest',
   'bzip2',
   'xz-utils',
   'swtpm',

@@ -20,6 +20,7 @@ const programs = {
   'dnsmasq-base': 'dnsmasq',
   'tigervnc-standalone-server': 'Xtigervnc',
   'x11-xserver-utils': 'xsetroot',
+  'python3-pytest': 'pytest-3',
 };
 
 /** Packages without a program, with one of their files. */

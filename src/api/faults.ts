@@ -167,6 +167,20 @@ const table = {
     status: 409,
     says: 'Link {link_id} cannot have a schedule: the compute of {name} does not run any. Use a link with an end on a Patchbay compute',
   },
+  mirror_missing: { status: 404, says: 'Link {link_id} is not mirrored' },
+  mirror_node: {
+    status: 409,
+    says: 'Frames cannot be mirrored to {name}, which is of kind {kind}: choose a machine or a container',
+    exception: 'NodeError',
+  },
+  mirror_port: {
+    status: 409,
+    says: 'Frames cannot be mirrored to port {adapter_number}/{port_number} of {name}: both it and the link must be Ethernet',
+  },
+  mirror_unsupported: {
+    status: 409,
+    says: 'Link {link_id} cannot be mirrored to {name}: one of its ends must be on the same Patchbay compute as {name}',
+  },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {
     status: 409,

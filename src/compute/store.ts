@@ -54,6 +54,8 @@ export interface NioRecord extends BpfTables {
   readonly peer_stopped?: boolean;
   /** Of the filters; _ab is what leaves the node of this NIO. */
   readonly schedule?: LinkSchedule;
+  /** The node's port is sent the frames of the link whose NIO has this local port. */
+  readonly mirror_of?: number;
   /** The other end is on a compute of ours, and can be reached over TCP. */
   readonly stream?: NioStream;
   /** Its frames are written to these files whenever the node runs; the capture that GNS3's API knows first. */

@@ -106,6 +106,8 @@ export interface Kind {
     readonly refuseSuspend?: true;
     /** Filters on its links; at least one end must. */
     readonly filter: boolean;
+    /** Its ports may be sent the frames of another link, as it does not forward them by itself. Default false. */
+    readonly mirror?: true;
     readonly resetConsole: boolean;
     readonly reload: boolean;
     readonly duplicate: boolean;

@@ -79,6 +79,22 @@ const ScheduleFigures = Type.Object(
 );
 export type ScheduleFigures = Static<typeof ScheduleFigures>;
 
+/** Of a port that is sent the frames of a link as well. */
+export const MirrorFigures = Type.Object(
+  {
+    node_id: Uuid,
+    adapter_number: Type.Integer(),
+    port_number: Type.Integer(),
+    frames: Type.Integer({ description: 'Frames that it was sent, of both directions' }),
+    queued_frames: Type.Integer(),
+    dropped: Type.Record(Type.String(), Type.Integer(), {
+      description: 'Frames that it was not sent, by cause: queue_full, no_peer, oversized',
+    }),
+  },
+  named('MirrorFigures'),
+);
+export type MirrorFigures = Static<typeof MirrorFigures>;
+
 const carriers = ['kernel', 'fabric', 'stream', 'udp'] as const;
 /** How frames get from one end to the other. */
 export type Carrier = (typeof carriers)[number];
@@ -99,6 +115,7 @@ export const PortStats = Type.Object(
     to_node: DirectionFigures,
     captures: Type.Array(CaptureFigures),
     schedule: Type.Optional(ScheduleFigures),
+    mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Of ports that are sent its frames as well' })),
   },
   named('PortStats'),
 );
@@ -128,6 +145,7 @@ export const LinkStats = Type.Object(
     ),
     captures: Type.Array(CaptureFigures),
     schedule: Type.Optional(ScheduleFigures),
+    mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Of ports that are sent its frames as well' })),
   },
   named('LinkStats'),
 );

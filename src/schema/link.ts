@@ -14,6 +14,17 @@ export const LinkEnd = Type.Object(
 );
 export type LinkEnd = Static<typeof LinkEnd>;
 
+/** Ours: a port that is sent the frames of a link as well (SPAN). */
+export const LinkMirror = Type.Object(
+  {
+    node_id: Uuid,
+    adapter_number: Type.Integer({ minimum: 0 }),
+    port_number: Type.Integer({ minimum: 0 }),
+  },
+  { ...named('LinkMirror'), description: 'A free Ethernet port of another node of the project' },
+);
+export type LinkMirror = Static<typeof LinkMirror>;
+
 export const LinkType = oneOf(['ethernet', 'serial']);
 
 /** Body of link creation and update: all fields of the link, so that clients may send a whole link back. */

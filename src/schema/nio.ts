@@ -31,6 +31,14 @@ export const NioUdp = Type.Object(
     suspend: Type.Optional(Type.Boolean()),
     stream: Type.Optional(NioStream),
     schedule: Type.Optional(LinkSchedule),
+    mirror_of: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 65_535,
+        description:
+          'Ours: the port is sent the frames of the link whose NIO on this compute has this lport, and what it sends is dropped',
+      }),
+    ),
     peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
   },
   named('NioUdp'),

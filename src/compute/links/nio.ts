@@ -34,8 +34,13 @@ export async function checkChange(nio: Nio, current: NioRecord, { nodeType, comp
 }
 
 /** What is sent by our controllers only, and always. */
-function ownFields({ stream, peer_stopped }: NioUdp, streams: boolean): Pick<NioRecord, 'peer_stopped' | 'stream'> {
-  return { ...(stream && streams && { stream }), ...(peer_stopped !== undefined && { peer_stopped }) };
+function ownFields(nio: NioUdp, streams: boolean): Pick<NioRecord, 'mirror_of' | 'peer_stopped' | 'stream'> {
+  const { stream, peer_stopped, mirror_of } = nio;
+  return {
+    ...(stream && streams && { stream }),
+    ...(peer_stopped !== undefined && { peer_stopped }),
+    ...(mirror_of !== undefined && { mirror_of }),
+  };
 }
 
 /** The form in which a NIO is answered. */

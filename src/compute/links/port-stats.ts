@@ -4,7 +4,7 @@ import { gns3CaptureId } from '../../schema/capture.ts';
 import { numbersFirst, reversed } from '../../schema/filter.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/link-stats.ts';
 import { capturesOf } from '../store.ts';
-import { type Binding, type FabricWiring, isPair } from './wiring.ts';
+import { type Binding, type FabricWiring, isPair, mirrorOf } from './wiring.ts';
 
 /** Of the ports of these nodes that have a link in the fabric now; one request, however many they are. */
 export async function portStats(
@@ -32,6 +32,7 @@ export async function portStats(
       to_node,
       captures: figuresOfCaptures(binding, link),
       ...figuresOfSchedule(link, side),
+      ...figuresOfMirrors(link),
     };
   });
 }
@@ -67,6 +68,16 @@ function figuresOfSchedule({ schedule }: FabricLinkStats, side: 'a' | 'b'): Pick
   const { startedAt, elapsedMs, filters, suspend } = schedule;
   const seen = numbersFirst(side === 'a' ? filters : reversed(filters));
   return { schedule: { started_at: startedAt, elapsed: Math.round(elapsedMs), filters: seen, suspend } };
+}
+
+function figuresOfMirrors({ mirrors }: FabricLinkStats): Pick<PortStats, 'mirrors'> {
+  if (!mirrors) return {};
+  return {
+    mirrors: mirrors.map(({ id, sent, queued, dropped }) => {
+      const { nodeId, adapter, port } = mirrorOf(id);
+      return { node_id: nodeId, adapter_number: adapter, port_number: port, frames: sent, queued_frames: queued, dropped };
+    }),
+  };
 }
 
 function rateOf({ framesPerSecond, bitsPerSecond }: FrameRate): DirectionFigures['last_second'] {

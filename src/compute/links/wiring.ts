@@ -22,12 +22,14 @@ import {
   type CaptureSpec,
   type LinkFailure,
   type LinkSpec,
+  type MirrorSpec,
   type PortSpec,
 } from '../../fabric/protocol.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { reversed } from '../../schema/filter.ts';
 import { reversedSchedule } from '../../schema/schedule-rules.ts';
 import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
+import { MirrorBindings } from './mirror-bindings.ts';
 import { PortHolders } from './port-holders.ts';
 
 /** The part of the fabric's client that is needed here. */
@@ -57,6 +59,7 @@ export class FabricWiring {
   readonly #byNode = new Map<string, Map<string, Binding>>();
   readonly #ports = new PortHolders((nodeId) => this.#running.has(nodeId));
   readonly #capturing = new Set<Binding>();
+  readonly #mirrors = new MirrorBindings();
   readonly #running = new Map<string, PortOf>();
   /** The links that were sent to the fabric. */
   readonly #links = new Map<string, LinkSpec>();
@@ -163,6 +166,7 @@ export class FabricWiring {
   #replace(before: Binding | undefined, after: Binding | undefined): void {
     if (before) {
       this.#capturing.delete(before);
+      this.#mirrors.delete(before);
       this.#byNode.get(before.nodeId)?.delete(keyOf(before));
       if (this.#byNode.get(before.nodeId)?.size === 0) this.#byNode.delete(before.nodeId);
     }
@@ -174,6 +178,7 @@ export class FabricWiring {
       this.#byNode.set(after.nodeId, ends.set(keyOf(after), after));
       if (!isSamePort) this.#ports.claim(after);
       if (capturesOf(after.nio).length > 0) this.#capturing.add(after);
+      this.#mirrors.add(after);
     }
   }
 
@@ -182,8 +187,10 @@ export class FabricWiring {
     for (const binding of touched) {
       if (!binding) continue;
       bindings.add(binding);
-      const other = this.#ports.get(binding.nio.rport);
-      if (other) bindings.add(other);
+      // Its link changes, or the link that it mirrors.
+      const source = binding.nio.mirror_of === undefined ? binding : this.#ports.get(binding.nio.mirror_of);
+      const other = source && this.#ports.get(source.nio.rport);
+      for (const each of [source, other]) if (each) bindings.add(each);
     }
     const stale = new Set<string>();
     for (const binding of bindings) for (const id of idsOf(binding.nio)) if (this.#links.has(id)) stale.add(id);
@@ -210,6 +217,23 @@ export class FabricWiring {
   }
 
   #specOf(binding: Binding): LinkSpec | undefined {
+    const spec = this.#linkOf(binding);
+    const mirrors = spec && this.#mirrorsOf(binding);
+    return mirrors && mirrors.length > 0 ? { ...spec, mirrors } : spec;
+  }
+
+  /** The ports that are sent the frames of a link as well, as far as their nodes run. */
+  #mirrorsOf(binding: Binding): MirrorSpec[] {
+    const ends = [binding, this.#partnerOf(binding)];
+    const mirrors = ends.flatMap((end) => (end ? this.#mirrors.of(end.nio.lport) : []));
+    return mirrors.flatMap((mirror) => {
+      const port = this.#portOf(mirror);
+      return port ? [{ id: mirrorId(mirror), port }] : [];
+    });
+  }
+
+  #linkOf(binding: Binding): LinkSpec | undefined {
+    if (binding.nio.mirror_of !== undefined) return undefined;
     const here = this.#portOf(binding);
     const partner = this.#partnerOf(binding);
     if (!partner) return here && single(binding, here);
@@ -224,6 +248,7 @@ export class FabricWiring {
   #partnerOf(binding: Binding): Binding | undefined {
     const partner = this.#ports.get(binding.nio.rport);
     if (!partner || partner === binding || partner.nio.rport !== binding.nio.lport) return undefined;
+    if (binding.nio.mirror_of !== undefined || partner.nio.mirror_of !== undefined) return undefined;
     return this.#isLocal(binding.nio.address) && this.#isLocal(partner.nio.address) ? partner : undefined;
   }
 
@@ -234,6 +259,16 @@ export class FabricWiring {
 
 function keyOf(end: PortAddress): string {
   return `${end.adapter}/${end.port}`;
+}
+
+function mirrorId({ nodeId, adapter, port }: PortAddress): string {
+  return [nodeId, adapter, port].join('/');
+}
+
+/** The port that a mirror of the fabric's stands for. */
+export function mirrorOf(id: string): PortAddress {
+  const [nodeId = '', adapter, port] = id.split('/');
+  return { nodeId, adapter: Number(adapter), port: Number(port) };
 }
 
 function pairId(one: number, other: number): string {

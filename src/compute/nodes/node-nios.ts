@@ -41,6 +41,9 @@ export class NodeNios {
     const { wiring, store } = this.#context;
     const end = this.#endOf(at);
     const checked = await checkNio(given, this.#checks);
+    const { kind } = this.#node.driver;
+    if (checked.mirror_of !== undefined && !kind.can.mirror)
+      throw fault('mirror_node', { name: this.#node.name, kind: kind.title });
     const before = wiring.find(end);
     await this.#openPort(end);
     this.#requireReachable(end);

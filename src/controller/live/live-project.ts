@@ -107,7 +107,11 @@ export class LiveProject {
       announceTo: (compute) => announcements.announceTo(compute),
     };
     const links = new LinkSet();
-    const linkParts = { links, wiring: new LinkWiring(this.projectId, () => this.#entry.replicate_link_state) };
+    const wired = {
+      replicates: () => this.#entry.replicate_link_state,
+      findNode: (nodeId: string) => this.nodes.find(nodeId),
+    };
+    const linkParts = { links, wiring: new LinkWiring(this.projectId, wired) };
     const linkRecovery = new LinkRecovery(context, linkParts);
     const nodes = new ProjectNodes(context, {
       endsOn: (nodeId) => links.endsOn(nodeId),

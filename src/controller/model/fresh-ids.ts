@@ -76,7 +76,21 @@ export async function renewTopology(topology: Topology, identity: NewIdentity): 
 
 function withNewLinkId(link: FileObject, { ids }: NewIdentity): FileObject {
   const nodes = items(link.nodes).map((end) => ({ ...end, ...renamed(end, 'node_id', ids) }));
-  return { ...link, ...renamed(link, 'link_id', ids), nodes };
+  return { ...link, ...renamed(link, 'link_id', ids), nodes, ...withNewMirror(link, ids) };
+}
+
+/** Of a link as it is stored, or as it stands in a file. */
+function withNewMirror({ mirror, link_style }: FileObject, ids: FreshIds): FileObject {
+  const moved = (value: unknown) => (isObject(value) ? { ...value, ...renamed(value, 'node_id', ids) } : value);
+  const inStyle = isObject(link_style) && 'patchbay_mirror' in link_style;
+  return {
+    ...(mirror !== undefined && { mirror: moved(mirror) }),
+    ...(inStyle && { link_style: { ...link_style, patchbay_mirror: moved(link_style.patchbay_mirror) } }),
+  };
+}
+
+function isObject(value: unknown): value is FileObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function withNewNodeId(node: FileObject, { ids, resetMacAddresses }: NewIdentity): FileObject {

@@ -1,24 +1,42 @@
 /** Which link each port of a project's nodes has, and which links each node has. */
 import { fault } from '../../api/faults.ts';
-import type { LinkEnd } from '../../schema/link.ts';
+import type { LinkEnd, LinkMirror } from '../../schema/link.ts';
 import type { LinkEntry } from './topology.ts';
 
 export class OccupiedPorts {
   /** `node/adapter/port` to link. */
   readonly #ports = new Map<string, string>();
   readonly #byNode = new Map<string, Set<string>>();
+  /** Node to the links that are mirrored to one of its ports. */
+  readonly #mirrored = new Map<string, Set<string>>();
 
   isTaken(end: LinkEnd): boolean {
     return this.#ports.has(portKey(end));
   }
 
-  /** Takes both ports of a link, or none. `nameOf` a node, for people. @throws `port_taken` */
-  occupy({ link_id, nodes }: LinkEntry, nameOf: (nodeId: string) => string): void {
-    for (const end of nodes) {
+  /** Takes all ports of a link, or none. `nameOf` a node, for people. @throws `port_taken` */
+  occupy({ link_id, nodes, mirror }: LinkEntry, nameOf: (nodeId: string) => string): void {
+    for (const end of mirror ? [...nodes, mirror] : nodes) {
       const { adapter_number, port_number, node_id } = end;
       if (this.isTaken(end)) throw fault('port_taken', { adapter_number, port_number, name: nameOf(node_id) });
     }
     for (const end of nodes) this.#ports.set(portKey(end), link_id);
+    if (mirror) this.occupyMirror(link_id, mirror, nameOf);
+  }
+
+  /** Takes the port to which a link is mirrored. @throws `port_taken` */
+  occupyMirror(linkId: string, mirror: LinkMirror, nameOf: (nodeId: string) => string): void {
+    const { adapter_number, port_number, node_id } = mirror;
+    if (this.isTaken(mirror)) throw fault('port_taken', { adapter_number, port_number, name: nameOf(node_id) });
+    this.#ports.set(portKey(mirror), linkId);
+    this.#mirrored.set(node_id, (this.#mirrored.get(node_id) ?? new Set()).add(linkId));
+  }
+
+  freeMirror(linkId: string, mirror: LinkMirror): void {
+    if (this.#ports.get(portKey(mirror)) !== linkId) return;
+    this.#ports.delete(portKey(mirror));
+    const links = this.#mirrored.get(mirror.node_id);
+    if (links?.delete(linkId) && links.size === 0) this.#mirrored.delete(mirror.node_id);
   }
 
   /** The link exists from now on. */
@@ -29,7 +47,8 @@ export class OccupiedPorts {
     }
   }
 
-  free({ link_id, nodes }: LinkEntry): void {
+  free({ link_id, nodes, mirror }: LinkEntry): void {
+    if (mirror) this.freeMirror(link_id, mirror);
     for (const end of nodes) {
       if (this.#ports.get(portKey(end)) === link_id) this.#ports.delete(portKey(end));
       const links = this.#byNode.get(end.node_id);
@@ -41,6 +60,11 @@ export class OccupiedPorts {
   /** Ids of the links that exist on a node. */
   linksOn(nodeId: string): string[] {
     return [...(this.#byNode.get(nodeId) ?? [])];
+  }
+
+  /** Ids of the links that are mirrored to a port of a node. */
+  mirroredTo(nodeId: string): string[] {
+    return [...(this.#mirrored.get(nodeId) ?? [])];
   }
 }
 

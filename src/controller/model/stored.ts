@@ -1,7 +1,7 @@
 /** Schemas of what is stored of a project, its nodes, links and drawings: in its file, and in the records of its log. */
 import { nullable, strict, Uuid } from '../../schema/common.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
-import { LinkEnd, LinkInput } from '../../schema/link.ts';
+import { LinkEnd, LinkInput, LinkMirror } from '../../schema/link.ts';
 import { NodeCreate } from '../../schema/node.ts';
 import { ProjectCreate } from '../../schema/project.ts';
 import { LinkSchedule } from '../../schema/schedule.ts';
@@ -19,6 +19,7 @@ export const StoredLink = Type.Object(
     link_id: Uuid,
     nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }),
     schedule: Type.Optional(nullable(LinkSchedule)),
+    mirror: Type.Optional(nullable(LinkMirror)),
   },
   strict,
 );

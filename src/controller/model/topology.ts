@@ -1,7 +1,7 @@
 /** What a project holds, in the form of its file (`.gns3`, revision 9). Source: GNS3's format. */
 import type { DrawingInput } from '../../schema/drawing.ts';
 import { type Filters, numbersFirst } from '../../schema/filter.ts';
-import type { LinkEnd, LinkInput } from '../../schema/link.ts';
+import type { LinkEnd, LinkInput, LinkMirror } from '../../schema/link.ts';
 import type { Label, Node, NodeCreate } from '../../schema/node.ts';
 import type { Project } from '../../schema/project.ts';
 import type { LinkSchedule } from '../../schema/schedule.ts';
@@ -19,9 +19,11 @@ export type NodeEntry = Readonly<
 /** What a link may have beyond the GNS3 API. Null: it has it no longer. */
 export interface LinkExtras {
   readonly schedule?: LinkSchedule | null;
+  readonly mirror?: LinkMirror | null;
 }
 export interface LinkEntry {
   readonly schedule?: LinkSchedule;
+  readonly mirror?: LinkMirror;
   readonly filters: Filters;
   readonly link_id: string;
   readonly link_style: Readonly<Record<string, unknown>>;
@@ -99,7 +101,17 @@ export function toLinkEntry(link: Static<typeof LinkInput> & LinkExtras): LinkEn
     nodes: link.nodes,
     suspend: link.suspend ?? false,
     ...(link.schedule && { schedule: link.schedule }),
+    ...(link.mirror && { mirror: link.mirror }),
   });
+}
+
+/** The link without what clients of the GNS3 API are not sent. */
+export function withoutExtras<T extends LinkExtras>({
+  schedule: _schedule,
+  mirror: _mirror,
+  ...link
+}: T): Omit<T, keyof LinkExtras> {
+  return link;
 }
 
 export function toDrawingEntry(drawing: Static<typeof DrawingInput>): DrawingEntry {

@@ -2,7 +2,7 @@ import { scheduleOf } from '../../api/filters.ts';
 import { type Route, route } from '../../api/route.ts';
 import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
 import { FilterFacts } from '../../schema/filter-table.ts';
-import { Link, LinkInput } from '../../schema/link.ts';
+import { Link, LinkInput, LinkMirror } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
 import { LinkSchedule, LinkScheduleInput } from '../../schema/schedule.ts';
 import { Type } from '../../schema/type.ts';
@@ -92,6 +92,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
       },
     ),
     ...scheduleRoutes(project),
+    ...mirrorRoutes(project),
     ...captureRoutes(project),
   ];
 }
@@ -126,6 +127,41 @@ function scheduleRoutes(project: (path: { project_id: string }) => KnownProject)
       ({ path }) =>
         project(path).change(async (live) => {
           await live.linkOperations.update(path.link_id, { schedule: null });
+        }),
+    ),
+  ];
+}
+
+function mirrorRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
+  return [
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/mirror',
+      { summary: 'The port that is sent the frames of a link as well', reply: LinkMirror, own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.linkOperations.mirrorOf(path.link_id);
+      },
+    ),
+    route(
+      'PUT /v2/projects/{project_id}/links/{link_id}/mirror',
+      {
+        summary: 'Send the frames of a link to a free port of another node as well (SPAN)',
+        body: LinkMirror,
+        reply: LinkMirror,
+        own: true,
+      },
+      ({ path, body }) =>
+        project(path).change(async (live) => {
+          await live.linkOperations.setMirror(path.link_id, body);
+          return live.linkOperations.mirrorOf(path.link_id);
+        }),
+    ),
+    route(
+      'DELETE /v2/projects/{project_id}/links/{link_id}/mirror',
+      { summary: 'Send the frames of a link to no further port', status: 204, own: true },
+      ({ path }) =>
+        project(path).change(async (live) => {
+          await live.linkOperations.setMirror(path.link_id, null);
         }),
     ),
   ];

@@ -115,6 +115,7 @@ export const dockerKind: Kind = {
     suspend: true,
     refuseSuspend: true,
     filter: true,
+    mirror: true,
     resetConsole: true,
     reload: true,
     duplicate: true,

@@ -79,6 +79,7 @@ export const iouKind: Kind = {
   can: {
     suspend: false,
     filter: true,
+    mirror: true,
     resetConsole: true,
     reload: true,
     duplicate: true,

@@ -4,7 +4,7 @@
  * happens to the holder of the TAP interface, and the kernel can carry a link past it (`fabric/kernel-paths`).
  *
  * Neither of the two belongs to the host's own network: they have no addresses, no IPv6, and every frame is taken from the host before
- * anything else sees it. The TAP interface has no offloads, so the kernel cuts segments and completes checksums before a frame is read.
+ * anything else sees it. The holder of the TAP interface chooses its offloads: without any, the kernel cuts segments and completes checksums before a frame is read.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';

@@ -170,6 +170,7 @@ export const qemuKind: Kind = {
   can: {
     suspend: true,
     filter: true,
+    mirror: true,
     resetConsole: true,
     reload: true,
     duplicate: true,

@@ -63,6 +63,7 @@ export const vpcsKind: Kind = {
   can: {
     suspend: false,
     filter: true,
+    mirror: true,
     resetConsole: true,
     reload: true,
     duplicate: true,

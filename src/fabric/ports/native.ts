@@ -30,7 +30,7 @@ export const maxPieces = 72;
 export interface Native {
   /**
    * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
-   * `hasOffloadHeader` each frame is preceded by a header of its own (`tap-frames.ts`). The descriptor, or an errno, negative.
+   * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). The descriptor, or an errno, negative.
    */
   openTap(name: string, options?: { isTemporary?: boolean; hasOffloadHeader?: boolean }): number;
   /**
@@ -38,7 +38,7 @@ export interface Native {
    * False when the kernel refuses.
    */
   setOffloads(descriptor: number, areTaken: boolean): boolean;
-  /** A packet socket with all frames of the interface with this index. The descriptor, or an errno, negative. */
+  /** A packet socket with all frames of the interface with this index, each with an offload header before it. The descriptor, or an errno, negative. */
   openPacketSocket(interfaceIndex: number): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
@@ -221,6 +221,7 @@ const packetLevel = 263;
 const addMembership = 1;
 const promiscuous = 1;
 const socketLevel = 1;
+const offloadHeaders = 15;
 const receiveBuffer = 33;
 const receiveBufferBytes = 4 * 1024 * 1024;
 /** `struct sockaddr_ll`: family, protocol (big-endian), index; `struct packet_mreq`: index, type. */
@@ -235,6 +236,8 @@ function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, inde
   size.writeInt32LE(receiveBufferBytes);
   // Needs a privilege that it may do without.
   setsockopt(descriptor, socketLevel, receiveBuffer, size, size.length);
+  const on = Buffer.alloc(4);
+  on.writeInt32LE(1);
   const membership = Buffer.alloc(membershipBytes);
   membership.writeInt32LE(index);
   membership.writeUInt16LE(promiscuous, 4);
@@ -243,6 +246,7 @@ function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, inde
   address.writeUInt16BE(allProtocols, 2);
   address.writeInt32LE(index, 4);
   const isOpen =
+    setsockopt(descriptor, packetLevel, offloadHeaders, on, on.length) === 0 &&
     setsockopt(descriptor, packetLevel, addMembership, membership, membershipBytes) === 0 &&
     bind(descriptor, address, addressBytes) === 0;
   if (isOpen) return descriptor;

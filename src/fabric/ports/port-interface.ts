@@ -12,12 +12,12 @@ import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
-import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
+import { maxFrameBytes } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import { type InterfaceAccess, roomBytes } from './interface-access.ts';
 import type { Native, ReadableWatch } from './native.ts';
+import { type OffloadDevice, OffloadFrames } from './offload-frames.ts';
 import { type FabricPort, type PortOwner, portRetry, type TapLosses } from './port.ts';
-import { TapFrames } from './tap-frames.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
 
@@ -56,45 +56,38 @@ type TapSpec = Extract<PortSpec, { type: 'tap' }>;
 export function openTap(spec: TapSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
   const { name } = spec;
   if (!access) throw fault('link_failed', { reason: `this fabric cannot hold the TAP interface ${name}, as koffi is not loaded` });
-  return new InterfacePort(new TapFrames(spec, access.native, access.packet), owner, access);
+  return new InterfacePort(new OffloadFrames(tapOf(spec, access.native), access.native, access.packet), owner, access);
 }
 
 /** @throws link_failed where no such port can be */
 export function openPacket(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
   if (!access) throw fault('link_failed', { reason: `this fabric cannot use the interface ${name}, as koffi is not loaded` });
-  return new InterfacePort(packetsOf(name, access.native), owner, access);
+  return new InterfacePort(new OffloadFrames(packetsOf(name, access.native), access.native, access.packet), owner, access);
 }
 
-function packetsOf(name: string, native: Native): InterfaceAccess {
+function tapOf({ name, merges = false }: TapSpec, native: Native): OffloadDevice {
+  return {
+    name,
+    merges,
+    hasQueue: true,
+    open() {
+      const descriptor = native.openTap(name, { hasOffloadHeader: true });
+      // A kernel that refuses cuts and completes itself.
+      if (descriptor >= 0) native.setOffloads(descriptor, true);
+      return descriptor;
+    },
+    // The interface outlives this process, and its next holder may not know of offloads.
+    release: (descriptor) => void native.setOffloads(descriptor, false),
+  };
+}
+
+function packetsOf(name: string, native: Native): OffloadDevice {
   const open = () => {
     const [index, flags] = [numberOf(`${name}/ifindex`), numberOf(`${name}/flags`)];
     if (index === 0) return -ENODEV;
     return (flags & upFlag) === 0 ? -ENETDOWN : native.openPacketSocket(index);
   };
-  const target = { buffer: nothing, at: 0, room: maxFrameBytes };
-  const taken = { result: 0, frames: 1, end: 0 };
-  const wrote = { result: 0, frames: 1, next: 0 };
-  return {
-    name,
-    hasQueue: false,
-    open,
-    read(descriptor, buffer, at) {
-      target.buffer = buffer;
-      target.at = at + headerBytes;
-      const length = native.read(descriptor, target);
-      target.buffer = nothing;
-      taken.result = length > 0 ? 0 : length || -EAGAIN;
-      taken.end = target.at + length;
-      if (length > 0) putFrameLength(buffer, at, length);
-      return taken;
-    },
-    write(descriptor, { buffer, start }) {
-      const from = start + headerBytes;
-      wrote.next = from + frameLength(buffer, start);
-      wrote.result = native.write(descriptor, buffer, from, wrote.next);
-      return wrote;
-    },
-  };
+  return { name, merges: true, hasQueue: false, open };
 }
 
 /** IFF_UP. @see netdevice(7) */

@@ -3,14 +3,14 @@ import { mapInTurns } from '../../../lib/turns.ts';
 import type { LinkEnd } from '../../../schema/link.ts';
 import type { ProjectState } from '../../log/project-state.ts';
 import { portsOf } from '../../model/node.ts';
-import type { LinkEntry } from '../../model/topology.ts';
+import { type LinkEntry, withoutExtras } from '../../model/topology.ts';
 import { type LinkObject, listed, noCapture } from './link.ts';
 
 export function closedLinks(state: ProjectState): Promise<LinkObject[]> {
   const linkType = linkTypes(state);
-  return mapInTurns(state.links.values(), ({ schedule: _schedule, ...entry }) =>
+  return mapInTurns(state.links.values(), (entry) =>
     listed({
-      ...entry,
+      ...withoutExtras(entry),
       ...noCapture,
       link_type: linkType(entry),
       nodes: entry.nodes as LinkEnd[],

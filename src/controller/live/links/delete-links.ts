@@ -1,6 +1,7 @@
 /** Deleting links: by themselves, and with a node. */
 import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenLink } from './link.ts';
+import { commitMirror } from './link-mirrors.ts';
 import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
@@ -17,6 +18,9 @@ export async function deleteLink(
   { evenIfUnreachable = false } = {},
 ): Promise<void> {
   const { entry, nodes, object, udpPorts } = link;
+  await wiring.unmirror(entry).catch((error: unknown) => {
+    if (!evenIfUnreachable) throw error;
+  });
   if (udpPorts) {
     await wiring.disconnect(entry, nodes).catch((error: unknown) => {
       if (!evenIfUnreachable) throw error;
@@ -31,15 +35,24 @@ export async function deleteLink(
       },
     );
   } catch (error) {
-    if (udpPorts) await wiring.reconnect(entry, nodes, udpPorts).catch(() => undefined);
+    if (udpPorts) {
+      const ports = await wiring.reconnect(entry, nodes, udpPorts).catch(() => undefined);
+      if (ports) await wiring.mirror(entry, nodes, ports).catch(() => undefined);
+    }
     throw error;
   }
   links.deletions.emit(entry.link_id);
 }
 
-/** The links of a node that goes; errors of computes are left aside. @throws `storage_failed` */
+/** The links of a node that goes, and mirrors to it; errors of computes are left aside. @throws `storage_failed` */
 export async function deleteLinksOn(context: ProjectContext, parts: LinkParts, nodeId: string): Promise<void> {
   for (const linkId of parts.links.idsOn(nodeId)) {
     await parts.links.ifPresent(linkId, (link) => deleteLink(context, parts, link, { evenIfUnreachable: true }));
+  }
+  for (const linkId of parts.links.ports.mirroredTo(nodeId)) {
+    await parts.links.ifPresent(linkId, async (link) => {
+      await parts.wiring.unmirror(link.entry).catch(() => undefined);
+      await commitMirror(context, parts.links, link, undefined);
+    });
   }
 }

@@ -3,11 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
 import type { Filters } from '../../../schema/filter.ts';
-import type { LinkInput } from '../../../schema/link.ts';
+import type { LinkInput, LinkMirror } from '../../../schema/link.ts';
 import type { LinkSchedule } from '../../../schema/schedule.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
-import type { LinkEntry, LinkExtras } from '../../model/topology.ts';
+import { type LinkEntry, type LinkExtras, withoutExtras } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
@@ -25,6 +25,7 @@ import {
   twoEnds,
   withLabel,
 } from './link.ts';
+import { changeMirror, requireMirror } from './link-mirrors.ts';
 import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
@@ -64,13 +65,19 @@ export class LinkOperations {
     const ends = twoEnds(body.nodes);
     if (this.#links.find(link_id)) throw fault('link_id_taken', { link_id });
     const [port] = portsToJoin(ends, nodes);
-    const { filters, link_style = {}, suspend = false, schedule } = body;
+    const { filters, link_style = {}, suspend = false, schedule, mirror } = body;
     const fields = { filters, link_id, link_style, nodes: ends.map(withLabel), suspend };
-    const entry = canonical<LinkEntry>({ ...fields, ...(schedule && { schedule }) });
+    const entry = canonical<LinkEntry>({ ...fields, ...(schedule && { schedule }), ...(mirror && { mirror }) });
     requireFilter(entry, nodes);
+    if (mirror) requireMirror(entry, nodes, { mirror, node: this.#nodes.get(mirror.node_id) });
     this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
     const udpPorts = await this.#wiring.connect(entry, nodes).catch((error: unknown) => {
       this.#links.ports.free(entry);
+      throw error;
+    });
+    await this.#wiring.mirror(entry, nodes, udpPorts).catch(async (error: unknown) => {
+      this.#links.ports.free(entry);
+      await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
       throw error;
     });
     const parts = { entry, nodes, udpPorts };
@@ -84,20 +91,23 @@ export class LinkOperations {
     };
     const revert = async () => {
       this.#links.ports.free(entry);
+      await this.#wiring.unmirror(entry).catch(() => undefined);
       await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
     };
-    const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }) };
+    const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }), ...(mirror && { mirror }) };
     const change: ProjectChange = { action: 'link.created', event, was: null, udpPorts, undoable: true };
     return { commit: { change, apply }, revert, result: () => link.object };
   }
 
   /** Filters, style, suspension, labels of the ends, and what is ours; other keys are not looked at. @throws `schedule_unsupported` */
   async update(linkId: string, body: LinkInput & LinkExtras): Promise<LinkObject> {
+    if (body.mirror !== undefined) return this.setMirror(linkId, body.mirror);
     const filters = body.filters && checkFilters(body.filters);
     return this.#links.exclusively(linkId, async (link) => {
       const before = link.entry;
       if (body.schedule) requireSchedules(link);
       const { schedule: _schedule, ...rest } = before;
+      const plain = withoutExtras(before);
       const after = canonical<LinkEntry>({
         ...(body.schedule === undefined ? before : rest),
         ...(body.schedule && { schedule: body.schedule }),
@@ -118,7 +128,7 @@ export class LinkOperations {
       try {
         // Only a change of the schedule is recorded with it: it can be long.
         const event = isOtherSchedule ? { ...object, schedule: after.schedule ?? null } : object;
-        const was = isOtherSchedule ? { ...rest, schedule: before.schedule ?? null } : rest;
+        const was = isOtherSchedule ? { ...plain, schedule: before.schedule ?? null } : plain;
         await this.#context.commit({ action: 'link.updated', event, was, undoable: true }, () => {
           this.#links.put({ ...link, entry: after, object });
           return object;
@@ -135,6 +145,21 @@ export class LinkOperations {
     return this.#links.exclusively(linkId, (link) => deleteLink(this.#context, this.#parts, link));
   }
 
+  /** Null: the link is mirrored no longer. A change of its own, as no request changes more. */
+  setMirror(linkId: string, mirror: LinkMirror | null): Promise<LinkObject> {
+    return this.#links.exclusively(linkId, (link) => {
+      const to = mirror ? { mirror, node: this.#nodes.get(mirror.node_id) } : undefined;
+      return changeMirror(this.#context, this.#parts, link, to);
+    });
+  }
+
+  /** @throws `mirror_missing` */
+  mirrorOf(linkId: string): LinkMirror {
+    const { mirror } = this.#links.open(linkId).entry;
+    if (!mirror) throw fault('mirror_missing', { link_id: linkId });
+    return mirror;
+  }
+
   /** @throws `schedule_missing` */
   scheduleOf(linkId: string): LinkSchedule {
     const { schedule } = this.#links.open(linkId).entry;
@@ -143,7 +168,8 @@ export class LinkOperations {
   }
 
   /** Takes up a link of the project file; false when its ends are not there, or a port has a link already. */
-  add(entry: LinkEntry): boolean {
+  add(stored: LinkEntry): boolean {
+    const entry = this.#withUsableMirror(stored);
     const [one, other] = entry.nodes.map((end) => this.#nodes.find(end.node_id));
     if (!one || !other || one === other || entry.nodes.some((end) => this.#links.isTaken(end))) return false;
     this.#links.ports.occupy(entry, (nodeId) => this.#nodes.get(nodeId).entry.name);
@@ -152,6 +178,14 @@ export class LinkOperations {
     const parts = { entry, nodes: [one, other] as const };
     this.#links.put({ ...parts, object: linkObject({ ...parts, linkType: type, projectId: this.#context.projectId }) });
     return true;
+  }
+
+  /** A file may name a port that does not exist, or has a link. */
+  #withUsableMirror(entry: LinkEntry): LinkEntry {
+    const { mirror, ...rest } = entry;
+    if (!mirror) return entry;
+    const isUsable = this.#nodes.find(mirror.node_id)?.findPort(mirror.adapter_number, mirror.port_number);
+    return isUsable && !this.#links.isTaken(mirror) ? entry : canonical<LinkEntry>(rest);
   }
 }
 

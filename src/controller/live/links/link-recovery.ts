@@ -4,6 +4,7 @@ import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { Problem } from '../../../schema/problem.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
+import { withoutExtras } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import type { LinkParts } from './delete-links.ts';
 import type { OpenLink } from './link.ts';
@@ -39,6 +40,7 @@ export class LinkRecovery {
       await this.restore(linkId);
       await this.#keepPorts(linkId);
     }
+    for (const linkId of this.#links.ports.mirroredTo(nodeId)) await this.#links.ifPresent(linkId, (link) => this.#mirror(link));
   }
 
   /** A compute is back, and may have lost its state: links with an end there are connected again, which changes nothing for those that are. */
@@ -69,6 +71,7 @@ export class LinkRecovery {
     try {
       const connected = udpPorts ? await wiring.reconnect(entry, nodes, udpPorts) : await wiring.connect(entry, nodes);
       links.put({ ...usable, udpPorts: connected });
+      await this.#mirror(this.#links.open(entry.link_id));
     } catch (error) {
       const problem = (error as Error).message;
       links.put({ ...link, problem });
@@ -76,9 +79,18 @@ export class LinkRecovery {
     }
   }
 
+  /** A mirror that cannot be made leaves the link as it is. */
+  async #mirror({ entry, nodes, udpPorts }: OpenLink): Promise<void> {
+    if (!entry.mirror || !udpPorts) return;
+    await this.#wiring.mirror(entry, nodes, udpPorts).catch((error: Error) => {
+      const message = `The link between ${nodes.map((node) => node.entry.name).join(' and ')} is not mirrored: ${error.message}`;
+      this.#context.notify('log.error', { message });
+    });
+  }
+
   async #keepPorts(linkId: string): Promise<void> {
     const { entry, object, udpPorts } = this.#links.open(linkId);
-    const { schedule: _schedule, ...was } = entry;
+    const was = withoutExtras(entry);
     if (udpPorts) await this.#context.commit({ action: 'link.updated', event: object, was, udpPorts }, () => undefined);
   }
 }

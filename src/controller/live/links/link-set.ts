@@ -62,7 +62,8 @@ export class LinkSet {
   /** Ports of a node that have a link. */
   endsOn(nodeId: string): { adapter: number; port: number }[] {
     const ends = this.idsOn(nodeId).flatMap((linkId) => this.open(linkId).entry.nodes);
-    return ends
+    const mirrors = this.ports.mirroredTo(nodeId).flatMap((linkId) => this.open(linkId).entry.mirror ?? []);
+    return [...ends, ...mirrors]
       .filter((end) => end.node_id === nodeId)
       .map(({ adapter_number, port_number }) => ({ adapter: adapter_number, port: port_number }));
   }

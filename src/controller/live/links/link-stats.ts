@@ -92,6 +92,7 @@ export class LinkStatsReader {
       ],
       captures: [one, other].flatMap((port) => port?.captures ?? []),
       ...scheduleOf(entry, one, other),
+      ...mirrorsOf(entry, one, other),
     };
   }
 }
@@ -105,6 +106,12 @@ function scheduleOf({ schedule, filters, suspend }: LinkEntry, ...ports: (PortSt
   // No compute runs it now.
   const { started_at } = schedule;
   return { schedule: { started_at, elapsed: Date.now() - started_at, filters, suspend } };
+}
+
+/** Both ports of one compute report the same. */
+function mirrorsOf({ mirror }: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'mirrors'> {
+  if (!mirror) return {};
+  return { mirrors: ports.find((port) => port?.mirrors)?.mirrors ?? [] };
 }
 
 function keyOf(nodeId: string, adapter: number, port: number): string {

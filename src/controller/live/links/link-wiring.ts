@@ -1,5 +1,6 @@
 /** Makes, changes and removes the two NIOs of a link. Afterwards either both ends are as requested, or both are as before. */
-import { isFault } from '../../../api/faults.ts';
+import { fault, isFault } from '../../../api/faults.ts';
+import type { NioUdp } from '../../../schema/nio.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
@@ -11,15 +12,21 @@ import { UdpPortsOfProject } from './udp-ports.ts';
 
 const ends = [0, 1] as const;
 
+/** What the links of a project need of it. */
+export interface WiredProject {
+  /** Whether guests are to see that the node at the other end of a link does not run. */
+  readonly replicates: () => boolean;
+  readonly findNode: (nodeId: string) => OpenNode | undefined;
+}
+
 export class LinkWiring {
   readonly #ports: UdpPortsOfProject;
   readonly #streams = new LinkStreams();
 
-  readonly #replicates: () => boolean;
+  readonly #project: WiredProject;
 
-  /** `replicates`: whether guests are to see that the node at the other end of a link does not run. */
-  constructor(projectId: string, replicates: () => boolean) {
-    this.#replicates = replicates;
+  constructor(projectId: string, project: WiredProject) {
+    this.#project = project;
     this.#ports = new UdpPortsOfProject(projectId);
   }
 
@@ -74,6 +81,38 @@ export class LinkWiring {
     }
   }
 
+  /** Sends the frames of a link that exists to the port of its mirror as well, if the node of that exists. @throws `mirror_unsupported` */
+  async mirror(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
+    const { mirror } = entry;
+    const node = mirror && this.#project.findNode(mirror.node_id);
+    if (!mirror || !node?.isPresent) return;
+    const compute = node.requireCompute();
+    const source = ports[mirroringEnd(entry, nodes, node)];
+    const lport = await this.#ports.take(compute);
+    const nio: NioUdp = {
+      type: 'nio_udp',
+      lport,
+      rhost: '127.0.0.1',
+      rport: lport,
+      filters: {},
+      suspend: false,
+      mirror_of: source,
+    };
+    await node.bindNio({ adapter: mirror.adapter_number, port: mirror.port_number }, nio).catch((error: unknown) => {
+      this.#ports.keep(compute, lport);
+      throw error;
+    });
+  }
+
+  /** One that is not there is no error. */
+  async unmirror({ mirror }: LinkEntry): Promise<void> {
+    const node = mirror && this.#project.findNode(mirror.node_id);
+    if (!mirror || !node?.isPresent) return;
+    await node.unbindNio({ adapter: mirror.adapter_number, port: mirror.port_number }).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
+  }
+
   /** Takes both NIOs away; one that is not there is no error. */
   async disconnect(entry: LinkEntry, nodes: Two<OpenNode>): Promise<void> {
     const results = await Promise.allSettled(ends.map((end) => nodes[end].unbindNio(endOf(entry, end))));
@@ -84,9 +123,17 @@ export class LinkWiring {
 
   async #reach({ link_id }: LinkEntry, nodes: Two<OpenNode>): Promise<Omit<LinkRoute, 'ports'>> {
     const computes = computesOf(nodes);
-    const replicates = this.#replicates();
+    const replicates = this.#project.replicates();
     return { addresses: await linkAddresses(...computes), streams: this.#streams.of(link_id, computes), replicates };
   }
+}
+
+/** The end whose compute mirrors. @throws `mirror_unsupported` */
+export function mirroringEnd({ link_id }: LinkEntry, nodes: Two<OpenNode>, to: OpenNode): 0 | 1 {
+  const end = ends.find((each) => nodes[each].compute === to.compute);
+  if (end === undefined || !to.compute?.hasLinkFeature('mirrors'))
+    throw fault('mirror_unsupported', { link_id, name: to.entry.name });
+  return end;
 }
 
 function computesOf([one, other]: Two<OpenNode>): Two<RegisteredCompute> {

@@ -8,7 +8,7 @@ import { reversedSchedule } from '../../../schema/schedule-rules.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import { assemble, canonical } from '../../model/canonical.ts';
 import { findKind } from '../../model/node.ts';
-import type { LinkEntry } from '../../model/topology.ts';
+import { type LinkEntry, withoutExtras } from '../../model/topology.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 
 export type LinkObject = Readonly<Link>;
@@ -179,7 +179,7 @@ interface LinkObjectParts extends Omit<OpenLink, 'object'> {
 }
 
 export function linkObject({ entry, capture, linkType, projectId }: LinkObjectParts): LinkObject {
-  const { schedule: _schedule, ...fields } = entry;
+  const fields = withoutExtras(entry);
   return assemble<LinkObject>({
     ...fields,
     ...(capture ?? noCapture),

@@ -16,10 +16,10 @@ export class UdpPortsOfProject {
 
   /** One for each end, never the same: frames would go in a circle if both computes were on one machine. */
   async takePair([one, other]: Two<RegisteredCompute>): Promise<UdpPorts> {
-    const [ofOne, ofOther] = await Promise.allSettled([this.#take(one), this.#take(other)]);
+    const [ofOne, ofOther] = await Promise.allSettled([this.take(one), this.take(other)]);
     if (ofOne.status === 'fulfilled' && ofOther.status === 'fulfilled') {
       if (ofOne.value !== ofOther.value) return [ofOne.value, ofOther.value];
-      const different = await this.#take(other);
+      const different = await this.take(other);
       this.keep(other, ofOther.value);
       return [ofOne.value, different];
     }
@@ -33,7 +33,7 @@ export class UdpPortsOfProject {
     this.#spare.set(compute.id, [...spare, port]);
   }
 
-  async #take(compute: RegisteredCompute): Promise<number> {
+  async take(compute: RegisteredCompute): Promise<number> {
     const spare = this.#spare.get(compute.id)?.pop();
     if (spare !== undefined) return spare;
     const path = { project_id: this.#projectId };

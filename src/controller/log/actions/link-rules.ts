@@ -2,23 +2,23 @@
 import type { LinkInput } from '../../../schema/link.ts';
 import { Type } from '../../../schema/type.ts';
 import { StoredLink } from '../../model/stored.ts';
-import { type LinkEntry, type LinkExtras, toLinkEntry } from '../../model/topology.ts';
+import { type LinkEntry, type LinkExtras, toLinkEntry, withoutExtras } from '../../model/topology.ts';
 import type { StoredLink as LinkEvent, StoredLinkEntry, UdpPorts } from '../records.ts';
 import { type ActionRules, differing, isAsLeft, type StoredState } from './action-rules.ts';
 
 type LinkAction = 'link.created' | 'link.updated' | 'link.deleted';
 
 function put({ links, udpPorts }: StoredState, { event, udp_ports }: { event: LinkEvent; udp_ports?: UdpPorts }): void {
-  const { schedule } = links.get(event.link_id) ?? {};
-  links.set(event.link_id, toLinkEntry({ ...(schedule && { schedule }), ...event }) as LinkEntry);
+  const { schedule, mirror } = links.get(event.link_id) ?? {};
+  links.set(event.link_id, toLinkEntry({ ...(schedule && { schedule }), ...(mirror && { mirror }), ...event }) as LinkEntry);
   if (udp_ports) udpPorts.set(event.link_id, udp_ports);
 }
 
 /** What is stored of a link, as a client would ask for it. */
 const inputOf = (entry: Partial<StoredLinkEntry>): LinkInput & LinkExtras => entry as LinkInput & LinkExtras;
 /** As listeners are sent it. */
-const objectOf = ({ schedule: _schedule, ...object }: LinkEvent): object => object;
-const noExtras: LinkExtras = { schedule: null };
+const objectOf = (event: LinkEvent): object => withoutExtras(event);
+const noExtras: LinkExtras = { schedule: null, mirror: null };
 const missing = 'the link does not exist any more';
 
 export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
@@ -33,9 +33,13 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
   'link.updated': {
     schema: { event: StoredLink, was: StoredLink },
     apply: put,
-    conflict: ({ project, isSeen }, { event, was }) => {
+    conflict: ({ project, isSeen, willExist }, { event, was }) => {
       const link = project.links.find(event.link_id);
       if (!link) return missing;
+      const { mirror } = differing(was, event);
+      if (mirror && !(willExist(mirror.node_id) ?? project.nodes.find(mirror.node_id) !== undefined))
+        return 'the node to which the link was mirrored does not exist any more';
+      if (mirror && project.links.isTaken(mirror)) return 'the port to which the link was mirrored is used by another link';
       return isSeen(event.link_id) || isAsLeft({ ...noExtras, ...link.entry }, event, differing(was, event))
         ? undefined
         : 'the link was changed since';

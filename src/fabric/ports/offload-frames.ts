@@ -1,5 +1,5 @@
 /**
- * Frames of a TAP interface. The kernel precedes each packet by a header about offloads: large packets of TCP are read in one piece and
+ * Frames of an interface of this host, TAP or packet socket. The kernel precedes each packet by a header about offloads: large packets of TCP are read in one piece and
  * cut here (`segment-cutter.ts`), and consecutive segments are written in one piece (`segment-run.ts`) where the specification says that
  * they may be merged. The fabric itself has frames as on a cable.
  */
@@ -49,9 +49,22 @@ class ViewOf {
   }
 }
 
-export class TapFrames implements InterfaceAccess {
+/** What is opened; its packets have headers about offloads. */
+export interface OffloadDevice {
   readonly name: string;
-  readonly hasQueue = true;
+  readonly hasQueue: boolean;
+  /** Segments may be written as one packet. */
+  readonly merges: boolean;
+  /** A descriptor, or an errno, negative. */
+  open(): number;
+  /** Before the descriptor is closed. */
+  release?(descriptor: number): void;
+}
+
+export class OffloadFrames implements InterfaceAccess {
+  readonly name: string;
+  readonly hasQueue: boolean;
+  readonly #device: OffloadDevice;
   readonly #native: Native;
   readonly #pieces: Pieces;
   readonly #plain = Buffer.alloc(offloadHeaderBytes);
@@ -72,24 +85,22 @@ export class TapFrames implements InterfaceAccess {
   readonly #source = new ViewOf();
   readonly #sink = new ViewOf();
 
-  constructor({ name, merges = false }: Extract<PortSpec, { type: 'tap' }>, native: Native, packet: Buffer) {
+  constructor(device: OffloadDevice, native: Native, packet: Buffer) {
     this.#packet = packet;
-    this.name = name;
-    this.#merges = merges;
+    this.#device = device;
+    this.name = device.name;
+    this.hasQueue = device.hasQueue;
+    this.#merges = device.merges;
     this.#native = native;
     this.#pieces = native.pieces();
   }
 
   open(): number {
-    const descriptor = this.#native.openTap(this.name, { hasOffloadHeader: true });
-    // A kernel that refuses cuts and completes itself.
-    if (descriptor >= 0) this.#native.setOffloads(descriptor, true);
-    return descriptor;
+    return this.#device.open();
   }
 
-  /** The interface outlives this process, and who holds it next may not know of offloads. */
   release(descriptor: number): void {
-    this.#native.setOffloads(descriptor, false);
+    this.#device.release?.(descriptor);
   }
 
   change(spec: PortSpec): void {
@@ -101,9 +112,11 @@ export class TapFrames implements InterfaceAccess {
     target.buffer = buffer;
     target.at = at + headerBytes;
     const length = this.#native.readBehind(descriptor, notes, target);
-    taken.result = length > 0 ? 0 : length || -EAGAIN;
-    taken.frames = 1;
-    taken.end = target.at + length;
+    // A packet of which the kernel cannot say how to cut it was dropped.
+    const isUnknown = length === -EINVAL;
+    taken.result = length > 0 || isUnknown ? 0 : length || -EAGAIN;
+    taken.frames = isUnknown ? 0 : 1;
+    taken.end = isUnknown ? at : target.at + length;
     if (length <= 0) return taken;
     putFrameLength(buffer, at, length);
     if ((notes[1] as number) !== 0) this.#cut(buffer, at, length);
