@@ -26,6 +26,7 @@ const programs = {
 /** Packages without a program, with one of their files. */
 const files = {
   'fonts-dejavu-core': '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
+  'libc6-dev': '/usr/include/stdio.h',
   ovmf: '/usr/share/OVMF/OVMF_CODE_4M.fd',
 };
 
