@@ -10,13 +10,15 @@ confine = False
 `;
 
 /** Options of the demo's server; says so when its emulators are not confined. */
-export async function confinementOptions(dataDirectory: string): Promise<string[]> {
+export async function serverOptions(dataDirectory: string, engine: { socket: string } | { reason: string }): Promise<string[]> {
   const obstacle = await namespaceObstacle();
-  if (obstacle === undefined) return [];
-  process.stderr.write(
-    `Emulators of this demo are not confined, as this system permits no namespaces (docs/security.md): ${obstacle}\n`,
-  );
+  if (obstacle !== undefined) {
+    process.stderr.write(
+      `Emulators of this demo are not confined, as this system permits no namespaces (docs/security.md): ${obstacle}\n`,
+    );
+  }
   const file = path.join(dataDirectory, 'demo.conf');
-  await writeFile(file, unconfined);
+  const docker = 'socket' in engine ? `[Docker]\nsocket_path = ${engine.socket}\n` : '';
+  await writeFile(file, `${obstacle === undefined ? '' : unconfined}${docker}`);
   return ['--config', file];
 }

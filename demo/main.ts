@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { version } from '../src/version.ts';
+import { planEngine } from './containers/engine.ts';
+import { ensureImage } from './containers/image.ts';
+import { frrRecipe } from './containers/recipes.ts';
 import { ensureGuest, type Guest } from './guest/guest.ts';
 import { processesOf } from './server.ts';
 import { Session } from './session.ts';
@@ -16,7 +19,7 @@ import { type Row, renderTable } from './table.ts';
 const help = `Usage: npm run demo [-- options]
 
 Starts a server on a free port with a data directory of its own, boots two virtual machines and a VPCS, and measures what
-happens on the links between them.
+happens on the links between them. Then runs a lab file of three routers, with checks and a verdict.
 
   --once        end after the table; exit code 0 only if every row is good
   --json FILE   write the figures to FILE
@@ -39,7 +42,8 @@ async function main(options: Options): Promise<number> {
   });
   const guest = await ensureGuest(say);
   const began = performance.now();
-  const session = new Session(await mkdtemp(path.join(tmpdir(), 'patchbay-demo-')), guest);
+  const folder = await mkdtemp(path.join(tmpdir(), 'patchbay-demo-'));
+  const session = new Session(folder, guest, await findEngine(folder, say));
   const rows: Row[] = [];
   try {
     const running = runSteps(session, rows, say);
@@ -67,6 +71,18 @@ async function main(options: Options): Promise<number> {
     await stopAll(session);
     if (options.keep) say(`The data directory is ${session.dataDirectory}`);
     else await rm(session.dataDirectory, { recursive: true, force: true });
+  }
+}
+
+/** The image of the routers is made here once, as the guest is: it is no part of what the demo measures. */
+async function findEngine(folder: string, say: (line: string) => void): Promise<Session['enginePlan']> {
+  const plan = await planEngine(folder);
+  if ('reason' in plan) return plan;
+  try {
+    await ensureImage(await frrRecipe(), say);
+    return plan;
+  } catch (error) {
+    return { reason: `the image of the routers cannot be made: ${(error as Error).message}` };
   }
 }
 

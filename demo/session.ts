@@ -1,7 +1,8 @@
 /** State shared by the steps of the demo: a server, its API, the project, and its nodes' consoles. */
 import { Api } from './api.ts';
-import { confinementOptions } from './confinement.ts';
+import { serverOptions } from './confinement.ts';
 import { Console } from './console.ts';
+import type { planEngine } from './containers/engine.ts';
 import type { Guest } from './guest/guest.ts';
 import { Server } from './server.ts';
 import type { Topology } from './topology.ts';
@@ -22,8 +23,12 @@ export class Session {
   #topology: Topology | undefined;
   #consoles: Consoles | undefined;
   #stopped = false;
+  readonly #endings: (() => Promise<void>)[] = [];
 
-  constructor(dataDirectory: string, guest: Guest) {
+  readonly enginePlan: Awaited<ReturnType<typeof planEngine>>;
+
+  constructor(dataDirectory: string, guest: Guest, enginePlan: Session['enginePlan']) {
+    this.enginePlan = enginePlan;
     this.dataDirectory = dataDirectory;
     this.guest = guest;
   }
@@ -49,7 +54,7 @@ export class Session {
   }
 
   async startServer(port = 0): Promise<void> {
-    this.#serverOptions ??= await confinementOptions(this.dataDirectory);
+    this.#serverOptions ??= await serverOptions(this.dataDirectory, this.enginePlan);
     const server = await Server.start(this.dataDirectory, { port, options: this.#serverOptions });
     if (this.#stopped) await server.stop();
     this.#server = server;
@@ -82,7 +87,14 @@ export class Session {
     this.closeConsoles();
     const server = this.#server;
     this.#server = undefined;
-    return server?.stop();
+    const code = await server?.stop();
+    for (const end of this.#endings.splice(0)) await end();
+    return code;
+  }
+
+  /** Called once the server has stopped. */
+  onStop(end: () => Promise<void>): void {
+    this.#endings.push(end);
   }
 }
 

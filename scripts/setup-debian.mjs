@@ -20,11 +20,13 @@ const programs = {
   'dnsmasq-base': 'dnsmasq',
   'tigervnc-standalone-server': 'Xtigervnc',
   'x11-xserver-utils': 'xsetroot',
+  'python3-pytest': 'pytest-3',
 };
 
 /** Packages without a program, with one of their files. */
 const files = {
   'fonts-dejavu-core': '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
+  'libc6-dev': '/usr/include/stdio.h',
   ovmf: '/usr/share/OVMF/OVMF_CODE_4M.fd',
 };
 

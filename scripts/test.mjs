@@ -3,6 +3,8 @@
  * Arguments that are files or patterns replace this selection; `--test-name-pattern=TEXT` and `--test-only` select tests in them.
  */
 import { parseArgs } from 'node:util';
+import { ensureImage } from '../demo/containers/image.ts';
+import { frrRecipe, keepalivedRecipe } from '../demo/containers/recipes.ts';
 import { ensureGuest } from '../demo/guest/guest.ts';
 import { runTests } from './test-runner.mjs';
 
@@ -38,8 +40,11 @@ const everything = [...longFirst, '{src,web,demo,scripts,test,clients}/**/*.test
 /** A browser and guests without hardware virtualization, on a busy machine. Never what tests durability or the contract. */
 const repeatable = /^test\/(browser|integration|lab)\//;
 const names = values['test-name-pattern'];
-// Built once here, not by two tests concurrently. A test that needs the guest reports why it is missing.
+// Built once here, not by two tests concurrently. A test that needs the guest or an image reports why it is missing.
 await ensureGuest(console.log).catch((error) => console.error(error.message));
+for (const recipe of [await frrRecipe(), keepalivedRecipe()]) {
+  await ensureImage(recipe, console.log).catch((error) => console.error(error.message));
+}
 process.exitCode = await runTests(positionals.length > 0 ? positionals : everything, {
   repeatable,
   ...(names && { testNamePatterns: names.map(toPattern) }),

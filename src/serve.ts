@@ -1,5 +1,6 @@
 /** Puts the parts together and keeps them until a signal comes. */
 import { chmod, readFile, realpath, stat } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -72,6 +73,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     ...(tls && { tls }),
     ...(auth && { credentials: { user: user.trim(), password: password.trim(), tickets, openConsoles } }),
   });
+  // Compiled code, now rather than at the end, which may come without notice: 4 ms when all of it was stored before.
+  flushCompileCache();
   const url = await listen(app, settings).catch(async (error: unknown) => {
     await controller.close();
     await compute.stop();

@@ -40,7 +40,9 @@ export interface Api {
 
 /** @throws ApiError; status 0 when the server could not be reached */
 async function call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const init: RequestInit = { method, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) };
+  // The browser would show a file that was replaced a moment ago from its cache.
+  const fresh = { method, cache: 'no-store' } as const;
+  const init: RequestInit = { ...fresh, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) };
   const answer = await fetch(path, init).catch(() => {
     throw new ApiError(0, 'The server does not answer');
   });

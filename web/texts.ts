@@ -120,6 +120,8 @@ export const texts = {
     title: 'Apply a lab file',
     file: 'Lab file (YAML or JSON)',
     apply: 'Apply',
+    leave: 'Close and continue applying',
+    applied: (file: string) => `${file} was applied`,
     start: 'Start all nodes afterwards',
     planning: 'Comparing with the project',
     nothing: 'Nothing to do: the project is as the file says.',

@@ -1,5 +1,9 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { constants, copyFile, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
+/** A block, so that it is not kept within the inode. */
+const probeBytes = 4096;
 
 /** Blocks on disk of all files below a folder, not their lengths: images and memory of machines have holes. Bytes. */
 export async function sizeOnDisk(folder: string): Promise<number> {
@@ -8,4 +12,31 @@ export async function sizeOnDisk(folder: string): Promise<number> {
     if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).blocks * 512;
   }
   return bytes;
+}
+
+/**
+ * How much a copy of all files below `folder` takes in `target` by the copying of Node, which writes holes in full. 0 where the file system
+ * shares the blocks of copies. Bytes.
+ */
+export async function sizeOfCopy(folder: string, target: string): Promise<number> {
+  if (await sharesBlocks(target)) return 0;
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size;
+  }
+  return bytes;
+}
+
+/** Found by trying: it depends on the file system and its options. */
+async function sharesBlocks(folder: string): Promise<boolean> {
+  const [file, copy] = ['a', 'b'].map((end) => join(folder, `.patchbay-probe-${randomUUID()}-${end}`)) as [string, string];
+  try {
+    await writeFile(file, Buffer.alloc(probeBytes, 1));
+    await copyFile(file, copy, constants.COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    for (const path of [file, copy]) await rm(path, { force: true });
+  }
 }

@@ -28,19 +28,23 @@ export async function whenListening(child: Child, at: number | string): Promise<
  */
 async function listens(pid: number, at: number | string): Promise<boolean> {
   if (process.platform !== 'linux') return answers(at);
-  const inodes = typeof at === 'number' ? await inodesOfPort(pid, at) : await inodesOfPath(pid, at);
-  if (inodes.size === 0) return false;
   const folder = `/proc/${pid}/fd`;
   const names = await readdir(folder).catch(() => []);
   const links = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => '')));
-  return links.some((link) => inodes.has(/^socket:\[(\d+)\]$/.exec(link)?.[1] ?? ''));
+  const own = new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
+  // The kernel's tables are read last: those of TCP take it milliseconds each, however few connections there are.
+  if (own.size === 0) return false;
+  if (typeof at === 'string') return hasAny(own, await inodesOfPath(pid, at));
+  return hasAny(own, await inodesOfPort(pid, 'tcp', at)) || hasAny(own, await inodesOfPort(pid, 'tcp6', at));
 }
 
+const hasAny = (own: ReadonlySet<string>, inodes: ReadonlySet<string>) => [...inodes].some((inode) => own.has(inode));
+
 /** Sockets that listen on a port, by inode. @see proc(5), /proc/net/tcp: local address, state 0A is LISTEN, field 10 is the inode */
-async function inodesOfPort(pid: number, port: number): Promise<Set<string>> {
-  const texts = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'latin1').catch(() => '')));
+async function inodesOfPort(pid: number, table: 'tcp' | 'tcp6', port: number): Promise<Set<string>> {
+  const text = await readFile(`/proc/${pid}/net/${table}`, 'latin1').catch(() => '');
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const rows = texts.flatMap((text) => text.split('\n')).map((line) => line.trim().split(/\s+/));
+  const rows = text.split('\n').map((line) => line.trim().split(/\s+/));
   return new Set(
     rows.flatMap(([, local, , state, , , , , , inode]) => (state === '0A' && local?.endsWith(suffix) && inode ? [inode] : [])),
   );

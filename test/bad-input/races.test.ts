@@ -9,6 +9,7 @@ import {
   createProject,
   end,
   freshName,
+  idleVm,
   type NodeBody,
   type ProjectHandle,
   tinyVm,
@@ -30,7 +31,7 @@ before(async () => {
   project = await createProject(bench.client);
 });
 beforeEach(async () => {
-  const node = await createNode(bench.client, project, 'qemu', { properties: tinyVm });
+  const node = await createNode(bench.client, project, 'qemu', { properties: idleVm });
   vm = `${project.path}/nodes/${node.node_id}`;
   console = node.console as number;
 });
@@ -83,7 +84,7 @@ describe('requests at the same time', () => {
     await bench.client.delete(vm);
     const before = await ports();
     for (let round = 0; round < 4; round++) {
-      const node = await createNode(bench.client, project, 'qemu', { properties: tinyVm });
+      const node = await createNode(bench.client, project, 'qemu', { properties: idleVm });
       const path = `${project.path}/nodes/${node.node_id}`;
       const [start, deletion] = await Promise.all([send(`POST ${path}/start`), send(`DELETE ${path}`)]);
       if (start.status !== 200) expectFault(start, [404, 409]);
@@ -112,7 +113,7 @@ describe('requests at the same time', () => {
     test(`${what} the project while a node starts and another is made: nothing is left`, async () => {
       const before = await ports();
       const passing = await createProject(bench.client);
-      const node = await createNode(bench.client, passing, 'qemu', { properties: tinyVm });
+      const node = await createNode(bench.client, passing, 'qemu', { properties: idleVm });
       const count = machines().length;
       const body = { name: 'late', node_type: 'qemu', compute_id: 'local' };
       const [start, made, end] = await Promise.all([

@@ -19,7 +19,8 @@ const linkPath = `${project.path}/links/${link_id}`;
 const { path } = await client.get<{ path: string }>(project.path);
 const captures = join(path, 'project-files/captures');
 await mkdir(captures, { recursive: true });
-await copyFile(join(import.meta.dirname, '../../web/capture/traffic.pcap'), join(captures, 'kept.pcap'));
+const traffic = join(import.meta.dirname, '../../web/capture/traffic.pcap');
+await copyFile(traffic, join(captures, 'kept.pcap'));
 await client.post(`${linkPath}/start_capture`, { capture_file_name: 'kept.pcap', append: true });
 
 const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
@@ -121,6 +122,13 @@ describe('capture files', () => {
       .getByRole('tabpanel', { name: 'kept.pcap' })
       .getByText(/Ended: \d\d packets/)
       .waitFor();
+    // Another program has replaced the file: opened once more, it is read again.
+    const view = page.getByRole('tabpanel', { name: 'kept.pcap' });
+    await copyFile(join(captures, 'mine.pcap'), join(captures, 'kept.pcap'));
+    await listed();
+    await kept.getByRole('button', { name: 'Open', exact: true }).click();
+    await view.getByText('Ended: 0 packets').waitFor();
+    await copyFile(traffic, join(captures, 'kept.pcap'));
     assert.ok((await listed()).includes('mine.pcap'));
     await dialog.getByRole('button', { name: 'Delete mine.pcap' }).click();
     await page.getByRole('button', { name: 'Delete capture' }).click();

@@ -147,7 +147,7 @@ describe('the page of a project', () => {
         socket.send('echo typed\r');
         return waitFor(() => text().includes('typed'), { what: 'an echo', limitMs: 1500 });
       },
-      { what: 'an answer to what was typed as text', limitMs: 15_000 },
+      { what: 'an answer to what was typed as text' },
     );
     socket.close();
     await socket.closed;

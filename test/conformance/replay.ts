@@ -10,7 +10,7 @@ import { type Difference, differences, normalise } from './normalise.ts';
 import type { Call, MadeBody } from './transcript.ts';
 
 /** How a call that asks how something is may have to wait for it, ms. */
-const settleMs = 5_000;
+const settleMs = 30_000;
 const pollMs = 100;
 /** The address on which GNS3 listened: it was configured as its own compute. */
 const recordedPort = 3080;

@@ -53,7 +53,7 @@ beforeEach(async () => {
   await away.kill9();
   await bench.server.kill9();
   await bench.server.restart();
-  await waitFor(seen, { what: 'the project after the restart', limitMs: 15_000 });
+  await waitFor(seen, { what: 'the project after the restart' });
 });
 
 async function seen() {
@@ -67,7 +67,7 @@ async function seen() {
   ];
 }
 const becomes = (expected: unknown[], what: string) =>
-  waitFor(async () => JSON.stringify(await seen()) === JSON.stringify(expected), { what, limitMs: 30_000 });
+  waitFor(async () => JSON.stringify(await seen()) === JSON.stringify(expected), { what });
 const headers = { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
 const atRemote = async () => {
   const reply = await remote.send(`GET ${project.computePath}/captures`, { headers });

@@ -106,7 +106,7 @@ describe('a capture that ran when the project was closed', () => {
     await bench.client.post(`${lab.path}/stop_capture`);
     await bench.server.kill9();
     await bench.server.restart();
-    const link = await waitFor(() => lab.link(), { what: 'the project after the restart', limitMs: 15_000 });
+    const link = await waitFor(() => lab.link(), { what: 'the project after the restart' });
     assert.deepEqual([link.capturing, link.capture_file_name], [false, 'other.pcap']);
     await lab.close();
     await lab.open();
@@ -124,7 +124,7 @@ describe('a capture that the controller did not store', () => {
     const afterKill = async () => {
       await bench.server.kill9();
       await bench.server.restart();
-      return waitFor(lab.link, { what: 'the project after the restart', limitMs: 15_000 });
+      return waitFor(lab.link, { what: 'the project after the restart' });
     };
     const adopted = await afterKill();
     assert.deepEqual([adopted.capturing, adopted.capture_file_name], [true, 'direct.pcap']);
@@ -158,10 +158,10 @@ describe('the state of 0.1', () => {
       [false, 'waiting.pcap'],
       [false, 'last.pcap'],
     ];
-    assert.deepEqual(await waitFor(seen, { what: 'the project after the restart', limitMs: 15_000 }), expected);
+    assert.deepEqual(await waitFor(seen, { what: 'the project after the restart' }), expected);
     await bench.server.kill9();
     await bench.server.restart();
-    assert.deepEqual(await waitFor(seen, { what: 'the project after the kill', limitMs: 15_000 }), expected);
+    assert.deepEqual(await waitFor(seen, { what: 'the project after the kill' }), expected);
     await lab.startNodes();
     await capturing(lab);
     await ping(lab);

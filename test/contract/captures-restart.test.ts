@@ -124,7 +124,7 @@ describe('after SIGTERM and a start', () => {
     assert.deepEqual(files(after), files(before));
     await bench.client.post(`${lab.project.path}/nodes/start`, {}, 204);
     const isAsBefore = async () => assert.deepEqual(withoutTimes(await seen(bench, lab)), withoutTimes(before)) ?? true;
-    await waitFor(isAsBefore, { what: 'the captures to be resumed', limitMs: 20_000 });
+    await waitFor(isAsBefore, { what: 'the captures to be resumed' });
     await writesOn(bench, lab);
   });
 });

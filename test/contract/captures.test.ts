@@ -167,7 +167,7 @@ describe('a capture of a link', () => {
     await ping(one);
     await bench.server.kill9();
     await bench.server.restart();
-    const after = await waitFor(() => bench.client.get<LinkBody>(path), { what: 'the project after the restart', limitMs: 15_000 });
+    const after = await waitFor(() => bench.client.get<LinkBody>(path), { what: 'the project after the restart' });
     assert.deepEqual(facts(after), facts(link));
     const events = await openWebSocket(`${bench.server.url}${project.path}/notifications/ws`);
     const changed = await bench.client.put<LinkBody>(path, { filters: { delay: [5, 0] } }, 201);

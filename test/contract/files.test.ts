@@ -95,9 +95,9 @@ describe('files of a project', () => {
     outgoing.on('error', () => undefined);
     outgoing.write('new');
     const growing = async () => (await readdir(folderOf(project))).some((name) => name.endsWith('.tmp') && name.startsWith('.'));
-    await waitFor(growing, { what: 'the upload', limitMs: 30_000 });
+    await waitFor(growing, { what: 'the upload' });
     outgoing.destroy();
-    await waitFor(async () => !(await growing()), { what: 'the end of the upload', limitMs: 30_000 });
+    await waitFor(async () => !(await growing()), { what: 'the end of the upload' });
     assert.equal((await read(path)).text(), 'old');
   });
 

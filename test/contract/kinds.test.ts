@@ -19,7 +19,7 @@ describe('the abilities of a server', () => {
     assert.deepEqual([of('qemu')?.can.suspend, of('vpcs')?.can.suspend], [true, false]);
     assert.deepEqual([of('qemu')?.can.resize_disk, of('ethernet_switch')?.always_running], [true, true]);
     const emulated = facts.filter(({ emulator }) => emulator).map(({ node_type }) => node_type);
-    assert.deepEqual(emulated.toSorted(), ['docker', 'qemu', 'vpcs']);
+    assert.deepEqual(emulated.toSorted(), ['docker', 'dynamips', 'qemu', 'vpcs']);
     assert.deepEqual([of('docker')?.images, of('docker')?.engine_images, of('qemu')?.engine_images], [false, true, false]);
     assert.ok(of('qemu')?.console_types.includes('vnc'));
   });

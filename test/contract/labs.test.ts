@@ -307,6 +307,10 @@ describe('labs over HTTP', () => {
     assert.equal(await api.text(`/v2/projects/${project_id}/nodes/${node?.node_id}/files/startup.vpc`), 'ip 10.0.0.1\n');
     const again = await client.post<{ steps: unknown[] }>('/v2/labs/plan', body, 200);
     assert.deepEqual(again.steps, []);
+    // Checks are read, and are no part of the project.
+    const checks = '\nchecks:\n  - {node: PC1, ping: 10.0.0.2, eventually: 5s}\n';
+    const checked = await client.post<{ steps: unknown[] }>('/v2/labs/plan', { ...body, lab: `${body.lab}${checks}` }, 200);
+    assert.deepEqual(checked.steps, []);
     await client.post(`/v2/projects/${project_id}/undo`, {}, 200);
     assert.deepEqual(await client.get(`/v2/projects/${project_id}/nodes`), []);
   });

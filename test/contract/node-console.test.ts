@@ -42,7 +42,7 @@ async function startedPc(compute_id: string): Promise<{ project: ProjectHandle; 
 
 function shows(socket: WebSocketClient, pattern: RegExp): Promise<unknown> {
   const text = () => Buffer.concat(socket.messages.map((message) => Buffer.from(message))).toString('latin1');
-  return waitFor(() => pattern.test(text()), { what: `${pattern} on the console`, limitMs: 30_000 });
+  return waitFor(() => pattern.test(text()), { what: `${pattern} on the console` });
 }
 
 for (const [where, computeId] of [

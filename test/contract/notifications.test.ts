@@ -8,7 +8,16 @@ import { type Listener, listen, type Notice } from '../support/notices.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, end, freshName, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
+import {
+  createNode,
+  createProject,
+  end,
+  freshName,
+  idleVm,
+  type NodeBody,
+  type ProjectHandle,
+  tinyVm,
+} from '../support/with-server.ts';
 
 const config = { Qemu: { acceleration: 'off' }, Server: { auto_close_grace: 1 } };
 const server = await startServer({ config });
@@ -38,7 +47,7 @@ describe('a whole lab', () => {
     const project = await createProject(client, { name: 'lab' });
     const listener = await listenTo(project.path);
     const one = await createNode(client, project, 'vpcs', { name: 'A' });
-    const vm = await createNode(client, project, 'qemu', { name: 'VM', properties: tinyVm });
+    const vm = await createNode(client, project, 'qemu', { name: 'VM', properties: idleVm });
     const link = await client.post(`${project.path}/links`, { nodes: [end(one), end(vm)] });
     const drawing = await client.post(`${project.path}/drawings`, { svg: '<svg/>' });
     await client.post(`${project.path}/nodes/${one.node_id}/start`, {}, 200);
@@ -97,7 +106,7 @@ describe('a whole lab', () => {
   it('reports the load of the computes every few seconds', async () => {
     const controller = await ofServer();
     const updates = () => controller.notices().filter(({ action }) => action === 'compute.updated');
-    await waitFor(() => updates().length >= 2, { what: 'two events of the compute', limitMs: 12_000 });
+    await waitFor(() => updates().length >= 2, { what: 'two events of the compute' });
     assert.equal(updates()[0]?.event.compute_id, 'local');
     await controller.close();
   });
@@ -157,7 +166,7 @@ describe('a listener that does not read', () => {
         bytes += data.length;
       });
       socket.resume();
-      await waitFor(ended, { what: 'the end of a listener that did not read', limitMs: 20_000 });
+      await waitFor(ended, { what: 'the end of a listener that did not read' });
       assert.ok(bytes < 40 * 1024 * 1024, `${bytes} bytes waited for it`);
     }
     await good.close();

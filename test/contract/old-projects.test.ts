@@ -95,7 +95,7 @@ for (const revision of revisions) {
       for (const node of [pc, machine]) await client.post(`${path}/nodes/${node.node_id}/start`, {}, 200);
       const telnet = await openTelnet(pc.console as number);
       telnet.send('\nshow ip\n');
-      await telnet.expect(/PC1 : 10\.0\.0\.1/, 15_000);
+      await telnet.expect(/PC1 : 10\.0\.0\.1/);
       telnet.close();
       await client.post(`${path}/nodes/stop`, {}, 204);
       assert.equal(machine.properties.ram, tinyVm.ram);

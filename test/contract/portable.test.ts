@@ -194,7 +194,7 @@ test('a running machine is exported with its disk and runs on', async () => {
   const vm = await createNode(client, project, 'qemu', { properties });
   await client.post(`${project.path}/nodes/start`, {}, 204);
   const telnet = await openTelnet(vm.console as number);
-  await telnet.expect(/iPXE|SeaBIOS/, 15_000);
+  await telnet.expect(/iPXE|SeaBIOS/);
   telnet.close();
   const copy = await imported((await exported(project)).bytes);
   assert.equal((await client.get<NodeBody>(`${project.path}/nodes/${vm.node_id}`)).status, 'started');

@@ -86,7 +86,7 @@ describe('verbs on the compute', () => {
     await bring('started');
     const { console: port } = await bench.client.get<NodeBody>(node);
     const telnet = await openTelnet(port as number);
-    await telnet.expect(/iPXE|SeaBIOS/, 15_000);
+    await telnet.expect(/iPXE|SeaBIOS/);
     telnet.close();
     await bring('stopped');
   });

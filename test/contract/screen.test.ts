@@ -8,7 +8,15 @@ import { openScreen, overTcp, overWebSocket, type Wire } from '../support/rfb.ts
 import { linkOfSpice } from '../support/spice.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
-import { createNode, createProject, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
+import {
+  createNode,
+  createProject,
+  idleVm,
+  type NodeBody,
+  type ProjectHandle,
+  tinyVm,
+  withServer,
+} from '../support/with-server.ts';
 
 const bench = await withServer();
 const { client, server } = bench;
@@ -33,7 +41,7 @@ const upgrade = {
   'sec-websocket-version': '13',
   'sec-websocket-key': Buffer.alloc(16).toString('base64'),
 };
-const vga = { ...tinyVm, options: '-nodefaults -machine accel=tcg -vga std' };
+const vga = { ...idleVm, options: '-nodefaults -machine accel=tcg -vga std' };
 
 describe('a screen', () => {
   test('VNC: on its port, and as a WebSocket of compute and controller', async () => {
@@ -63,7 +71,7 @@ describe('a screen', () => {
       const node = await started(project, { console_type, properties: { ...vga, options: '-nodefaults -machine accel=tcg' } });
       const wire = await overTcp(Number(node.console));
       wire.send(linkOfSpice());
-      await waitFor(() => wire.received().length >= 16, { what: 'an answer of SPICE', limitMs: 20_000 });
+      await waitFor(() => wire.received().length >= 16, { what: 'an answer of SPICE' });
       assert.equal(wire.received().toString('latin1', 0, 4), 'REDQ');
       wire.close();
       const way = `${project.computePath}/qemu/nodes/${node.node_id}/console/ws`;

@@ -21,7 +21,7 @@ describe('POST /v2/shutdown', () => {
       await client.post(`${path}/start`, {}, 200);
       const reply = expectStatus(await client.send('POST /v2/shutdown'), 201);
       assert.deepEqual([reply.bytes.length, reply.headers['content-type']], [0, 'application/octet-stream']);
-      await waitFor(() => !server.running, { what: 'the end of the server', limitMs: 30_000 });
+      await waitFor(() => !server.running, { what: 'the end of the server' });
       assert.equal(await server.terminate(), 0);
       await server.restart();
       const found = await waitFor(
@@ -29,7 +29,7 @@ describe('POST /v2/shutdown', () => {
           const { status } = await client.get<NodeBody>(path);
           return status === 'started';
         },
-        { what: 'the running node', limitMs: 30_000 },
+        { what: 'the running node' },
       );
       assert.ok(found);
     } finally {

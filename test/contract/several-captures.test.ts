@@ -147,7 +147,7 @@ describe('several captures of a link', () => {
     await ping(lab);
     await bench.server.kill9();
     await bench.server.restart();
-    assert.deepEqual(await waitFor(lab.list, { what: 'the project after the restart', limitMs: 15_000 }), [one, other]);
+    assert.deepEqual(await waitFor(lab.list, { what: 'the project after the restart' }), [one, other]);
     await ping(lab);
     for (const name of ['one.pcap', 'two.pcap']) {
       await waitFor(async () => (await lab.pings(name)) === 4, { what: `both pings in ${name}` });

@@ -166,7 +166,7 @@ test('of a running machine: it runs on, its disk is kept, and a restore stops it
   await client.post(`${project.path}/links`, { nodes: [end(vm), end(pc)] });
   await client.post(`${project.path}/nodes/start`, {}, 204);
   const telnet = await openTelnet(vm.console as number);
-  await telnet.expect(/iPXE|SeaBIOS/, 15_000);
+  await telnet.expect(/iPXE|SeaBIOS/);
   const snapshot = await take(project, 'running');
   const status = async () => (await client.get<NodeBody[]>(`${project.path}/nodes`)).map((node) => node.status);
   assert.deepEqual(await status(), ['started', 'started']);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { processesOf } from '../support/leftovers.ts';
 import { listen } from '../support/notices.ts';
 import { expectFault } from '../support/raw-http.ts';
-import { createNode, createProject, end, type NodeBody, tinyVm, withServer } from '../support/with-server.ts';
+import { createNode, createProject, end, idleVm, type NodeBody, tinyVm, withServer } from '../support/with-server.ts';
 
 const { client, server } = await withServer();
 /** VPCS is two processes. */
@@ -22,7 +22,7 @@ test('20 nodes at once, of which ten cannot be started', async () => {
     Promise.all(Array.from({ length: count }, () => createNode(client, project, kind, { properties })));
   await mkdir(dirname(image), { recursive: true });
   await writeFile(image, Buffer.alloc(1024 * 1024));
-  const sound = [...(await make(8, 'vpcs', {})), ...(await make(2, 'qemu', tinyVm))];
+  const sound = [...(await make(8, 'vpcs', {})), ...(await make(2, 'qemu', idleVm))];
   const wrongOptions = await make(5, 'qemu', { ...tinyVm, options: '-no-such-option' });
   const lacking = await make(5, 'qemu', { ...tinyVm, hda_disk_image: 'gone.img' });
   await rm(image);

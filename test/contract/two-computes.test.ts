@@ -44,12 +44,11 @@ const isConnected = async (wanted: boolean) => {
   const what = `the compute ${wanted ? 'connected' : 'lost'}`;
   await waitFor(async () => (await client.get<ComputeBody>(`/v2/computes/${computeId}`)).connected === wanted, {
     what,
-    limitMs: 20_000,
   });
 };
 const problems = (project: ProjectHandle) => client.get<{ id: string; message: string }[]>(`${project.path}/problems`);
 const untilUsable = (project: ProjectHandle) =>
-  waitFor(async () => (await problems(project)).length === 0, { what: 'usable nodes and links', limitMs: 20_000 });
+  waitFor(async () => (await problems(project)).length === 0, { what: 'usable nodes and links' });
 const getNode = (project: ProjectHandle, { node_id }: { node_id: string }) =>
   client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
 
@@ -85,7 +84,7 @@ async function twoPcs() {
 describe('a link from one server to the other', () => {
   test('carries frames, and filters and captures work at both ends', async () => {
     const { project, here, there, link } = await twoPcs();
-    await waitFor(() => here.reaches(there), { what: 'an answer from the other server', limitMs: 30_000 });
+    await waitFor(() => here.reaches(there), { what: 'an answer from the other server' });
     await client.post(`${link}/start_capture`, { capture_file_name: 'across.pcap' });
     await client.put(link, { filters: { frequency_drop: [-1] } }, 201);
     assert.equal(await here.reaches(there), false);
@@ -112,7 +111,7 @@ test('the first PCs of two computes have addresses of their own: behind one swit
   for (const [port, { node }] of pcs.entries())
     await client.post(`${project.path}/links`, { nodes: [end(node), end(hub, 0, port)] });
   await client.post(`${project.path}/nodes/start`, {}, 204);
-  await waitFor(() => pcs[0].reaches(pcs[1]), { what: 'an answer through the switch', limitMs: 30_000 });
+  await waitFor(() => pcs[0].reaches(pcs[1]), { what: 'an answer through the switch' });
   for (const pc of pcs) pc.close();
   await client.delete(project.path);
 });
@@ -140,7 +139,7 @@ describe('a compute that goes and comes back', () => {
       'the status that it has now',
     );
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
-    await waitFor(() => here.reaches(there), { what: 'frames as before', limitMs: 30_000 });
+    await waitFor(() => here.reaches(there), { what: 'frames as before' });
     await client.delete(`${project.path}/nodes/${alone.node_id}`);
     here.close();
     there.close();
@@ -157,7 +156,7 @@ describe('a compute that goes and comes back', () => {
     await untilUsable(project);
     await waitFor(async () => (await getNode(project, there.node)).status === 'stopped', { what: 'the node that was made again' });
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
-    await waitFor(() => here.reaches(there), { what: 'frames on the link that was made again', limitMs: 30_000 });
+    await waitFor(() => here.reaches(there), { what: 'frames on the link that was made again' });
     here.close();
     there.close();
     await client.delete(project.path);
@@ -177,7 +176,7 @@ describe('a compute that goes and comes back', () => {
     await away.restart();
     await untilUsable(project);
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
-    await waitFor(() => here.reaches(there), { what: 'frames on a link that could not be made at the opening', limitMs: 30_000 });
+    await waitFor(() => here.reaches(there), { what: 'frames on a link that could not be made at the opening' });
     here.close();
     there.close();
     await client.delete(project.path);

@@ -52,7 +52,7 @@ const running = (what: RegExp) =>
 const machine = (line: string) => /^\S*qemu-system/.test(line) && !/share=on/.test(line);
 
 async function killOne(what: RegExp): Promise<void> {
-  const found = await waitFor(() => running(what).at(0), { what: `a process ${what}`, limitMs: 20_000 });
+  const found = await waitFor(() => running(what).at(0), { what: `a process ${what}` });
   process.kill(found.pid, 'SIGKILL');
 }
 
@@ -60,7 +60,6 @@ async function settled(): Promise<void> {
   const snapshots = () => client.get<Snapshot[]>(`${project.path}/snapshots`);
   await waitFor(async () => (await snapshots()).every(({ memory }) => memory?.status !== 'saving'), {
     what: 'the end of the freeze',
-    limitMs: 30_000,
   });
 }
 
@@ -113,7 +112,7 @@ test('machines are frozen and killed around', { timeout: 900_000 }, async (t) =>
   await t.test(`${rounds} kills of what receives the memory`, async () => {
     for (let round = 0; round < rounds; round++) {
       const frozen = freeze();
-      await waitFor(() => running(/share=on/).length > 0, { what: 'what receives the memory', limitMs: 20_000 });
+      await waitFor(() => running(/share=on/).length > 0, { what: 'what receives the memory' });
       await pass(chance.between(0, 300));
       for (const { pid } of running(/share=on/)) process.kill(pid, 'SIGKILL');
       const acknowledged = await frozen;
@@ -133,7 +132,7 @@ test('machines are frozen and killed around', { timeout: 900_000 }, async (t) =>
     await settled();
     await recalls();
     const second = freeze();
-    await waitFor(() => running(/share=on/).length > 0, { what: 'what receives the memory', limitMs: 20_000 });
+    await waitFor(() => running(/share=on/).length > 0, { what: 'what receives the memory' });
     const [pid] = processesOf(server.dataDir, server.runtimeDirectory)
       .filter(({ commandLine }) => machine(commandLine))
       .map((found) => found.pid);

@@ -13,7 +13,7 @@ import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
+import { createNode, createProject, end, idleVm, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 import { Facts } from './facts.ts';
 import { NodeHammer, ProjectHammer, readFacts, type Situation } from './hammer.ts';
 import { HistoryHammer } from './history-hammer.ts';
@@ -52,7 +52,7 @@ const machines = () => {
 /** A VM that runs, a vpcs that is pinged through the fabric, and two that are linked to each other. */
 async function setUp(client: RawClient): Promise<Running> {
   const project = await createProject(client, { name: 'main', auto_close: false });
-  const vm = await createNode(client, project, 'qemu', { name: 'VM', properties: tinyVm });
+  const vm = await createNode(client, project, 'qemu', { name: 'VM', properties: idleVm });
   const peer = await createNode(client, project, 'vpcs', { name: 'peer' });
   await client.post(`${project.path}/links`, { nodes: [end(vm), end(peer)], filters: { latency: [1] } });
   await client.post(`${project.path}/nodes/start`, {}, 204);
@@ -183,7 +183,7 @@ async function checkConsole(client: RawClient, { project, vm }: Running): Promis
   const path = `${project.path}/nodes/${vm.node_id}`;
   const telnet = await openTelnet(vm.console as number);
   await client.post(`${path}/reload`, {}, 200);
-  await telnet.expect(/iPXE|SeaBIOS/, 20_000);
+  await telnet.expect(/iPXE|SeaBIOS/);
   telnet.close();
   await client.post(`${project.path}/nodes/stop`, {}, 204);
   assert.deepEqual(machines().qemu, []);

@@ -53,7 +53,7 @@ describe('SIGTERM', () => {
       assert.deepEqual(emulators(server), before);
       const telnet = await openTelnet(vm.console as number);
       await client.post(`${vm.path}/reload`, {}, 200);
-      await telnet.expect(/iPXE|SeaBIOS/, 20_000);
+      await telnet.expect(/iPXE|SeaBIOS/);
       telnet.close();
     });
   });

@@ -49,7 +49,7 @@ async function atPrompt(node: NodeObject): Promise<TelnetClient> {
 }
 async function pings(console: TelnetClient): Promise<void> {
   await command(console, 'ping 10.0.5.2 -c 2', /10\.0\.5\.2 icmp_seq=1 /);
-  await console.expect(/icmp_seq=2 ttl=\d+ time=.*> $/s, 10_000);
+  await console.expect(/icmp_seq=2 ttl=\d+ time=.*> $/s);
 }
 async function join(one: NodeObject, two: NodeObject): Promise<void> {
   const port = async () => (await client.post<{ udp_port: number }>(`${project}/ports/udp`)).udp_port;
@@ -66,14 +66,14 @@ async function join(one: NodeObject, two: NodeObject): Promise<void> {
   await client.post(`${pathOf(two)}/adapters/0/ports/0/nio`, nio(right, left));
 }
 
-test('telnet: negotiation, several clients, the past for a new one, reset, and the end at stop', { timeout: 60_000 }, async () => {
+test('telnet: negotiation, several clients, the past for a new one, reset, and the end at stop', async () => {
   const node = await started('PC1');
   assert.match(node.command_line, /vpcs -p \d+ -m \d+ -i 1 -F/);
   const one = await atPrompt(node);
   assert.equal(one.received().subarray(0, 12).toString('hex'), 'fffb01fffb03fffb00fffd00');
   const two = await openTelnet(node.console);
   await two.expect(/Virtual PC Simulator.*PC1> $/s);
-  await Promise.all([command(one, 'show ip', /NAME\s+: PC1/), two.expect(/NAME\s+: PC1/, 10_000)]);
+  await Promise.all([command(one, 'show ip', /NAME\s+: PC1/), two.expect(/NAME\s+: PC1/)]);
   await client.post(`${pathOf(node)}/console/reset`, {}, 204);
   await Promise.all([one.closed, two.closed]);
   const three = await atPrompt(node);
@@ -83,9 +83,7 @@ test('telnet: negotiation, several clients, the past for a new one, reset, and t
   await client.post(`${pathOf(node)}/console/reset`, {}, 204);
 });
 
-test('WebSocket: binary frames with the negotiation, text and binary in, closed when the node stops; refused when it is stopped', {
-  timeout: 60_000,
-}, async () => {
+test('WebSocket: binary frames with the negotiation, text and binary in, closed when the node stops; refused when it is stopped', async () => {
   const node = await started('PC2');
   const address = `${server.url}${pathOf(node)}/console/ws`;
   const socket = await openWebSocket(address);
@@ -95,7 +93,7 @@ test('WebSocket: binary frames with the negotiation, text and binary in, closed 
       socket.send('\r');
       return withoutTelnet(shown()).toString().includes('PC2> ');
     },
-    { what: 'the prompt', limitMs: 10_000, everyMs: 200 },
+    { what: 'the prompt', everyMs: 200 },
   );
   assert.ok(socket.messages.every((message) => typeof message !== 'string'));
   assert.equal(shown().subarray(0, 12).toString('hex'), 'fffb01fffb03fffb00fffd00');
@@ -104,14 +102,14 @@ test('WebSocket: binary frames with the negotiation, text and binary in, closed 
       socket.send(new Uint8Array(Buffer.from('version\r')));
       return /> version\r\n.*Virtual PC/s.test(shown().toString('latin1'));
     },
-    { what: 'an answer to binary input', limitMs: 10_000, everyMs: 500 },
+    { what: 'an answer to binary input', everyMs: 500 },
   );
   await client.post(`${pathOf(node)}/stop`, {}, 204);
   await socket.closed;
   await assert.rejects(openWebSocket(address));
 });
 
-test('quit on the console ends the node, and it can be started again with the same MAC address', { timeout: 60_000 }, async () => {
+test('quit on the console ends the node, and it can be started again with the same MAC address', async () => {
   const node = await started('PC3');
   const console = await atPrompt(node);
   await waitFor(
@@ -119,7 +117,7 @@ test('quit on the console ends the node, and it can be started again with the sa
       console.send('quit\r');
       return console.socket.destroyed;
     },
-    { what: 'the end of the console', limitMs: 10_000, everyMs: 200 },
+    { what: 'the end of the console', everyMs: 200 },
   );
   const status = async () => (await client.get<NodeObject>(pathOf(node))).status;
   await waitFor(async () => (await status()) === 'stopped', { what: 'the status "stopped"' });
@@ -131,7 +129,7 @@ test('quit on the console ends the node, and it can be started again with the sa
   await client.delete(pathOf(node));
 });
 
-test('a renamed node has its new name at the prompt after a reload', { timeout: 60_000 }, async () => {
+test('a renamed node has its new name at the prompt after a reload', async () => {
   const node = await started('PC4');
   const renamed = await client.put<NodeObject>(pathOf(node), { name: 'PC44' });
   await client.post(`${pathOf(node)}/reload`, {}, 204);
@@ -139,7 +137,7 @@ test('a renamed node has its new name at the prompt after a reload', { timeout: 
   await client.delete(pathOf(node));
 });
 
-test('a missing program is a refusal that says what to do', { timeout: 60_000 }, async () => {
+test('a missing program is a refusal that says what to do', async () => {
   const broken = await startServer({ config: { VPCS: { vpcs_path: '/nonexistent/vpcs' } } });
   const other = new RawClient(broken.url);
   try {
@@ -156,7 +154,7 @@ test('a missing program is a refusal that says what to do', { timeout: 60_000 },
   }
 });
 
-test('kill -9 and a restart leave nodes, link and consoles unchanged', { timeout: 60_000 }, async () => {
+test('kill -9 and a restart leave nodes, link and consoles unchanged', async () => {
   const one = await started('PC5', { startup_script: 'set pcname %h\nip 10.0.5.1/24\n' });
   const two = await started('PC6', { startup_script: 'set pcname %h\nip 10.0.5.2/24\n' });
   await join(one, two);

@@ -11,7 +11,7 @@ import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { linkOfSpice } from '../support/spice.ts';
 import { openTelnet } from '../support/telnet.ts';
-import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
+import { createNode, createProject, end, idleVm, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const account = { auth: true, user: 'teacher', password: 'secret' };
 const Authorization = `Basic ${Buffer.from('teacher:secret').toString('base64')}`;
@@ -40,7 +40,7 @@ async function startLab(t: TestContext, more: Record<string, string | boolean> =
   });
   const project = await createProject(client);
   const pc = await createNode(client, project);
-  const screen = await createNode(client, project, 'qemu', { console_type: 'vnc', properties: tinyVm });
+  const screen = await createNode(client, project, 'qemu', { console_type: 'vnc', properties: idleVm });
   await client.post(`${project.path}/nodes/start`, {}, 204);
   return { server, client, project, pc, screen };
 }
@@ -57,7 +57,7 @@ function reaches(host: string, port: number | null): Promise<boolean> {
 }
 
 async function startSpice({ client, project }: Lab): Promise<NodeBody> {
-  const node = await createNode(client, project, 'qemu', { console_type: 'spice', properties: tinyVm });
+  const node = await createNode(client, project, 'qemu', { console_type: 'spice', properties: idleVm });
   await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
   return node;
 }
@@ -75,7 +75,6 @@ test('they listen on the loopback only, and the API reports this', {
 
 test('a telnet console is for root, the user of the server, and those that are named', {
   skip: needsRoot,
-  timeout: 60_000,
 }, async (t) => {
   const { pc } = await startLab(t);
   assert.match(await outputForNobody(pc.console), /^This server asks for credentials.*console_users/);
@@ -84,7 +83,7 @@ test('a telnet console is for root, the user of the server, and those that are n
   own.close();
 });
 
-test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout: 60_000 }, async (t) => {
+test('screens are for the same users, VNC and SPICE', { skip: needsRoot }, async (t) => {
   const lab = await startLab(t);
   assert.match(
     await outputForNobody(lab.screen.console),
@@ -97,21 +96,20 @@ test('screens are for the same users, VNC and SPICE', { skip: needsRoot, timeout
   own.close();
 });
 
-test('named users have screens', { skip: needsRoot, timeout: 60_000 }, async (t) => {
+test('named users have screens', { skip: needsRoot }, async (t) => {
   const lab = await startLab(t, { console_users: 'nobody' });
   assert.equal(await outputForNobody(lab.screen.console), 'RFB 003.008\n');
   const spice = await startSpice(lab);
   assert.match(await outputForNobody(spice.console, linkOfSpice()), /^REDQ/);
 });
 
-test('named users have it', { skip: needsRoot, timeout: 60_000 }, async (t) => {
+test('named users have it', { skip: needsRoot }, async (t) => {
   const { pc } = await startLab(t, { console_users: 'no-such-user, nobody' });
   assert.match(await outputForNobody(pc.console), /VPCS> /);
 });
 
 test('a server that opens its consoles opens them on its address, for everybody', {
   skip: needsRoot,
-  timeout: 60_000,
 }, async (t) => {
   const { pc } = await startLab(t, { console_without_credentials: true });
   assert.equal(pc.console_host, '0.0.0.0');
@@ -120,9 +118,7 @@ test('a server that opens its consoles opens them on its address, for everybody'
 });
 
 for (const host of ['127.0.0.1', '0.0.0.0']) {
-  test(`no emulator, helper or fabric listens on another address than the loopback, with --host ${host}`, {
-    timeout: 60_000,
-  }, async (t) => {
+  test(`no emulator, helper or fabric listens on another address than the loopback, with --host ${host}`, async (t) => {
     const { server, client, project } = await startLab(t, {}, host);
     const nat = await createNode(client, project, 'nat');
     const nodes = await client.get<NodeBody[]>(`${project.path}/nodes`);

@@ -41,7 +41,7 @@ async function started(by: RawClient, project: ProjectHandle, properties: object
 async function run(node: NodeBody, line: string): Promise<void> {
   const console = await openTelnet(node.properties.aux as number);
   console.send(`${line} && echo do""ne\r`);
-  await console.expect(/done/, 15_000);
+  await console.expect(/done/);
   console.close();
 }
 
@@ -51,7 +51,7 @@ async function shows(screen: Screen, colour: Pixel): Promise<void> {
     const corners = [picture(0, 0), picture(screen.width - 1, screen.height - 1)];
     return corners.every((corner) => String(corner) === String(colour));
   };
-  await waitFor(seen, { what: `a picture of the colour ${colour}`, limitMs: 15_000 });
+  await waitFor(seen, { what: `a picture of the colour ${colour}` });
 }
 
 const screens = ({ server: { dataDir, runtimeDirectory } }: Pick<Bench, 'server'>): LeftProcess[] =>
@@ -66,9 +66,7 @@ async function tcpListeners({ server: { dataDir, runtimeDirectory } }: Pick<Benc
 }
 
 describe('screens of containers', { skip }, () => {
-  test('its content is shown at the port and as a WebSocket; the server killed; the end', {
-    timeout: 120_000,
-  }, async () => {
+  test('its content is shown at the port and as a WebSocket; the server killed; the end', async () => {
     const project = await createProject(client);
     const node = await started(client, project);
     assert.equal(node.status, 'started');
@@ -117,7 +115,7 @@ describe('screens of containers', { skip }, () => {
   test('a port that another program has is replaced; a size that no screen has is refused, and nothing is left of it', async () => {
     const project = await createProject(client);
     const node = await made(client, project);
-    const start = () => client.send(`POST ${pathOf(project, node)}/start`, { body: {}, limitMs: 30_000 });
+    const start = () => client.send(`POST ${pathOf(project, node)}/start`, { body: {} });
     const other = createServer().listen(Number(node.console), '127.0.0.1');
     await waitFor(() => other.listening, { what: 'another program at the port' });
     await client.post(`${pathOf(project, node)}/start`, {}, 200);

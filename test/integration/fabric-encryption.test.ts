@@ -63,7 +63,7 @@ class Side {
       const { carrier, connected } = await this.stats();
       return carrier === 'stream' && connected.b;
     };
-    return waitFor(isJoined, { what: 'frames to go over the stream', limitMs: 30_000 });
+    return waitFor(isJoined, { what: 'frames to go over the stream' });
   }
 }
 
@@ -197,7 +197,7 @@ describe('at the port of an encrypted stream', () => {
     after(() => server.close());
     const { port } = server.address() as { port: number };
     const side = await Side.start(context, { role: 'connect', lport: await freePort(), rport: port, encryption: 'required' });
-    await waitFor(() => attempts >= 3, { what: 'further attempts', limitMs: 30_000 });
+    await waitFor(() => attempts >= 3, { what: 'further attempts' });
     assert.equal((await side.stats()).connected.b, false);
     assert.deepEqual(messages, []);
   });

@@ -57,7 +57,7 @@ class Side {
   }
 
   carried(by: 'stream' | 'udp'): Promise<unknown> {
-    return waitFor(async () => (await this.stats()).carrier === by, { what: `frames to go by ${by}`, limitMs: 30_000 });
+    return waitFor(async () => (await this.stats()).carrier === by, { what: `frames to go by ${by}` });
   }
 
   get number(): number {
@@ -247,7 +247,7 @@ describe('a stream that is lost', () => {
     }).listen(a.number);
     context.after(() => flighty.close());
     await b.apply();
-    await waitFor(() => calls >= 10, { what: 'ten attempts', limitMs: 15_000 });
+    await waitFor(() => calls >= 10, { what: 'ten attempts' });
     flighty.close();
     await a.apply();
     await b.carried('stream');

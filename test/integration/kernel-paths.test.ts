@@ -50,7 +50,7 @@ async function lab(context: TestContext): Promise<Lab> {
     return link;
   };
   const carriedBy = async (carrier: 'kernel' | undefined) => {
-    await waitFor(async () => (await stats()).carrier === carrier, { what: `the carrier ${carrier}`, limitMs: 10_000 });
+    await waitFor(async () => (await stats()).carrier === carrier, { what: `the carrier ${carrier}` });
   };
   await bed.client.sync([]);
   await change();
@@ -105,7 +105,7 @@ async function underTraffic(from: ContainerEnd, to: ContainerEnd, work: () => Pr
   try {
     await once(receiver.stdout as NonNullable<typeof receiver.stdout>, 'readable');
     sender = from.spawn(process.execPath, traffic, 'send', addressB, port, '5000');
-    await waitFor(async () => (await passed()).arrived > 500, { what: 'traffic', limitMs: 20_000 });
+    await waitFor(async () => (await passed()).arrived > 500, { what: 'traffic' });
     await work();
     const { sent } = await finish<{ sent: number }>(sender);
     await waitFor(async () => (await passed()).arrived >= sent, { what: 'the last frames', limitMs: 2000 }).catch(() => undefined);
@@ -295,7 +295,7 @@ describe('a link between containers', { skip }, () => {
     process.kill(client.pid, 'SIGSTOP');
     const sender = a.spawn(process.execPath, traffic, 'send', addressB, port, '20000');
     try {
-      await waitFor(async () => (await a.counts()).sent - before.sent > 3000, { what: 'frames', limitMs: 20_000 });
+      await waitFor(async () => (await a.counts()).sent - before.sent > 3000, { what: 'frames' });
       await finish(sender);
     } finally {
       sender.kill();

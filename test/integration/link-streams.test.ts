@@ -107,7 +107,7 @@ test('a server with streams switched off gets datagrams, and listens on no port'
   settings.link_streams = true;
   await away.restart();
   await hosts.isConnected(true);
-  await waitFor(async () => (await listeners()).length === 1, { what: 'the end that accepts', limitMs: 20_000 });
+  await waitFor(async () => (await listeners()).length === 1, { what: 'the end that accepts' });
   await hosts.isCarried('stream');
   await hosts.reached();
   await hosts.client.delete(hosts.project.path);

@@ -30,7 +30,7 @@ export async function listen(url: string): Promise<Listener> {
   return {
     socket,
     notices,
-    find: (accepts, what) => waitFor(() => notices().find(accepts), { what, limitMs: 10_000 }),
+    find: (accepts, what) => waitFor(() => notices().find(accepts), { what }),
     seq: () => Math.max(...all().map(({ seq = 0 }) => seq)),
     close: async () => {
       socket.close();

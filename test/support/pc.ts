@@ -24,8 +24,8 @@ export class Pc {
   async reaches({ address }: Pc): Promise<boolean> {
     const telnet = await this.#console();
     telnet.send(`ping ${address} -c 3 -w 500 -i 100\r`);
-    const [shown] = await telnet.expect(/seq=\d ttl=|not reachable|seq=3 timeout/, 15_000);
-    await telnet.expect(/> $/, 15_000);
+    const [shown] = await telnet.expect(/seq=\d ttl=|not reachable|seq=3 timeout/);
+    await telnet.expect(/> $/);
     return shown.includes('ttl=');
   }
 

@@ -29,7 +29,7 @@ export class Registry {
     });
     const listening = () => /listening on (127\.0\.0\.1:\d+)/.exec(output)?.[1];
     try {
-      return new Registry(await waitFor(listening, { what: 'the registry', limitMs: 20_000 }), child, folder);
+      return new Registry(await waitFor(listening, { what: 'the registry' }), child, folder);
     } catch (error) {
       await new Registry('', child, folder).stop();
       throw error;

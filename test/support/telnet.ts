@@ -3,6 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { waitFor } from './wait-for.ts';
 
+/** For a console that hangs: on a machine with ten busy processes per core a second takes ten. */
+const hangMs = 60_000;
+
 export interface TelnetClient {
   /** Waits until the text that arrived since the last match matches, and consumes it up to the end of the match. */
   expect(pattern: RegExp, limitMs?: number): Promise<RegExpExecArray>;
@@ -41,7 +44,7 @@ export async function openTelnet(port: number, host = '127.0.0.1'): Promise<Teln
     pending: () => text().slice(consumed),
     send: (data) => void socket.write(data),
     close: () => void socket.destroy(),
-    expect(pattern, limitMs = 5000) {
+    expect(pattern, limitMs = hangMs) {
       return new Promise((resolve, reject) => {
         const settle = (action: () => void) => {
           clearTimeout(limit);
@@ -69,7 +72,7 @@ export async function openTelnet(port: number, host = '127.0.0.1'): Promise<Teln
 
 /**
  * Types a command until the console shows the expected text: vpcs discards input while it finishes the command before,
- * so a single try may vanish without an echo. `tryMs`: how long one of up to five tries may take; on a busy machine an echo takes
+ * so a single try may vanish without an echo. `tryMs`: how long one try may take, of those that are made for a minute; on a busy machine an echo takes
  * seconds, and a try that comes too early spoils the next command.
  */
 export async function command(console: TelnetClient, line: string, shows: RegExp, tryMs = 4000): Promise<RegExpExecArray> {
@@ -78,7 +81,7 @@ export async function command(console: TelnetClient, line: string, shows: RegExp
       console.send(`${line}\r`);
       return console.expect(shows, tryMs);
     },
-    { what: `an answer to "${line}"`, limitMs: 4 * tryMs },
+    { what: `an answer to "${line}"` },
   );
 }
 

@@ -91,8 +91,8 @@ export class TwoHosts {
     socket.send(Buffer.from('ping 10.0.0.2 -c 2 -w 500 -i 100\r'));
     const output = () => socket.messages.slice(before).map(String).join('');
     const outcome = /ttl=|not reachable|seq=2 timeout/;
-    await waitFor(() => outcome.test(output()), { what: 'the outcome of a ping', limitMs: 15_000 });
-    await waitFor(() => /> $/.test(output()), { what: 'the prompt', limitMs: 15_000 });
+    await waitFor(() => outcome.test(output()), { what: 'the outcome of a ping' });
+    await waitFor(() => /> $/.test(output()), { what: 'the prompt' });
     return output().includes('ttl=');
   }
 
@@ -109,20 +109,19 @@ export class TwoHosts {
   isConnected(wanted: boolean): Promise<unknown> {
     return waitFor(async () => (await this.client.get(`/v2/computes/${this.computeId}`)).connected === wanted, {
       what: wanted ? 'the compute' : 'the loss of the compute',
-      limitMs: 30_000,
     });
   }
 
   /** Nodes and links can be used. */
   untilUsable(): Promise<unknown> {
     const count = async () => (await this.client.get<unknown[]>(`${this.project.path}/problems`)).length;
-    return waitFor(async () => (await count()) === 0, { what: 'usable nodes', limitMs: 20_000 });
+    return waitFor(async () => (await count()) === 0, { what: 'usable nodes' });
   }
 
   /** Both ends say that frames of the link go this way. */
   isCarried(by: LinkStats['carrier']): Promise<unknown> {
     const carrier = async () => (await this.client.get<LinkStats>(`${this.link}/stats`)).carrier;
-    return waitFor(async () => (await carrier()) === by, { what: `frames that go by ${by}`, limitMs: 30_000, everyMs: 50 });
+    return waitFor(async () => (await carrier()) === by, { what: `frames that go by ${by}`, everyMs: 50 });
   }
 
   /** Each of the servers, also when another one fails to stop. */
@@ -160,12 +159,12 @@ export class TwoHosts {
         send('\x02');
         return prompts() > 0;
       },
-      { what: 'the prompt of iPXE', limitMs: 30_000, everyMs: 500 },
+      { what: 'the prompt of iPXE', everyMs: 500 },
     );
     for (const line of ['ifopen net0', 'set net0/ip 10.0.0.2', 'set net0/netmask 255.255.255.0']) {
       const before = prompts();
       await type({ send }, line);
-      await waitFor(() => prompts() > before, { what: `the end of ${line}`, limitMs: 20_000 });
+      await waitFor(() => prompts() > before, { what: `the end of ${line}` });
     }
     console.close();
   }

@@ -1,10 +1,10 @@
 /** Waits for something to become true, with a limit: the only way in which tests wait for what gives no event. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-const defaultLimitMs = 20_000;
+const defaultLimitMs = 60_000;
 
 export interface WaitOptions {
-  /** Default 20,000 ms: on a machine with ten busy processes per core a second takes ten. */
+  /** Default 60,000 ms, for a hang: on a machine with ten busy processes per core a second takes ten. */
   readonly limitMs?: number;
   /** For the message of the failure. */
   readonly what: string;

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import type { RunningServer } from './server.ts';
 import { waitFor } from './wait-for.ts';
 
+/** A signal takes its time on a busy machine. */
+const limitMs = 120_000;
+
 export interface WatchedLoop {
   /** For `startServer`. */
   readonly env: Readonly<Record<string, string>>;
@@ -20,9 +23,9 @@ export function watchedLoop(): WatchedLoop {
     env: { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'loop-watch.ts')}`, PATCHBAY_TEST_LOOP_FILE: file },
     async restart(server) {
       // What was begun before is not counted.
-      await waitFor(async () => !Number.isNaN(await longestMs()), { what: 'the watch of the event loop' });
+      await waitFor(async () => !Number.isNaN(await longestMs()), { what: 'the watch of the event loop', limitMs });
       process.kill(server.pid, 'SIGUSR2');
-      await waitFor(async () => (await longestMs()) < 50, { what: 'the watch of the event loop to begin anew' });
+      await waitFor(async () => (await longestMs()) < 50, { what: 'the watch of the event loop to begin anew', limitMs });
     },
     longestMs,
   };

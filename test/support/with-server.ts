@@ -71,3 +71,9 @@ export const tinyVm = {
   boot_priority: 'n',
   options: '-nodefaults -machine accel=tcg,graphics=off',
 };
+
+/**
+ * The same with a network card that has no boot ROM: its firmware finds nothing to boot, writes its name and halts. Takes no processor
+ * time, where the boot ROM of `tinyVm` asks for an address again and again and keeps a core busy.
+ */
+export const idleVm = { ...tinyVm, adapter_type: 'tulip' };

@@ -27,6 +27,8 @@ export class CaptureReader {
   readonly #api: Api;
   readonly #projectPath: string;
   #abort: AbortController | undefined;
+  /** The file that was read last; undefined after a live capture. */
+  #file: string | undefined;
 
   constructor(api: Api, projectPath: string) {
     this.#api = api;
@@ -42,13 +44,26 @@ export class CaptureReader {
     isNew: boolean,
   ): void {
     const isActive = this.state.peek() === 'connecting' || this.state.peek() === 'reading';
-    if (capturing && (isNew || !isActive)) void this.#read(`${this.#projectPath}/links/${link_id}/pcap`);
-    else if (!capturing && capture_file_name && this.state.peek() === 'waiting') this.open(capture_file_name);
+    if (capturing && (isNew || !isActive)) {
+      this.#file = undefined;
+      void this.#read(`${this.#projectPath}/links/${link_id}/pcap`);
+    } else if (!capturing && capture_file_name && this.state.peek() === 'waiting') this.open(capture_file_name);
   }
 
   /** Reads a capture file of the project, once. */
   open(name: string): void {
-    if (this.state.peek() === 'waiting') void this.#read(captureFilePath({ path: this.#projectPath }, name));
+    if (this.state.peek() === 'waiting') void this.#readFile(name);
+  }
+
+  #readFile(name: string): Promise<void> {
+    this.#file = name;
+    return this.#read(captureFilePath({ path: this.#projectPath }, name));
+  }
+
+  /** Another capture may have replaced a file since, or added to it. */
+  refresh(): void {
+    const isOver = this.state.peek() === 'ended' || this.state.peek() === 'failed';
+    if (isOver && this.#file !== undefined) void this.#readFile(this.#file);
   }
 
   /** A filter that is not complete or wrong leaves the table as it is. */

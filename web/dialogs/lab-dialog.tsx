@@ -18,9 +18,11 @@ export function LabDialog({ close }: { readonly close: () => void }) {
   const text = useSignal('');
   const plan = useSignal<LabPlanReply | undefined>(undefined);
   const starts = useSignal(false);
+  const applies = useSignal(false);
   const { progress, failure, isOpen, leave, attempt } = useAttempts(close);
   const pick = (picked: File) =>
     attempt(texts.lab.planning, async () => {
+      applies.value = false;
       file.value = picked;
       plan.value = undefined;
       text.value = await picked.text();
@@ -28,6 +30,7 @@ export function LabDialog({ close }: { readonly close: () => void }) {
     });
   const apply = () =>
     attempt(texts.lab.planning, async () => {
+      applies.value = true;
       let last: LabApplyLine = {};
       const onLine = (line: LabApplyLine) => {
         last = line;
@@ -36,13 +39,16 @@ export function LabDialog({ close }: { readonly close: () => void }) {
       };
       await app.api.lines<LabApplyLine>('/v2/labs/apply', onLine, { lab: text.value, file: file.value?.name, start: starts.value });
       if (last.project_id === undefined) throw new Error(last.failure);
-      if (!isOpen.current) return;
+      if (!isOpen.current) {
+        app.toasts.show('done', texts.lab.applied(file.value?.name ?? texts.lab.open));
+        return;
+      }
       close();
       app.router.go(projectPath(last.project_id));
     });
   const footer = (
     <>
-      <Button onClick={leave}>{texts.cancel}</Button>
+      <Button onClick={leave}>{applies.value && progress.value ? texts.lab.leave : texts.cancel}</Button>
       <Button kind="primary" submit disabled={!plan.value || progress.value !== undefined}>
         {texts.lab.apply}
       </Button>

@@ -3,13 +3,21 @@
 /** Pause after an item, at least. */
 const shortestMs = 16;
 
+export interface BatchesOptions<T> {
+  readonly apply: (item: T) => void;
+  /** Runs the application of several items as one change. */
+  readonly together: (apply: () => void) => void;
+  /** An item could not be applied; the others are. */
+  readonly failed: (error: unknown) => void;
+}
+
 export class Batches<T> {
-  readonly #apply: (items: readonly T[]) => void;
+  readonly #options: BatchesOptions<T>;
   #waiting: T[] = [];
   #pause: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(apply: (items: readonly T[]) => void) {
-    this.#apply = apply;
+  constructor(options: BatchesOptions<T>) {
+    this.#options = options;
   }
 
   push(item: T): void {
@@ -22,9 +30,20 @@ export class Batches<T> {
     const items = this.#waiting;
     this.#waiting = [];
     const startMs = performance.now();
-    if (items.length > 0) this.#apply(items);
+    if (items.length > 0)
+      this.#options.together(() => {
+        for (const item of items) this.#apply(item);
+      });
     // Rendering follows in microtasks. The pause is as long as the work was, so that items arrive meanwhile.
     queueMicrotask(() => this.#rest(Math.max(shortestMs, performance.now() - startMs)));
+  }
+
+  #apply(item: T): void {
+    try {
+      this.#options.apply(item);
+    } catch (error) {
+      this.#options.failed(error);
+    }
   }
 
   #rest(pauseMs: number): void {

@@ -11,6 +11,8 @@ export interface ConsolePane {
 /** Content of a tab that is kept when the tab moves to another pane. */
 export interface TabContent {
   close(): void;
+  /** Reads again what may have changed: the user opened the tab once more. */
+  refresh?(): void;
 }
 
 export const captureTab = (linkId: string): string => `capture:${linkId}`;
@@ -42,6 +44,7 @@ export class ConsoleDock {
   #open(nodeId: string): void {
     const holder = this.panes.peek().find((pane) => pane.tabs.includes(nodeId));
     if (holder) {
+      this.#contents.get(nodeId)?.refresh?.();
       this.activate(holder.id, nodeId);
       return;
     }

@@ -61,7 +61,11 @@ export class ProjectState {
     return map;
   });
   readonly #api: Api;
-  readonly #notices = new Batches<Notice>((notices) => batch(() => this.#onNotices(notices)));
+  readonly #notices = new Batches<Notice>({
+    apply: (notice) => this.#onNotice(notice),
+    together: batch,
+    failed: reportError,
+  });
   readonly #overrides = new Overrides<LocalState>();
   /** A new project may be shown before the list contains it. */
   #isListed = false;
@@ -191,10 +195,6 @@ export class ProjectState {
       this.drawings.replaceAll([]);
       this.selection.clear();
     });
-  }
-
-  #onNotices(notices: readonly Notice[]): void {
-    for (const notice of notices) this.#onNotice(notice);
   }
 
   #onNotice({ action, event }: Notice): void {

@@ -44,10 +44,11 @@ export class ServerState {
     return new Set(this.computes.all.value.flatMap((compute) => compute.capabilities.node_types));
   }
 
-  /** The type that forms offer first: one that runs here and is made of images. Undefined while no type is known. */
+  /** The type that forms offer first: one that runs here and is made of images, of disks rather than others. Undefined while no type is known. */
   get mainType(): NodeType | undefined {
     const all = [...this.kinds.value.values()];
-    return (all.find(({ emulator, images }) => emulator && images) ?? all[0])?.node_type;
+    const ofImages = all.filter(({ emulator, images }) => emulator && images);
+    return (ofImages.find(({ can }) => can.resize_disk) ?? ofImages[0] ?? all[0])?.node_type;
   }
 
   /** Whether nodes of a type support a command; yes if the server does not report it. */

@@ -3,12 +3,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
 import { Gate } from '../../lib/gate.ts';
-import { mapInTurns } from '../../lib/turns.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
 import { removeFolder } from './project-folder.ts';
+
+/** Side by side, as machines take their time to shut down; in parts, as all that wait for one thing continue in the same turn of the event loop. */
+const closedAtOnce = 500;
 
 export class ComputeProject implements ProjectView {
   readonly context: Context;
@@ -85,9 +88,7 @@ export class ComputeProject implements ProjectView {
     return this.#gate.hold(async () => {
       const close = (node: ComputeNode) =>
         node.close(options).catch((error: unknown) => this.context.log('error', `closing node ${node.name}: ${error}`));
-      // Side by side, as machines take their time to shut down.
-      const closing = await mapInTurns(this.nodes.values(), (node) => ({ closed: close(node) }));
-      for (const { closed } of closing) await closed;
+      await forEachBounded(this.nodes.values(), closedAtOnce, close);
       for (const port of this.udpPorts) this.context.ports.udp.release(port);
       this.udpPorts.clear();
       await rm(join(this.path, 'tmp'), { recursive: true, force: true });

@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { DiskFloor } from '../../lib/disk-floor.ts';
+import { sizeOfCopy } from '../../lib/folder-size.ts';
 import { Journal } from '../../lib/journal.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
@@ -248,8 +250,12 @@ export async function unpackSnapshot(
   { folder, floorBytes }: { readonly folder: string; readonly floorBytes: number },
 ): Promise<Topology> {
   const source = join(snapshotsFolder(project.path), filename);
-  if ((await lstat(source)).isDirectory()) await cp(source, folder, copyOptions);
-  else await extractArchive({ archive: source, folder, floorBytes });
+  if ((await lstat(source)).isDirectory()) {
+    await new DiskFloor([folder], floorBytes).check(await sizeOfCopy(source, folder)).catch((error: Error) => {
+      throw fault('disk_floor', { reason: error.message });
+    });
+    await cp(source, folder, copyOptions);
+  } else await extractArchive({ archive: source, folder, floorBytes });
   const topology = await readUpgraded(folder);
   await rm(join(folder, projectEntry));
   await rm(join(folder, 'snapshots'), { recursive: true, force: true });

@@ -7,6 +7,7 @@ import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../schema/comput
 import { Finding } from '../../schema/finding.ts';
 import { ComputeFidelity, Image, TakenPorts } from '../../schema/host.ts';
 import { type Static, Type } from '../../schema/type.ts';
+import { autoIdlePc } from '../computes/auto-idle-pc.ts';
 import { checkReply, parseReply } from '../computes/remote-answers.ts';
 import type { Controller } from '../controller.ts';
 
@@ -52,10 +53,7 @@ export function computeRoutes(controller: Controller): Route[] {
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',
       { summary: 'Find an idle-PC value for a router image', body: AutoIdlePc },
-      ({ path }) => {
-        computes.get(path.compute_id);
-        throw fault('emulator_absent', { what: 'find an idle-PC value', reason: 'no router is run for that here yet' });
-      },
+      ({ path, body }) => autoIdlePc(computes.get(path.compute_id), body),
     ),
     ...proxyRoutes(controller),
   ];

@@ -1,21 +1,40 @@
 /** A router's configurations: files of its node's folder, read into the NVRAM at the start and saved from there. */
-import { mkdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
+import { renameInConfigs } from '../facts/config-files.ts';
+import { configsFolder } from './confined.ts';
 import type { Hypervisor } from './hypervisor.ts';
 
-/** In the node's folder. GNS3 has the router's number in these names; a node's folder is its own here. */
+/** In the node's folder. */
 export const configFiles = { startup: 'configs/startup-config.cfg', private: 'configs/private-config.cfg' } as const;
+const names = ['startup', 'private'] as const;
+type ConfigName = (typeof names)[number];
 
-/** Those that exist and are not empty. */
-export async function presentConfigs(directory: string): Promise<{ startupConfig?: string; privateConfig?: string }> {
-  const size = async (file: string) => (await stat(join(directory, file)).catch(() => undefined))?.size ?? 0;
-  const [startup, private_] = await Promise.all([size(configFiles.startup), size(configFiles.private)]);
-  return {
-    ...(startup > 0 && { startupConfig: configFiles.startup }),
-    ...(private_ > 0 && { privateConfig: configFiles.private }),
-  };
+/** Its file of ours, and GNS3's, which has the router's number in its name: several routers may share a folder there. */
+const filesOf = (name: ConfigName, id: number) => [configFiles[name], `configs/i${id}_${name}-config.cfg`];
+
+/** Those that exist and are not empty; of two, the one that was written last. */
+export async function presentConfigs(directory: string, id: number): Promise<{ startupConfig?: string; privateConfig?: string }> {
+  const [startup, private_] = await Promise.all(names.map((name) => newest(directory, filesOf(name, id))));
+  return { ...(startup && { startupConfig: startup }), ...(private_ && { privateConfig: private_ }) };
+}
+
+async function newest(directory: string, files: readonly string[]): Promise<string | undefined> {
+  const found = await Promise.all(
+    files.map(async (file) => ({ file, facts: await lstat(join(directory, file)).catch(() => undefined) })),
+  );
+  const kept = found.flatMap(({ file, facts }) => (facts?.isFile() && facts.size > 0 ? [{ file, time: facts.mtimeMs }] : []));
+  return kept.sort((one, other) => other.time - one.time)[0]?.file;
+}
+
+/** The node has another name: lines that set the host name follow. */
+export async function renameRouter(directory: string, name: string): Promise<void> {
+  const found = await readdir(join(directory, configsFolder)).catch(() => []);
+  const configs = found.filter((file) => /^(i\d+_)?(startup|private)-config\.cfg$/.test(file));
+  const files = configs.map((file) => join(configsFolder, file));
+  await renameInConfigs(directory, files, name);
 }
 
 /**
@@ -36,16 +55,25 @@ function decode(base64: string): string {
   return Buffer.from(base64, 'base64').toString('utf8').replaceAll('\r', '');
 }
 
-/** Writes what the NVRAM has and the files do not. An empty configuration never replaces one. */
-export async function saveConfigs(hypervisor: Hypervisor, router: string, directory: string): Promise<void> {
+export interface RouterPlace {
+  readonly directory: string;
+  /** The router's number. */
+  readonly id: number;
+}
+
+/** Writes what the NVRAM has and the files do not, GNS3's for its clients. An empty configuration never replaces one. */
+export async function saveConfigs(hypervisor: Hypervisor, router: string, { directory, id }: RouterPlace): Promise<void> {
   const found = await extractConfigs(hypervisor, router);
   if (!found) return;
-  for (const name of ['startup', 'private'] as const) {
-    const path = join(directory, configFiles[name]);
+  for (const name of names) {
     const text = found[name];
-    if (text.trim() === '' || text === (await readText(path))) continue;
-    await mkdir(dirname(path), { recursive: true });
-    await writeFileAtomic(path, text);
+    if (text.trim() === '') continue;
+    for (const file of filesOf(name, id)) {
+      const path = join(directory, file);
+      if (text === (await readText(path))) continue;
+      await mkdir(dirname(path), { recursive: true });
+      await writeFileAtomic(path, text);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
@@ -28,9 +28,9 @@ const notIos = join(folder, 'readme.txt');
 await writeFile(notIos, 'not an image\n', { mode: 0o644 });
 
 /** A driver that starts the stand-in; nothing is waited for when idle-PC values are looked for. */
-function makeDriver(host: Host) {
+function makeDriver(host: Host, ghost_ios_support = true) {
   const { settings } = host;
-  const Dynamips = { ...settings.Dynamips, dynamips_path: program };
+  const Dynamips = { ...settings.Dynamips, dynamips_path: program, ghost_ios_support };
   return dynamipsDriver({ ...host, settings: { ...settings, Dynamips } }, { bootMs: 0, trialMs: 0 });
 }
 
@@ -39,7 +39,7 @@ const properties = { platform: 'c3725', image, ram: 128 };
 describe('with the stand-in', { skip: obstacle }, () => {
   emulatorContract({
     kind: dynamipsKind,
-    makeDriver,
+    makeDriver: (host) => makeDriver(host, false),
     properties: { ...properties, startup_config_content: 'hostname %h\n' },
     firstPort: 31_500,
     console: { type: '\r', shows: /bench#/ },
@@ -81,9 +81,19 @@ describe('with the stand-in', { skip: obstacle }, () => {
     await router.look();
     assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname second\n');
     assert.equal(await readFile(join(configs, 'private-config.cfg'), 'utf8'), 'crypto key\n');
+    assert.equal(await readFile(join(configs, 'i1_startup-config.cfg'), 'utf8'), 'hostname second\n', 'as GNS3 names it');
     await writeFile(nvram, '\0');
     await router.stop();
     assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname second\n');
+    // As a client of GNS3 writes it.
+    await writeFile(join(configs, 'i1_startup-config.cfg'), 'hostname third\n');
+    const later = new Date(Date.now() + 60_000);
+    await utimes(join(configs, 'i1_startup-config.cfg'), later, later);
+    await bench.driver.renamed?.(bench.directory, 'bench', 'fourth');
+    await utimes(join(configs, 'i1_startup-config.cfg'), later, later);
+    const again = await start();
+    assert.equal((await extractConfigs(again.hypervisor, again.router))?.startup, 'hostname fourth\n');
+    await again.stop();
   });
 
   test('a router that ends within its hypervisor is noticed', async () => {

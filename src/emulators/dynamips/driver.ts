@@ -5,6 +5,7 @@ import type { Driver, NodePlace, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { storageOnlyDriver } from '../storage-only/storage-only-driver.ts';
 import { DynamipsBinaries } from './binary.ts';
+import { renameRouter } from './configs.ts';
 import type { RouterEmulator, RouterRecord } from './emulator.ts';
 import { GhostImages } from './ghosts.ts';
 import { idlePcTimes } from './idle-pc.ts';
@@ -33,6 +34,7 @@ export function dynamipsDriver(host: Host, times = idlePcTimes): Driver {
       const aux = running.get(nodeId)?.auxiliary()?.port;
       return { ...stored.present(properties), ...(aux !== undefined && { aux }) };
     },
+    renamed: (directory, _from, to) => renameRouter(directory, to),
     start: async (node) => keep(node.nodeId, await startRouter(facilities, node)),
     async adopt(node, record) {
       const emulator = await adoptRouter(facilities, node, record as RouterRecord);

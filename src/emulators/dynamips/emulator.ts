@@ -1,6 +1,7 @@
 /** A running router: one hypervisor with one router in it, and a relay for each of its linked ports. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Child } from '../../process/child.ts';
@@ -45,6 +46,8 @@ export const vmStates = { inactive: 0, running: 2, suspended: 3 } as const;
 
 /** Between SIGTERM and SIGKILL. */
 const stopGraceMs = 3000;
+/** For saving configurations and stopping the router; then the process is ended. */
+const shutdownLimitMs = 15_000;
 /** How often the NVRAM is looked at for a saved configuration, as in GNS3. */
 const pollMs = 30_000;
 
@@ -102,7 +105,7 @@ export class RouterEmulator implements Emulator {
     const { hypervisor, node } = this.#parts;
     try {
       const { text } = await hypervisor.ask('vm', 'get_status', this.router);
-      await saveConfigs(hypervisor, this.router, node.directory);
+      await this.#saveConfigs();
       if (Number(text) !== vmStates.inactive) return;
       this.#cause ??= { how: 'failed', reason: 'the router has stopped by itself' };
       await this.#parts.child.stop({ graceMs: stopGraceMs });
@@ -133,19 +136,10 @@ export class RouterEmulator implements Emulator {
   }
 
   async stop({ now = false }: { now?: boolean } = {}): Promise<void> {
-    const { child, hypervisor, node } = this.#parts;
     this.#cause ??= { how: 'stopped', reason: 'it was stopped' };
-    if (!now) {
-      await saveConfigs(hypervisor, this.router, node.directory).catch((error: Error) => {
-        node.warn(`The configuration of ${node.name} could not be saved: ${error.message}`);
-      });
-      // A hypervisor that does not answer any more is ended all the same.
-      await sendAll(hypervisor, [
-        ['vm', 'stop', this.router],
-        ['hypervisor', 'stop'],
-      ]).catch(() => undefined);
-    }
-    await child.stop({ graceMs: now ? 0 : stopGraceMs });
+    // A hypervisor that does not answer any more is ended all the same.
+    if (!now) await Promise.race([this.#shutDown(), sleep(shutdownLimitMs, undefined, { ref: false })]);
+    await this.#parts.child.stop({ graceMs: now ? 0 : stopGraceMs });
     await this.ended;
   }
 
@@ -245,6 +239,24 @@ export class RouterEmulator implements Emulator {
     await this.hypervisor.ask('vm', 'slot_disable_nio', ...at).catch(() => undefined);
     await this.hypervisor.ask('vm', 'slot_remove_nio_binding', ...at).catch(() => undefined);
     await this.hypervisor.ask('nio', 'delete', nioName(slot, port)).catch(() => undefined);
+  }
+
+  /** Never rejects. */
+  async #shutDown(): Promise<void> {
+    const { hypervisor, node } = this.#parts;
+    await this.#saveConfigs().catch((error: Error) => {
+      node.warn(`The configuration of ${node.name} could not be saved: ${error.message}`);
+    });
+    await sendAll(hypervisor, [
+      ['vm', 'stop', this.router],
+      ['hypervisor', 'stop'],
+    ]).catch(() => undefined);
+  }
+
+  #saveConfigs(): Promise<void> {
+    const { hypervisor, node } = this.#parts;
+    const id = Number(this.#properties.dynamips_id);
+    return saveConfigs(hypervisor, this.router, { directory: node.directory, id });
   }
 
   async #tidy(): Promise<void> {

@@ -38,30 +38,21 @@ interface Waiting {
 }
 
 export class Hypervisor {
-  readonly #socket: Socket;
+  readonly #at: string | number;
   readonly #turns = new Mutex();
+  #socket: Socket;
   #waiting: Waiting | undefined;
   #text = '';
+  #isClosed = false;
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setEncoding('utf8');
-    socket.on('data', (text: string) => this.#received(text));
-    socket.on('error', () => undefined);
-    socket.on('close', () => this.#fail('its control connection was closed'));
+  private constructor(at: string | number, socket: Socket) {
+    this.#at = at;
+    this.#socket = this.#use(socket);
   }
 
   /** `at`: its port on the loopback, or the path of a Unix socket that leads to it. @throws HypervisorError */
-  static connect(at: string | number): Promise<Hypervisor> {
-    const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1', noDelay: true }) : connect(at);
-    return new Promise((resolve, reject) => {
-      const refuse = (error: Error) => reject(new HypervisorError(0, `its control port cannot be reached: ${error.message}`));
-      socket.once('error', refuse);
-      socket.once('connect', () => {
-        socket.off('error', refuse);
-        resolve(new Hypervisor(socket));
-      });
-    });
+  static async connect(at: string | number): Promise<Hypervisor> {
+    return new Hypervisor(at, await dial(at));
   }
 
   /** Sends one command. @throws HypervisorError with its answer when it fails; the connection stays usable */
@@ -71,11 +62,14 @@ export class Hypervisor {
 
   /** The Node process does not wait for the connection. */
   close(): void {
+    this.#isClosed = true;
     this.#socket.destroy();
   }
 
+  /** A connection that was lost is made again. */
   async #ask(line: string): Promise<HypervisorAnswer> {
-    if (this.#socket.destroyed) throw new HypervisorError(0, 'its control connection is closed');
+    if (this.#isClosed) throw new HypervisorError(0, 'its control connection is closed');
+    if (this.#socket.destroyed) this.#socket = this.#use(await dial(this.#at));
     const { promise, resolve } = Promise.withResolvers<HypervisorAnswer | HypervisorError>();
     this.#waiting = { rows: [], settle: resolve };
     // A late answer would be taken for that of the next command.
@@ -85,6 +79,15 @@ export class Hypervisor {
     clearTimeout(limit);
     if (answer instanceof HypervisorError) throw answer;
     return answer;
+  }
+
+  #use(socket: Socket): Socket {
+    this.#text = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => this.#received(text));
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#fail('its control connection was closed'));
+    return socket;
   }
 
   #received(text: string): void {
@@ -108,6 +111,19 @@ export class Hypervisor {
     this.#waiting?.settle(new HypervisorError(0, reason));
     this.#waiting = undefined;
   }
+}
+
+/** @throws HypervisorError */
+function dial(at: string | number): Promise<Socket> {
+  const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1', noDelay: true }) : connect(at);
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => reject(new HypervisorError(0, `its control port cannot be reached: ${error.message}`));
+    socket.once('error', refuse);
+    socket.once('connect', () => {
+      socket.off('error', refuse);
+      resolve(socket);
+    });
+  });
 }
 
 /** Words without quotes are numbers, keywords and names of our own. */

@@ -42,8 +42,8 @@ export async function startRouter(facilities: DynamipsFacilities, node: NodeView
   const ghost = hasGhost
     ? await ghosts.prepare({ properties, binary, image, runAs, sparsemem: support.sparse_memory_support })
     : undefined;
-  if (ghost !== undefined) ghosts.hold(ghost);
   const aux = await takeAux(host, properties);
+  if (ghost !== undefined) ghosts.hold(ghost);
   const released = () => {
     if (aux !== undefined) host.tcpPorts.release(aux);
     if (ghost !== undefined) void ghosts.release(ghost);
@@ -56,7 +56,7 @@ export async function startRouter(facilities: DynamipsFacilities, node: NodeView
     const facts: RouterFacts = {
       name: routerName(node.name),
       properties,
-      ...(await presentConfigs(directory)),
+      ...(await presentConfigs(directory, Number(properties.dynamips_id))),
       hasAux: aux !== undefined,
       ...(ghost !== undefined && { ghost: ghosts.path(ghost) }),
       mmap: support.mmap_support,

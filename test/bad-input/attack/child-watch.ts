@@ -5,6 +5,8 @@ const everyMs = 15;
 /** Programs that a server starts: itself, emulators, the programs that confine them, tools that copy and convert. */
 const expected =
   /\/(?:node|qemu-system-[\w-]+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|ip|nft|sleep|ld-linux[^/]*) /;
+/** What makes the mount points of a program's own namespace. */
+const expectedMountPoints = /\/(?:mkdir mkdir -p -m 0755|touch touch) -- \S+\/run\/mounts\/cover/;
 /** Shells with our own scripts. */
 const expectedShells =
   /\/(?:dash|bash|sh) (?:sh launch |sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0|mount -t tmpfs|mount --all|"\$0" link )|\/bin\/(?:ba)?sh \S*\/ldd )/;
@@ -49,7 +51,7 @@ export class ChildWatch {
       // A process that begins or ends has no program or no command line; one that becomes another program, the file of one and the words of the other.
       if (!/^\/\S+ \S/.test(program) || target(`/proc/${child}/exe`) !== file) continue;
       if (expected.test(program)) this.#known.set(child, file);
-      else if (!expectedShells.test(program)) this.#foreign.add(program);
+      else if (!expectedShells.test(program) && !expectedMountPoints.test(program)) this.#foreign.add(program);
     }
   }
 }

@@ -1,0 +1,79 @@
+/** The pytest plugin: its own tests against a real server with a login, a server of its own, and its installation without a network. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type RunningServer, startServer } from '../../../test/support/server.ts';
+
+const here = resolve(import.meta.dirname, '..');
+const program = `${process.execPath} ${resolve(here, '../../src/main.ts')}`;
+const folder = await mkdtemp(join(tmpdir(), 'pb-pytest-'));
+after(() => rm(folder, { recursive: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+function run(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  return new Promise((done) => {
+    const inherited = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: '', TMPDIR: folder };
+    execFile(command, args, { env: { ...inherited, ...env }, cwd: folder }, (error, stdout, stderr) => {
+      done({ code: error ? Number(error.code ?? 1) : 0, output: stdout + stderr });
+    });
+  });
+}
+
+/** The first Python that has the modules; Debian's, where another one comes first in PATH. */
+async function findPython(modules: string): Promise<string | undefined> {
+  for (const python of ['python3', '/usr/bin/python3']) {
+    const { code } = await run(python, ['-c', `import sys, ${modules}; sys.exit(sys.version_info < (3, 11))`]);
+    if (code === 0) return python;
+  }
+  return undefined;
+}
+
+const python = await findPython('pytest');
+const builder = await findPython('setuptools, wheel, pip');
+const arguments_ = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--rootdir', folder];
+
+describe('the pytest plugin', () => {
+  let server: RunningServer;
+  before(async () => {
+    server = await startServer({ config: { Server: { auth: true, user: 'ada', password: 's3cret' } } });
+  });
+  after(() => server?.stop());
+
+  it('gives labs, consoles, impairments and verdicts', {
+    skip: !python && 'Python 3.11 with pytest is not installed',
+  }, async () => {
+    const env = { PATCHBAY_URL: server.url, PATCHBAY_USER: 'ada', PATCHBAY_PASSWORD: 's3cret', PYTHONPATH: here };
+    const options = ['-p', 'pytest_patchbay.plugin', '--patchbay-command', program, join(here, 'tests')];
+    const { code, output } = await run(python ?? '', [...arguments_, ...options], env);
+    assert.equal(code, 0, output);
+    assert.match(output, /6 passed/);
+  });
+
+  const skip = !(python && builder) && 'Python 3.11 with pytest, pip, setuptools and wheel is not installed';
+  it('installs without a network, and starts a server where none is named', { skip }, async () => {
+    // The build writes beside the sources.
+    await cp(here, join(folder, 'source'), { recursive: true });
+    const site = join(folder, 'site');
+    const flags = ['--no-index', '--no-deps', '--no-build-isolation', '--disable-pip-version-check', '--root-user-action=ignore'];
+    const installed = await run(builder ?? '', ['-m', 'pip', 'install', ...flags, '--target', site, join(folder, 'source')]);
+    assert.equal(installed.code, 0, installed.output);
+    await writeFile(join(folder, 'lab.yaml'), 'nodes: {A: {kind: vpcs}, S: {kind: ethernet_switch}}\nlinks: [[A, S]]\n');
+    await writeFile(join(folder, 'test_own.py'), 'def test_own(lab):\n    assert lab.node("A").status == "started"\n');
+    const env = { PYTHONPATH: site, PATCHBAY_URL: '', PATCHBAY_COMMAND: program };
+    const { code, output } = await run(python ?? '', [...arguments_, join(folder, 'test_own.py')], env);
+    assert.equal(code, 0, output);
+    assert.match(output, /1 passed/);
+    const missing = await run(python ?? '', [...arguments_, join(folder, 'test_own.py')], {
+      ...env,
+      PATCHBAY_COMMAND: 'no-patchbay',
+    });
+    assert.match(missing.output, /no-patchbay cannot be started: .*Name a server by PATCHBAY_URL/);
+  });
+});

@@ -1,0 +1,59 @@
+/** The second act: a lab out of a file, with checks and a verdict. Routers in containers where there is an engine, VPCS elsewhere. */
+import path from 'node:path';
+import { readLab } from '../src/cli/lab/lab-source.ts';
+import { ServerClient } from '../src/cli/server-client.ts';
+import { checkApi } from '../src/cli/test/check-api.ts';
+import { stepLine, summaryText } from '../src/lab/checks/report/summary.ts';
+import type { TestReport } from '../src/lab/checks/report/test-report.ts';
+import { testLab } from '../src/lab/checks/test-lab.ts';
+import { DemoEngine } from './containers/engine.ts';
+import { ensureImage, loadImage } from './containers/image.ts';
+import { frrRecipe } from './containers/recipes.ts';
+import { type Outcome, seconds } from './outcome.ts';
+import type { Session } from './session.ts';
+
+const labs = path.join(import.meta.dirname, '../labs');
+const limitMs = 180_000;
+const say = (line: string) => process.stdout.write(`  ${line}\n`);
+
+/** Three routers: OSPF comes up, a link is suspended, and traffic is measured until they have converged. */
+export async function routers(session: Session): Promise<Outcome> {
+  const plan = session.enginePlan;
+  if ('reason' in plan) {
+    say(`No routers in containers: ${plan.reason}. VLANs between VPCS instead`);
+    return outcomeOf(await runLab(session, 'vlan-trunk.yaml'), 'a lossy trunk of VLANs');
+  }
+  const engine = await DemoEngine.start(plan);
+  session.onStop(() => engine.stop());
+  const recipe = await frrRecipe();
+  await loadImage(plan.socket, recipe, await ensureImage(recipe, say));
+  const report = await runLab(session, 'ospf-failover.yaml', { traffic_for: '9s' });
+  const failover = report.steps.flatMap(({ steps }) => steps).find(({ verb }) => verb === 'traffic');
+  const [, arrived, sent, gap] = /^(\d+) of (\d+) .*longest gap (.+)$/.exec(failover?.evidence ?? '') ?? [];
+  return outcomeOf(
+    report,
+    gap === undefined ? 'nothing measured' : `${Number(sent) - Number(arrived)} of ${sent} lost, gap ${gap}`,
+  );
+}
+
+async function runLab({ server }: Session, file: string, vars: Record<string, string> = {}): Promise<TestReport> {
+  const client = new ServerClient({ url: server.url });
+  const report = await testLab(checkApi(client), await readLab(path.join(labs, file), vars), {
+    base: labs,
+    signal: AbortSignal.timeout(limitMs),
+    cleanup: client,
+    onNote: say,
+    onStep: (step) => say(stepLine(step)),
+  });
+  for (const line of summaryText(report).trimEnd().split('\n')) say(line);
+  return report;
+}
+
+function outcomeOf(report: TestReport, measured: string): Outcome {
+  return {
+    expected: 'verdict: passed',
+    measured: `${report.verdict} after ${seconds(report.durationMs)}: ${measured}`,
+    good: report.verdict === 'passed',
+    figures: { verdict: report.verdict, seed: report.seed, checks: report.steps.length, ms: report.durationMs },
+  };
+}
