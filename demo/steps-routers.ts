@@ -1,11 +1,13 @@
 /** The second act: a lab out of a file, with checks and a verdict. Routers in containers where there is an engine, VPCS elsewhere. */
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readLab } from '../src/cli/lab/lab-source.ts';
 import { ServerClient } from '../src/cli/server-client.ts';
 import { checkApi } from '../src/cli/test/check-api.ts';
 import { stepLine, summaryText } from '../src/lab/checks/report/summary.ts';
 import type { TestReport } from '../src/lab/checks/report/test-report.ts';
 import { testLab } from '../src/lab/checks/test-lab.ts';
+import { filesBelow } from '../src/lab/file/lab-files.ts';
+import { loadLab } from '../src/lab/file/load-lab.ts';
 import { DemoEngine } from './containers/engine.ts';
 import { ensureImage, loadImage } from './containers/image.ts';
 import { frrRecipe } from './containers/recipes.ts';
@@ -38,7 +40,8 @@ export async function routers(session: Session): Promise<Outcome> {
 
 async function runLab({ server }: Session, file: string, vars: Record<string, string> = {}): Promise<TestReport> {
   const client = new ServerClient({ url: server.url });
-  const report = await testLab(checkApi(client), await readLab(path.join(labs, file), vars), {
+  const text = await readFile(path.join(labs, file), 'utf8');
+  const report = await testLab(checkApi(client), await loadLab({ text, file, files: filesBelow(labs), vars }), {
     base: labs,
     signal: AbortSignal.timeout(limitMs),
     cleanup: client,

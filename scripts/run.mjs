@@ -27,6 +27,8 @@ const forTests = [
   'ovmf',
   'mtools',
   'openssl',
+  'gcc',
+  'libc6-dev',
   'chromium',
   'fonts-dejavu-core',
 ];

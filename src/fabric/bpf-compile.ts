@@ -18,7 +18,23 @@ const remembered = 256;
  *
  * @throws filter_invalid with tcpdump's words, tool_missing
  */
-export async function compileBpf(expression: string, asUser: AsUser = asSelf): Promise<BpfInstruction[]> {
+export function compileBpf(expression: string, asUser: AsUser = asSelf): Promise<BpfInstruction[]> {
+  return named('bpf', programOf(expression, asUser));
+}
+
+/** An expression that cannot be compiled. */
+class InvalidExpression extends Error {}
+
+/** @throws filter_invalid for the filter that has the expression, tool_missing */
+function named(filter: string, program: Promise<BpfInstruction[]>): Promise<BpfInstruction[]> {
+  return program.catch((cause: unknown) => {
+    if (!(cause instanceof InvalidExpression)) throw cause;
+    throw fault('filter_invalid', { name: filter, reason: cause.message, known: knownFilters }, { cause });
+  });
+}
+
+/** @throws InvalidExpression, tool_missing */
+async function programOf(expression: string, asUser: AsUser): Promise<BpfInstruction[]> {
   const listing = await runTcpdump(expression, asUser);
   const [count, ...lines] = listing.trim().split('\n');
   const program = lines.map((line) => line.trim().split(' ').map(Number));
@@ -37,9 +53,9 @@ export class BpfCompiler {
     this.#asUser = asUser;
   }
 
-  /** As `compileBpf`. The answer is shared: it must not be changed. */
-  compile(expression: string): Promise<BpfInstruction[]> {
-    const program = this.#programs.get(expression) ?? compileBpf(expression, this.#asUser);
+  /** As `compileBpf`, for the filter of this name. The answer is shared: it must not be changed. */
+  compile(expression: string, filter = 'bpf'): Promise<BpfInstruction[]> {
+    const program = this.#programs.get(expression) ?? programOf(expression, this.#asUser);
     // The map's order is that of use: the first key is the one unused for longest.
     this.#programs.delete(expression);
     this.#programs.set(expression, program);
@@ -49,7 +65,7 @@ export class BpfCompiler {
     program.catch(() => {
       if (this.#programs.get(expression) === program) this.#programs.delete(expression);
     });
-    return program;
+    return named(filter, program);
   }
 }
 
@@ -81,5 +97,5 @@ function isInstruction(numbers: number[]): boolean {
 }
 
 function invalid(reason: string, cause?: unknown): Error {
-  return fault('filter_invalid', { name: 'bpf', reason, known: knownFilters }, { cause });
+  return new InvalidExpression(reason, { cause });
 }

@@ -145,6 +145,7 @@ describe('filters that are refused', () => {
     test(`${JSON.stringify(filters)}: 400 that names the known ones, and the old set stays`, async () => {
       await bench.client.put(link, { filters: { packet_loss: [1] } }, 201);
       const { message } = expectFault(await bench.client.send(`PUT ${link}`, { body: { filters } }), 400);
+      if ('match' in filters) assert.match(String(message), /^Filter match: /);
       for (const name of known.slice(0, 5)) assert.ok(String(message).includes(name), `${name} is not in: ${message}`);
       assert.deepEqual((await bench.client.get<{ filters: unknown }>(link)).filters, { packet_loss: [1] });
     });

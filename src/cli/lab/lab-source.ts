@@ -26,8 +26,8 @@ export async function labSourceOf(call: CliCall): Promise<LabSource> {
 
 type Variables = Readonly<Record<string, string | number | boolean>>;
 
-export async function readLab(file: string): Promise<Lab> {
-  return loadLab(await readSource(file, {}));
+export async function readLab(file: string, vars: Variables = {}): Promise<Lab> {
+  return loadLab(await readSource(file, vars));
 }
 
 async function readSource(file: string, vars: Variables): Promise<LabSource> {

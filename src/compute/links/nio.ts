@@ -61,14 +61,14 @@ async function checkEffects(
   const filters = textsFirst(checkFilters(nio.filters ?? {}));
   const schedule = nio.schedule && scheduleOf(nio.schedule);
   const used = bpfKeys.filter((key) => filters[key]);
-  const programs = await Promise.all(used.map(async (key) => [key, await compile(filters[key], compiler)] as const));
+  const programs = await Promise.all(used.map(async (key) => [key, await compile(key, filters, compiler)] as const));
   return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false, ...(schedule && { schedule }) };
 }
 
 /** One program for each line. */
-function compile(expressions: Filters[BpfKey], compiler: BpfCompiler): Promise<BpfInstruction[][]> {
-  const lines = (expressions ?? []).flatMap((text) => String(text).split('\n')).map((line) => line.trim());
-  return Promise.all(lines.filter((line) => line !== '').map((line) => compiler.compile(line)));
+function compile(key: BpfKey, filters: Filters, compiler: BpfCompiler): Promise<BpfInstruction[][]> {
+  const lines = (filters[key] ?? []).flatMap((text) => String(text).split('\n')).map((line) => line.trim());
+  return Promise.all(lines.filter((line) => line !== '').map((line) => compiler.compile(line, key)));
 }
 
 async function resolve(host: string): Promise<string> {

@@ -56,3 +56,17 @@ test('what can be reached needs no table', { skip: needsRoot }, async () => {
   await mkdir(join(folder, 'open'));
   assert.equal(await openFolders(nobody, [join(folder, 'open')], folder), undefined);
 });
+
+test('two closed folders, the first of which holds the mount points', { skip: needsRoot }, async () => {
+  const [holder, other] = [join(folder, 'holder'), join(folder, 'other')];
+  const [run, file, further] = [join(holder, 'run'), join(holder, 'file'), join(other, 'further')];
+  for (const path of [run, other]) await mkdir(path, { recursive: true });
+  for (const path of [file, further]) await writeFile(path, 'wanted');
+  await chmod(folder, 0o755);
+  for (const path of [holder, other]) await chmod(path, 0o700);
+  const table = await openFolders(nobody, [file, further], run);
+  for (const path of [file, further]) {
+    const { program, args } = withOpenFolders(table, commandAs(nobody, 'cat', [path]));
+    assert.equal((await runTool(program, args, { timeoutMs: 30_000 })).stdout, 'wanted', path);
+  }
+});

@@ -31,7 +31,10 @@ export async function openFolders(runAs: RunAs, paths: readonly string[], runDir
   if (closed.size === 0) return undefined;
   const stage = join(runDirectory, stageName);
   await mkdir(stage, { recursive: true, mode: 0o700 });
-  const covers = [...closed].map(([above, below], index) => coverOf(above, below, join(stage, `cover${index}`)));
+  // Once the folder that holds the stage is covered, the other covers cannot be found any more.
+  const hidesStage = (above: string) => Number(isBelow(above, stage));
+  const ordered = [...closed].toSorted(([one], [other]) => hidesStage(one) - hidesStage(other));
+  const covers = ordered.map(([above, below], index) => coverOf(above, below, join(stage, `cover${index}`)));
   const [folders, files] = [covers.flatMap((cover) => cover.folders), covers.flatMap((cover) => cover.files)];
   const table = join(stage, 'table');
   return [
