@@ -21,6 +21,8 @@ const forTests = [
   'tigervnc-standalone-server',
   'x11-xserver-utils',
   'python3-pytest',
+  'gcc',
+  'libc6-dev',
   'bzip2',
   'xz-utils',
   'swtpm',
