@@ -21,8 +21,6 @@ const forTests = [
   'tigervnc-standalone-server',
   'x11-xserver-utils',
   'python3-pytest',
-  'gcc',
-  'libc6-dev',
   'bzip2',
   'xz-utils',
   'swtpm',
