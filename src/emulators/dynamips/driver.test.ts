@@ -65,7 +65,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     return (await bench.driver.start(view)) as RouterEmulator;
   }
 
-  test('configurations are read into the NVRAM at the start, and saved from it while the router runs; an empty one replaces none', async () => {
+  test('configurations are read into the NVRAM at the start, and saved from it while the router runs; an empty one replaces none, and an edited one stays', async () => {
     const configs = join(bench.directory, 'configs');
     await mkdir(configs, { recursive: true });
     await writeFile(join(configs, 'startup-config.cfg'), 'hostname first\n');
@@ -82,9 +82,16 @@ describe('with the stand-in', { skip: obstacle }, () => {
     assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname second\n');
     assert.equal(await readFile(join(configs, 'private-config.cfg'), 'utf8'), 'crypto key\n');
     assert.equal(await readFile(join(configs, 'i1_startup-config.cfg'), 'utf8'), 'hostname second\n', 'as GNS3 names it');
+    // A client edits the file, and the guest has saved nothing since.
+    await writeFile(join(configs, 'startup-config.cfg'), 'hostname edited\n');
+    await router.look();
+    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname edited\n');
+    await writeFile(nvram, 'hostname saved\n\0');
+    await router.look();
+    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname saved\n');
     await writeFile(nvram, '\0');
     await router.stop();
-    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname second\n');
+    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname saved\n');
     // As a client of GNS3 writes it.
     await writeFile(join(configs, 'i1_startup-config.cfg'), 'hostname third\n');
     const later = new Date(Date.now() + 60_000);
