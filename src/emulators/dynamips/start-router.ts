@@ -150,7 +150,10 @@ async function findImage(
   const path = await images.resolve(reference, projectDirectory);
   const facts = await stat(path);
   if (runAs && !allows(runAs, facts, 0o4)) throw fault('run_as_failed', { reason: `the user ${runAs.user} cannot read ${path}` });
-  if (!dynamipsImages.isImage(await headOf(path)))
+  const head = await headOf(path).catch((cause: NodeJS.ErrnoException) => {
+    throw fault('image_refused', { image: reference, reason: `it cannot be read (${cause.code})` }, { cause });
+  });
+  if (!dynamipsImages.isImage(head))
     throw fault('image_refused', {
       image: reference,
       reason: 'it is not an IOS image (a 32-bit big-endian ELF file). Unpack it if it is packed',
