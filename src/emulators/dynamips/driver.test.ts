@@ -41,7 +41,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     kind: dynamipsKind,
     makeDriver: (host) => makeDriver(host, false),
     properties: { ...properties, startup_config_content: 'hostname %h\n' },
-    firstPort: 31_500,
+    firstPort: 32_200,
     console: { type: '\r', shows: /bench#/ },
     broken: { properties: { image: notIos } },
   });
@@ -50,7 +50,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
   let bench: Bench;
   beforeEach(async () => {
     place = await mkdtemp(join(tmpdir(), 'pb-'));
-    bench = new Bench({ kind: dynamipsKind, makeDriver, properties, firstPort: 31_540 }, place);
+    bench = new Bench({ kind: dynamipsKind, makeDriver, properties, firstPort: 32_240 }, place);
   });
   afterEach(async () => {
     await endMarked(await listMarked(bench.host.settings.runtimeDirectory), 0);
