@@ -20,8 +20,16 @@ const filesOf = (name: ConfigName, id: number) => [configFiles[name], `configs/i
 
 /** Those that exist and are not empty; of two, the one that was written last. */
 export async function presentConfigs(directory: string, id: number): Promise<{ startupConfig?: string; privateConfig?: string }> {
-  const [startup, private_] = await Promise.all(names.map((name) => newest(directory, filesOf(name, id))));
+  const find = async (name: ConfigName) =>
+    (await newest(directory, filesOf(name, id))) ?? newest(directory, await copiedFiles(directory, name));
+  const [startup, private_] = await Promise.all(names.map(find));
   return { ...(startup && { startupConfig: startup }), ...(private_ && { privateConfig: private_ }) };
+}
+
+/** A copy of a node has GNS3's names with the number of the node that it was made of. */
+async function copiedFiles(directory: string, name: ConfigName): Promise<string[]> {
+  const found = await readdir(join(directory, configsFolder)).catch(() => []);
+  return found.filter((file) => file.replace(/^i\d+_/, '') === `${name}-config.cfg`).map((file) => join(configsFolder, file));
 }
 
 async function newest(directory: string, files: readonly string[]): Promise<string | undefined> {

@@ -101,6 +101,12 @@ describe('with the stand-in', { skip: obstacle }, () => {
     const again = await start();
     assert.equal((await extractConfigs(again.hypervisor, again.router))?.startup, 'hostname fourth\n');
     await again.stop();
+    // As in a copy of a node of GNS3's that had the number 7.
+    for (const file of ['startup-config.cfg', 'i1_startup-config.cfg']) await rm(join(configs, file));
+    await writeFile(join(configs, 'i7_startup-config.cfg'), 'hostname copied\n');
+    const copy = await start();
+    assert.equal((await extractConfigs(copy.hypervisor, copy.router))?.startup, 'hostname copied\n');
+    await copy.stop();
   });
 
   test('a router that ends within its hypervisor is noticed', async () => {
