@@ -63,7 +63,7 @@ describe('the pytest plugin', () => {
     const options = ['-p', 'pytest_patchbay.plugin', '--patchbay-command', program, join(here, 'tests')];
     const { code, output } = await run(python ?? '', [...arguments_, ...options], env);
     assert.equal(code, 0, output);
-    assert.match(output, /7 passed/);
+    assert.match(output, /8 passed/);
   });
 
   const skip = !(python && builder) && 'Python 3.11 with pytest, setuptools and wheel is not installed';

@@ -96,3 +96,11 @@ def test_only_named_files_are_sent(tmp_path):
     text = "include: [parts/core.yaml]\nnodes: {R2: {config: {file: '${node}.cfg'}}, R3: {config: {file: link.conf}}}"
     assert set(named_files(tmp_path / "lab.yaml", text)) == {"parts/core.yaml", "parts/r1.conf"}
     assert "R2.cfg" in named_files(tmp_path / "lab.yaml", text, ["*.cfg"])
+
+
+def test_near_files_come_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("pytest_patchbay.lab._MOST_FILES", 2)
+    for name in ("a/one", "a/two", "a/b/far.conf", ".hidden/r1.conf", "pc1.vpc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("ip")
+    assert set(named_files(tmp_path / "lab.yaml", "pc1.vpc, far.conf, r1.conf")) == {"pc1.vpc"}
