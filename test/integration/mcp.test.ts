@@ -192,6 +192,20 @@ describe('patchbay mcp', () => {
     assert.match(await agent.call('lab_plan'), /Nothing to do/);
   });
 
+  it('deletes a project that it made, once all later changes of it are undone', async () => {
+    const lab = 'name: own\nnodes: {A: {kind: vpcs}, B: {kind: vpcs}}\nlinks: [[A, B]]\n';
+    const created = await agent.change('lab_apply', { lab });
+    const later = await agent.change('lab_impair', { link: 'A-B', project: 'own', filters: ['delay=5ms'] });
+    const early = await agent.call('undo', { change: created.id });
+    const refused = await agent.fail('undo', { change: created.id, confirm: tokenOf(early) });
+    assert.match(refused, new RegExp(`cannot be undone: ${later.id} changed the project`));
+    for (const { id } of [later, created]) await agent.change('undo', { change: id });
+    assert.deepEqual(
+      (await projects()).map(({ name }) => name),
+      ['pair'],
+    );
+  });
+
   it('drives nodes and captures links', async () => {
     assert.match(await agent.fail('lab_exec', { node: 'PC1', command: 'show ip' }), /PC1 is stopped. Start it first/);
     const started = await agent.change('lab_start');
