@@ -48,7 +48,7 @@ async function mirrors(): Promise<void> {
     const { directions, mirrors: [one] = [] } = await stats();
     return { passed: directions.reduce((sum, { frames }) => sum + frames, 0), mirrored: one?.frames ?? -1, ...one };
   };
-  const before = await waitFor(
+  let before = await waitFor(
     async () => {
       const now = await figures();
       return now.mirrored >= 0 && now;
@@ -58,8 +58,10 @@ async function mirrors(): Promise<void> {
   const after = await waitFor(
     async () => {
       await pcs[0].reaches(pcs[1]);
-      const now = await figures();
-      return now.passed > before.passed + 1 && now.mirrored - before.mirrored === now.passed - before.passed && now;
+      const [now, last] = [await figures(), before];
+      // A frame of which one of the two counters did not know yet counts for the next try.
+      before = now;
+      return now.passed > last.passed + 1 && now.mirrored - last.mirrored === now.passed - last.passed && now;
     },
     { what: 'mirrored frames', limitMs: 60_000 },
   );
