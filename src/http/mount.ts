@@ -1,5 +1,6 @@
 /** Puts declared routes onto the HTTP server: the only place that knows both. */
 import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -53,7 +54,7 @@ function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountP
     handler: async (request, reply) => {
       // The router takes `/links/` for a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
-      const call = await callOf(route, request);
+      const call = await callOf(route, request, reply.raw);
       if (route.spec.fillsDisk) await floor.check();
       const value = await asRequester(identityOf(request), () => route.handle(call));
       return send(reply, route.spec.status ?? 200, value, texts);
@@ -110,7 +111,8 @@ async function sendTagged(reply: FastifyReply, status: number, { body }: Tagged,
   return known.includes(tag) || known.includes('*') ? reply.code(304).send() : send(reply, status, body, texts);
 }
 
-async function callOf(route: Route, request: FastifyRequest): Promise<Call> {
+/** `response`: of a request that is no WebSocket's. */
+async function callOf(route: Route, request: FastifyRequest, response?: ServerResponse): Promise<Call> {
   const query = firstValues(request.query);
   const call = {
     path: pathOf(route, request),
@@ -121,7 +123,7 @@ async function callOf(route: Route, request: FastifyRequest): Promise<Call> {
     client: clientOf(request),
     ...(route.spec.raw && { stream: streamOf(request.body) }),
     get signal(): AbortSignal {
-      return signalOf(request);
+      return signalOf(request, response);
     },
   };
   return call as Call;
@@ -157,12 +159,15 @@ function streamOf(body: unknown): Readable {
   return body instanceof Readable ? body : Readable.from([]);
 }
 
-function signalOf(request: FastifyRequest): AbortSignal {
+function signalOf(request: FastifyRequest, response: ServerResponse | undefined): AbortSignal {
   const controller = new AbortController();
   const { socket } = request.raw;
+  const abort = () => controller.abort();
   // The client may have gone while its body was checked.
-  if (socket.destroyed) controller.abort();
-  else socket.once('close', () => controller.abort());
+  if (socket.destroyed) abort();
+  else socket.once('close', abort);
+  // A connection serves many requests.
+  response?.once('close', () => socket.off('close', abort));
   return controller.signal;
 }
 

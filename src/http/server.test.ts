@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { request as httpRequest, WebSocket } from 'undici';
+import { waitFor } from '../../test/support/wait-for.ts';
 import { fault } from '../api/faults.ts';
 import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
 import { Tickets } from '../api/tickets.ts';
@@ -23,6 +24,7 @@ const routes: Route[] = [
   route('POST /v2/things', { summary: '', body: Body, status: 201 }, ({ body }) => body),
   route('DELETE /v2/things/{thing_id}', { summary: '', status: 204 }, () => undefined),
   route('PUT /v2/empty', { summary: '' }, () => undefined),
+  route('GET /v2/waits', { summary: '' }, ({ signal }) => ({ isAborted: signal.aborted })),
   route('GET /v2/fails', { summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x' }))),
   route('GET /v2/bug', { summary: '' }, () => Promise.reject(new Error('secret cause'))),
   route('GET /v2/answer', { summary: '' }, () => new Answer(202, { a: 1 })),
@@ -105,6 +107,26 @@ describe('HTTP server', () => {
       'X-Route',
       'Server',
     ]);
+  });
+
+  it('keeps nothing of a request on its connection', async () => {
+    const sockets: Socket[] = [];
+    const note = (socket: Socket) => void sockets.push(socket);
+    app.server.on('connection', note);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (data) => {
+      received += data;
+    });
+    const accepted = await waitFor(() => sockets[0], { what: 'the connection' });
+    app.server.off('connection', note);
+    const before = accepted.listenerCount('close');
+    for (let asked = 1; asked <= 3; asked++) {
+      socket.write('GET /v2/waits HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+      await waitFor(() => received.split('isAborted').length > asked, { what: 'the answer' });
+    }
+    await waitFor(() => accepted.listenerCount('close') <= before, { what: 'the end of its listeners', limitMs: 10_000 });
+    socket.destroy();
   });
 
   it('answers JSON with its exact type, sorted keys and the template of the route', async () => {
