@@ -75,7 +75,7 @@ async function mountsOf({ directory, runtimeDirectory, image, license, runAs }: 
   ];
   if (license !== undefined) files.push([join(runtimeDirectory, 'iourc'), innerLicense, 'bind,ro,nosuid,nodev']);
   await mkdir(join(folder, 'etc'), { recursive: true });
-  await mkdir(join(folder, 'tmp'));
+  await mkdir(join(folder, 'tmp'), { recursive: true });
   for (const [, inside] of files) await writeFile(join(folder, inside), '');
   const uid = runAs?.uid ?? String(process.geteuid?.() ?? 0);
   return [
