@@ -88,10 +88,13 @@ describe('IOU', { skip: skipIou }, async () => {
     ios[5] = 2;
     const arm = Buffer.from(image);
     arm.writeUInt16LE(183, 18);
+    const linker = Buffer.from(image);
+    linker.write('/bin/sh\0', linker.indexOf('/lib64/ld-linux'));
     const bad: [name: string, content: Buffer, says: RegExp][] = [
       ['text.bin', Buffer.from('#!/bin/sh\n'.padEnd(100)), /it is not an ELF program/],
       ['ios.bin', ios, /big-endian/],
       ['arm.bin', arm, /for another processor/],
+      ['linker.bin', linker, /unknown dynamic linker \/bin\/sh/],
       ['torn.bin', image.subarray(0, 40), /it is not an ELF program/],
     ];
     for (const [name, content, says] of bad) {
