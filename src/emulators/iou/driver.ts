@@ -1,5 +1,5 @@
 /** The verbs of IOU. A node is its image and the two programs of its console (`confined.ts`); all of them are one process group. */
-import { lstat, mkdir, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -110,8 +110,7 @@ async function requireStarted(node: NodeView, child: Child, socket: string): Pro
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
   if (hasEnded) {
-    const reason = wordsOf(await child.outcome, await readFile(join(node.directory, logName), 'latin1').catch(() => ''));
-    throw fault('iou_failed', { reason: `${node.name} did not start: ${reason}` });
+    throw fault('iou_failed', { reason: `${node.name} did not start: ${wordsOf(await child.outcome)}` });
   }
   node.warn(`${node.name} has not opened its network socket yet: its links carry nothing until then`);
 }

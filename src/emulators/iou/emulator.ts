@@ -117,12 +117,12 @@ class ConfigWatch {
 function endingOf(outcome: Outcome): Ending {
   const { how, code } = outcome;
   if (how === 'stopped' || how === 'killed') return { how: 'stopped', reason: 'it was stopped' };
-  return { how: code === 0 ? 'exited' : 'failed', reason: wordsOf(outcome, outcome.tail) };
+  return { how: code === 0 ? 'exited' : 'failed', reason: wordsOf(outcome) };
 }
 
 /** Why it has ended, for people, with the last of what it has shown. */
-export function wordsOf({ how, code, signal }: Outcome, shown: string): string {
-  const words = shown
+export function wordsOf({ how, code, signal, tail }: Outcome): string {
+  const words = tail
     .replace(endMark, '')
     .replace(/[^\P{Cc}\n]/gu, '')
     .trim()
