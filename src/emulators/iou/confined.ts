@@ -54,9 +54,10 @@ export async function confineIou(confined: ConfinedIou): Promise<{ program: stri
   const inRuntime = (name: string) => join(runtimeDirectory, name);
   const netio = netioFolder(runtimeDirectory);
   await mkdir(netio, { mode: 0o700 });
-  if (runAs) await chown(netio, Number(runAs.uid), Number(runAs.gid));
+  if (license !== undefined) await writeFile(inRuntime('iourc'), license, { mode: 0o400 });
+  const given = license === undefined ? [netio] : [netio, inRuntime('iourc')];
+  if (runAs) for (const path of given) await chown(path, Number(runAs.uid), Number(runAs.gid));
   await makePipes([inRuntime('in'), inRuntime('out')]);
-  if (license !== undefined) await writeFile(inRuntime('iourc'), license, { mode: 0o444 });
   await writeFile(inRuntime('hostid'), await hostId());
   await writeFile(inRuntime('mounts'), mountTable(await mountsOf(confined)), { mode: 0o600 });
   await writeFile(inRuntime('launch'), launchScript(confined, socat), { mode: 0o600 });

@@ -116,4 +116,5 @@ test('a licence is for this host, or the reason is said', () => {
   assert.match(String(licenseProblem(line('0123456789abcde;'), 'host-a')), /16 hexadecimal digits/);
   assert.match(String(licenseProblem(line('0123456789abcdef;'), 'other')), /no line for this host, other \(only for host-a\)/);
   assert.match(String(licenseProblem('host-a = 0123456789abcdef;', 'host-a')), /no section/);
+  assert.match(String(licenseProblem(`[license]\n; host-a = 1\n = 2\nhost-a`, 'host-a')), /no line for this host, host-a$/);
 });
