@@ -108,8 +108,8 @@ function launchScript({ args, license, ramMiB, runAs }: ConfinedIou, socat: stri
   return [
     'exec </dev/null 4>&1',
     'mount --all --fstab mounts || exit',
-    // These signals go to all of them; the shell ends with the image.
-    'trap : HUP TERM',
+    // These signals go to all of them; the shell ends with the image. Its last words are of no interest then, and nothing writes them.
+    'stopping=; trap stopping=1 HUP TERM',
     `${quoteWords(terminal)} &`,
     `${quoteWords(server)} 2>/dev/null &`,
     ...untilTrue('test -e tty'),
@@ -117,8 +117,8 @@ function launchScript({ args, license, ramMiB, runAs }: ConfinedIou, socat: stri
     `${variables.join(' ')} ${quoteWords([...limits, '--', ...program])} <&3 >&3 2>&3 3>&- & image=$!`,
     // A wait that a signal has interrupted is repeated.
     'while kill -0 $image 2>/dev/null; do wait $image; status=$?; done',
-    `printf '\\r\\n%s\\r\\n' '${endMark}' >&3`,
-    ...untilTrue(`tail -c 64 /dev/fd/4 | grep -q '${endMark}'`),
+    `test -n "$stopping" || printf '\\r\\n%s\\r\\n' '${endMark}' >&3`,
+    ...untilTrue(`test -n "$stopping" || tail -c 64 /dev/fd/4 | grep -q '${endMark}'`),
     'exit $status',
     '',
   ].join('\n');
