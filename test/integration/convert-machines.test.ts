@@ -62,6 +62,13 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'old-vm.qcow2');
   });
 
+  test('of two requests at once for one image, one converts it', async () => {
+    await img('convert', '-f', 'raw', '-O', 'vdi', 'source.raw', 'twice.vdi');
+    const ask = async () => (await client.send('POST /v2/compute/qemu/convert', { body: { source: 'twice.vdi' } })).status;
+    assert.deepEqual((await Promise.all([ask(), ask()])).sort(), [201, 409]);
+    await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'twice.qcow2');
+  });
+
   test('what refers to other files, has no need, is missing or is in the way is refused, and leaves nothing', async () => {
     const old = await createNode(client, project, 'virtualbox', { properties: { vmname: 'other', adapters: 1 } });
     // Its data is in a file beside it.

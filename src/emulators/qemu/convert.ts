@@ -71,10 +71,11 @@ export class ImageConverter {
     if (!convertible.includes(format)) throw refuse(`it is ${format}, which needs no conversion`);
     const filename = `${basename(path).replace(/\.\w{1,8}$/, '')}.qcow2`;
     const target = join(images.directory, filename);
-    if (this.#running.has(target) || (await stat(target).catch(() => undefined)) !== undefined)
-      throw fault('qemu_failed', { reason: `The image "${filename}" exists already: rename it or "${source}"` });
     const { size } = await stat(path);
-    // Taken before anything is awaited again: of two requests one converts.
+    const exists = (await stat(target).catch(() => undefined)) !== undefined;
+    if (exists || this.#running.has(target))
+      throw fault('qemu_failed', { reason: `The image "${filename}" exists already: rename it or "${source}"` });
+    // Nothing is awaited between look and entry: of two requests one converts.
     this.#running.set(target, { source, filename, file: join(`${target}.unfinished`, filename), size });
     try {
       await this.#requireSpace(images.directory, size);
