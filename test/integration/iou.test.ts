@@ -106,7 +106,10 @@ describe('IOU', { skip: skipIou }, async () => {
     await client.put(pathOf(bridge), { properties: { path: 'plain.bin' } });
     const refused = expectFault(await client.send(`POST ${pathOf(bridge)}/start`, { body: {} }), 409);
     assert.match(String(refused.message), /is not executable: chmod \+x/);
-    await client.put(pathOf(bridge), { properties: { path: 'l3.bin' } });
+    await client.put(pathOf(bridge), { properties: { path: 'l3.bin', nvram: 2 ** 31 - 1 } });
+    const tooLarge = expectFault(await client.send(`POST ${pathOf(bridge)}/start`, { body: {} }), 409);
+    assert.match(String(tooLarge.message), /nvram is 2147483647 KiB, more than 16384: lower it/);
+    await client.put(pathOf(bridge), { properties: { nvram: 256 } });
   });
 
   test('it starts with its configuration, and its console shows it', async () => {
@@ -176,7 +179,9 @@ describe('IOU', { skip: skipIou }, async () => {
   });
 
   test('it sees nothing of the host, and is not its root', async () => {
-    for (const pid of imagePids()) {
+    const pids = imagePids();
+    assert.equal(pids.length, 2);
+    for (const pid of pids) {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
       assert.match(status, /^NoNewPrivs:\s+1$/m);
       assert.match(status, /^CapEff:\s+0+$/m);

@@ -15,7 +15,9 @@ const [startupFile, privateFile] = configFiles;
 /** Files that the image names after its id: prefix and five digits. */
 const numberedFiles = ['nvram_', 'vlan.dat-'] as const;
 const maxConfigBytes = 4 * 1024 * 1024;
-const maxNvramBytes = 64 * 1024 * 1024;
+/** KiB; IOS images have some hundred. */
+export const mostNvram = 16 * 1024;
+const maxNvramBytes = mostNvram * 1024;
 
 const numbered = (prefix: string, id: number) => `${prefix}${String(id).padStart(5, '0')}`;
 export const nvramFile = (directory: string, id: number) => join(directory, numbered('nvram_', id));

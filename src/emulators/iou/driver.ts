@@ -9,7 +9,7 @@ import type { Host } from '../host/host.ts';
 import { findRunAs, own, type RunAs } from '../host/run-as.ts';
 import { storedNodes } from '../storage-only/storage-only-driver.ts';
 import { iouArguments, mostBays, netmap } from './command.ts';
-import { importConfigs } from './configs.ts';
+import { importConfigs, mostNvram } from './configs.ts';
 import { confineIou, netioFolder } from './confined.ts';
 import { type IouRecord, logName, makeEmulator, wordsOf } from './emulator.ts';
 import { checkImage } from './image.ts';
@@ -76,7 +76,8 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   return makeEmulator(node, child, { pid, startTime, commandLine, ...(license_check !== undefined && { license_check }) });
 }
 
-function refuseContradictions({ ethernet_adapters, serial_adapters }: IouProperties): void {
+function refuseContradictions({ ethernet_adapters, serial_adapters, nvram }: IouProperties): void {
+  if (nvram > mostNvram) throw fault('iou_failed', { reason: `nvram is ${nvram} KiB, more than ${mostNvram}: lower it` });
   const adapters = ethernet_adapters + serial_adapters;
   if (adapters <= mostBays) return;
   throw fault('iou_failed', {
