@@ -7,6 +7,7 @@ import { Name, named, strict } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
+import { unfinishedEnd } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { readLink } from './image-chain.ts';
 import { qemuImages } from './kind.ts';
@@ -76,7 +77,7 @@ export class ImageConverter {
     if (exists || this.#running.has(target))
       throw fault('qemu_failed', { reason: `The image "${filename}" exists already: rename it or "${source}"` });
     // Nothing is awaited between look and entry: of two requests one converts.
-    this.#running.set(target, { source, filename, file: join(`${target}.unfinished`, filename), size });
+    this.#running.set(target, { source, filename, file: join(`${target}${unfinishedEnd}`, filename), size });
     try {
       await this.#requireSpace(images.directory, size);
       const img = new QemuImg(program, this.#tools);
