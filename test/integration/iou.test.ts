@@ -1,6 +1,6 @@
 /** IOU nodes, with a program that stands in for an image: `test/support/iou/stand-in.c`. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { readStandIn, skipIou, validLicense } from '../support/iou/build.ts';
@@ -110,6 +110,11 @@ describe('IOU', { skip: skipIou }, async () => {
     const tooLarge = expectFault(await client.send(`POST ${pathOf(bridge)}/start`, { body: {} }), 409);
     assert.match(String(tooLarge.message), /nvram is 2147483647 KiB, more than 16384: lower it/);
     await client.put(pathOf(bridge), { properties: { nvram: 256 } });
+    const folder = join(String(bridge.node_directory), 'NETMAP');
+    await mkdir(folder);
+    const blocked = expectFault(await client.send(`POST ${pathOf(bridge)}/start`, { body: {} }), [409, 507]);
+    assert.match(String(blocked.message), /NETMAP/);
+    await rmdir(folder);
   });
 
   test('it starts with its configuration, and its console shows it', async () => {

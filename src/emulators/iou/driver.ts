@@ -2,7 +2,7 @@
 import { lstat, mkdir, rm } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { Driver, Emulator, NodeView, StartOptions } from '../driver.ts';
 import type { Host } from '../host/host.ts';
@@ -58,10 +58,14 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   const image = await checkImage(path, runAs, settings.runtimeDirectory);
   const license = await findLicense(settings, directory, options);
   warnAboutMemory(node, properties);
-  await prepareFolder(directory, properties, runAs);
   const args = iouArguments(properties);
   const ramMiB = properties.ram;
-  const command = await confineIou({ directory, runtimeDirectory, image, args, license, ramMiB, runAs });
+  const command = await prepareFolder(directory, properties, runAs)
+    .then(() => confineIou({ directory, runtimeDirectory, image, args, license, ramMiB, runAs }))
+    .catch((cause: Error) => {
+      // A folder that a client has made in place of a file, a full disk.
+      throw isFault(cause) ? cause : fault('storage_failed', { reason: cause.message }, { cause });
+    });
   const logFile = join(directory, logName);
   const child = await spawnChild({ ...command, logFile, append: true, runDirectory: settings.runtimeDirectory });
   const { pid, startTime } = child;
@@ -95,7 +99,7 @@ async function prepareFolder(directory: string, properties: IouProperties, runAs
   await mkdir(directory, { recursive: true });
   await importConfigs(directory, properties);
   await writeNodeFile(join(directory, 'NETMAP'), netmap(properties));
-  await rm(join(directory, logName), { force: true });
+  await rm(join(directory, logName), { recursive: true, force: true });
   if (runAs) await own(runAs, [directory]);
 }
 
