@@ -92,9 +92,10 @@ export class Session {
     return code;
   }
 
-  /** Called once the server has stopped. */
-  onStop(end: () => Promise<void>): void {
-    this.#endings.push(end);
+  /** Called once the server has stopped; at once if it has. */
+  async onStop(end: () => Promise<void>): Promise<void> {
+    if (this.#stopped) await end();
+    else this.#endings.push(end);
   }
 }
 

@@ -26,7 +26,7 @@ export async function routers(session: Session): Promise<Outcome> {
     return outcomeOf(await runLab(session, 'vlan-trunk.yaml'), 'a lossy trunk of VLANs');
   }
   const engine = await DemoEngine.start(plan);
-  session.onStop(() => engine.stop());
+  await session.onStop(() => engine.stop());
   const recipe = await frrRecipe();
   await loadImage(plan.socket, recipe, await ensureImage(recipe, say));
   const report = await runLab(session, 'ospf-failover.yaml', { traffic_for: '9s' });

@@ -43,10 +43,12 @@ export class DemoEngine {
     const args = [...flags, ...places.map(([flag, name]) => `--${flag}=${path.join(folder, name)}`)];
     const child = spawn('dockerd', args, { stdio: ['ignore', log, log] });
     closeSync(log);
+    // It has no process then.
+    child.once('error', () => undefined);
     const engine = new DemoEngine(child);
     const end = performance.now() + startLimitMs;
     while (!(await answers(socket))) {
-      if (child.exitCode !== null || performance.now() > end) {
+      if (engine.#hasEnded || performance.now() > end) {
         await engine.stop();
         throw new Error(`The Docker engine did not start. Its log is ${path.join(folder, 'log')}`);
       }
@@ -55,9 +57,14 @@ export class DemoEngine {
     return engine;
   }
 
+  get #hasEnded(): boolean {
+    const child = this.#child;
+    return child !== undefined && (child.pid === undefined || child.exitCode !== null || child.signalCode !== null);
+  }
+
   async stop(): Promise<void> {
     const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || this.#hasEnded) return;
     const ended = new Promise((done) => child.once('exit', done));
     child.kill('SIGTERM');
     await ended;

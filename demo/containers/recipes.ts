@@ -7,8 +7,9 @@ export interface ImageRecipe {
   readonly name: string;
   /** Debian's packages; those of their libraries are found by apt. */
   readonly packages: readonly string[];
-  /** Paths in these packages; one that a release of Debian does not have is left out where `isOptional` says so. */
+  /** Paths in these packages. */
   readonly programs: readonly string[];
+  /** As `programs`; one that a release of Debian does not have is left out. */
   readonly optional: readonly string[];
   /** Files beside them, by their paths; scripts are executable. */
   readonly files: Readonly<Record<string, string>>;

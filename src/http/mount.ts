@@ -159,7 +159,10 @@ function streamOf(body: unknown): Readable {
 
 function signalOf(request: FastifyRequest): AbortSignal {
   const controller = new AbortController();
-  request.raw.socket.once('close', () => controller.abort());
+  const { socket } = request.raw;
+  // The client may have gone while its body was checked.
+  if (socket.destroyed) controller.abort();
+  else socket.once('close', () => controller.abort());
   return controller.signal;
 }
 

@@ -50,7 +50,8 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
         // Errors of the file and of its plan are answers of their own.
         const { value: first } = await pieces.next();
         const out = new PassThrough();
-        out.write(first);
+        // Without one the client has disconnected.
+        if (first !== undefined) out.write(first);
         void pipe(pieces, out, onError);
         return new Stream('application/x-ndjson', out);
       },

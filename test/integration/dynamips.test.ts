@@ -208,6 +208,9 @@ describe('routers', { skip: obstacle }, () => {
     assert.equal((await change(c7200, { slot3: null })).status, 200);
     await command(console, 'show ports', /3\/5 \S+ free/);
     console.close();
+    expectFault(await change(c7200, { slot3: 'NM-4T' }), 409, /Slot 3 cannot take NM-4T/);
+    const onCompute = `${project.computePath}/dynamips/nodes/${c7200.node_id}`;
+    assert.equal((await client.get<{ slot3: unknown }>(onCompute)).slot3, null, 'the compute stored nothing');
     expectFault(await change(c7200, { slot0: 'C7200-IO-2FE' }), 409, /running/);
     expectFault(await change(router, { slot2: 'NM-1FE-TX' }), 409, /running/);
     expectFault(await change(router, { wic0: 'WIC-1T' }), 409, /running/);

@@ -8,7 +8,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { cliCommands } from '../../src/cli/commands.ts';
 import { changePlans } from '../../src/cli/mcp/plan-changes.ts';
-import { toolName, toolSchema } from '../../src/cli/mcp/tool-input.ts';
+import { filesOfCall, toolName, toolSchema } from '../../src/cli/mcp/tool-input.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 
 const program = resolve(import.meta.dirname, '../../src/main.ts');
@@ -116,6 +116,19 @@ describe('patchbay mcp', () => {
     assert.deepEqual(Object.keys(toolSchema(impair).properties), ['link', 'filters', 'add', 'suspend', 'resume', 'project']);
   });
 
+  it('knows which files a call may read', () => {
+    const filesOf = (name: string, input: Record<string, string>) => {
+      const command = cliCommands.find((one) => one.name === name);
+      assert.ok(command);
+      return filesOfCall(command, input);
+    };
+    assert.deepEqual(filesOf('lab impair', { link: 'PC1-PC2' }), ['lab.yaml']);
+    assert.deepEqual(filesOf('lab impair', { link: 'PC1-PC2', project: 'ring.yaml' }), ['ring.yaml']);
+    assert.deepEqual(filesOf('lab graph', {}), ['lab.yaml']);
+    assert.deepEqual(filesOf('lab apply', { project: 'ring' }), ['ring', 'lab.yaml']);
+    assert.deepEqual(filesOf('lab apply', { lab: 'nodes: {}' }), []);
+  });
+
   it('only reads unless changes are allowed, and only files of its folder', async () => {
     const { tools } = await reader.client.listTools();
     const reading = cliCommands.filter((command) => command.agent?.effect === 'reads').map(toolName);
@@ -127,6 +140,13 @@ describe('patchbay mcp', () => {
     assert.match(await reader.fail('lab_plan', { file: join(folder, 'secret.yaml') }), /outside of .*labs/);
     assert.match(await reader.fail('lab_plan', { lab: 'include: [../secret.yaml]\n' }), /outside of the folder/);
     assert.match(await reader.fail('lab_list', { project: 'none' }), /there is no project "none"/);
+    // A project may be named by its lab file.
+    for (const tool of ['lab_start', 'lab_apply'])
+      assert.match(await agent.fail(tool, { project: '../secret.yaml' }), /outside of .*labs/);
+    await assert.rejects(
+      reader.client.readResource({ uri: 'patchbay://projects/..%2Fsecret.yaml/topology' }),
+      /there is no project "\.\.\/secret\.yaml"|not found/i,
+    );
     for (const wrong of [{ file: 7 }, { url: 'http://127.0.0.1:1' }, { file: 'x'.repeat(5000) }])
       assert.match(await reader.fail('lab_plan', wrong).catch(String), /[Ii]nvalid|additional/);
     assert.match(await reader.fail('lab_apply', {}).catch(String), /not found/);
@@ -172,13 +192,27 @@ describe('patchbay mcp', () => {
     assert.match(await agent.call('lab_plan'), /Nothing to do/);
   });
 
+  it('deletes a project that it made, once all later changes of it are undone', async () => {
+    const lab = 'name: own\nnodes: {A: {kind: vpcs}, B: {kind: vpcs}}\nlinks: [[A, B]]\n';
+    const created = await agent.change('lab_apply', { lab });
+    const later = await agent.change('lab_impair', { link: 'A-B', project: 'own', filters: ['delay=5ms'] });
+    const early = await agent.call('undo', { change: created.id });
+    const refused = await agent.fail('undo', { change: created.id, confirm: tokenOf(early) });
+    assert.match(refused, new RegExp(`cannot be undone: ${later.id} changed the project`));
+    for (const { id } of [later, created]) await agent.change('undo', { change: id });
+    assert.deepEqual(
+      (await projects()).map(({ name }) => name),
+      ['pair'],
+    );
+  });
+
   it('drives nodes and captures links', async () => {
     assert.match(await agent.fail('lab_exec', { node: 'PC1', command: 'show ip' }), /PC1 is stopped. Start it first/);
     const started = await agent.change('lab_start');
     assert.match(started.preview, /PC1 \(stopped\), PC2 \(stopped\)/);
-    const exec = await agent.change('lab_exec', { node: 'PC1', command: 'ping 10.0.0.2 -c 1' });
+    const exec = await agent.change('lab_exec', { node: 'PC1', command: 'show ip' });
     assert.match(exec.preview, /cannot be undone/);
-    assert.match(exec.text, /10\.0\.0\.2 icmp_seq=1/);
+    assert.match(exec.text, /IP\/MASK/i);
     assert.match(await agent.fail('lab_exec', { node: 'PC1', command: 'a\nb' }), /one line/);
     const capture = await agent.change('lab_capture', { link: 'PC1-PC2', seconds: 1 });
     assert.match(capture.text, /^\d+ packets in \S+\.pcap/);

@@ -115,7 +115,11 @@ describe('consoles', { concurrency: true, skip }, () => {
   });
 });
 
-test('a platform that cannot be used says why', () => {
+test('a platform that cannot be used says why', async () => {
+  await assert.rejects(
+    platforms.get('../other.yaml', '.'),
+    /the platform \.\.\/other\.yaml is outside of the folder of the lab file/,
+  );
   const base = 'title: x\nnewline: "\\r"\nclear: ""\nprompt: "> $"\nsync: "!{token}"\n';
   assert.equal(platformOf('good', base).title, 'x');
   assert.throws(() => platformOf('bad', `${base}prompts: x\n`), /the platform bad cannot be used: /);

@@ -182,7 +182,7 @@ checks:
     expect: { loss: 0%, gap: <= 1m }
 `;
 
-  test('gives the same verdict, and loses the same packets of the same traffic', { timeout: 120_000 }, async () => {
+  test('gives the same verdict, and loses the same packets of the same traffic', async () => {
     const [one, other] = [await runLab(lab), await runLab(lab)];
     const counts = (report: TestReport) =>
       report.steps.map(({ outcome, evidence }) => [outcome, /^\d+ of \d+/.exec(evidence)?.[0]]);
@@ -195,7 +195,7 @@ checks:
     assert.deepEqual(one.certificate?.reasons, [], JSON.stringify(losses));
   });
 
-  test('traffic that cannot be sent is an error with its reason', { timeout: 120_000 }, async () => {
+  test('traffic that cannot be sent is an error with its reason', async () => {
     const report = await runLab(lab.replace('links: [{', 'links: [{ suspend: true,'));
     assert.deepEqual(
       report.steps.map(({ outcome }) => outcome),

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from .api import Api, PatchbayError
 from .console import Console
 from .wait import wait_until
 
-# Files beside a lab file: more are not looked at.
+# Files below the folder of a lab file: folders are not read beyond this number.
 _MOST_FILES = 5000
 # Of one file, as of a lab file. Bytes.
 _LONGEST_FILE = 1_048_576
@@ -193,15 +194,25 @@ def named_files(lab: Path, text: str, patterns: Iterable[str] = ()) -> dict[str,
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """Regular files that are really below it, without hidden folders."""
+    """Regular files that are really below it, without hidden ones; the nearest come first, so that a large folder hides none of them."""
     found: list[Path] = []
-    for path in sorted(folder.rglob("*")):
-        if len(found) >= _MOST_FILES:
-            break
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and path.is_file() and path.resolve().is_relative_to(folder):
-            found.append(path)
+    folders = deque([folder])
+    while folders and len(found) < _MOST_FILES:
+        for path in _listed(folders.popleft()):
+            if path.name.startswith("."):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                folders.append(path)
+            elif path.is_file() and path.resolve().is_relative_to(folder):
+                found.append(path)
     return found
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _read_text(path: Path) -> str | None:

@@ -6,15 +6,20 @@ import pytest
 
 from pytest_patchbay import Api, PatchbayError, WaitTimeout, wait_until
 from pytest_patchbay.lab import named_files
+from pytest_patchbay.own_server import own_server
 
 HERE = Path(__file__).parent
 
 
+ANSWERED = "icmp_seq=1 ttl"
+
+
 def ping(console, address):
+    """What the console says of it. VPCS may lose a line that is typed: then this raises an exception."""
     console.send_line(f"ping {address} -c 1")
     answer = console.expect(r"(icmp_seq=1 ttl|timeout|not reachable)[^\n]*\n", timeout=15)
     console.expect("VPCS> ")
-    return answer[1] == "icmp_seq=1 ttl"
+    return answer[1]
 
 
 def test_console_and_impairments(lab):
@@ -22,11 +27,11 @@ def test_console_and_impairments(lab):
     link = lab.link("PC2", "PC1")
     with lab.node("PC1").console() as console:
         wait_until(lambda: console.send_line() or console.expect(r"VPCS> $", timeout=2), what="a prompt")
-        wait_until(lambda: ping(console, "10.0.0.2"), what="an answer to a ping")
+        wait_until(lambda: ping(console, "10.0.0.2") == ANSWERED, what="an answer to a ping")
         link.impair(delay=[20, 5])
         with link.impaired(packet_loss=100):
             assert link.filters == {"packet_loss": [100]}
-            assert not ping(console, "10.0.0.2")
+            assert wait_until(lambda: ping(console, "10.0.0.2"), what="the end of a ping") != ANSWERED
         assert link.filters == {"delay": [20, 5]}
         with pytest.raises(WaitTimeout, match="never.*did not come within 0.05 s"):
             console.expect("never", timeout=0.05)
@@ -67,6 +72,12 @@ def test_wrong_login(patchbay_server):
     assert absent.value.status == 0
 
 
+def test_missing_command():
+    with pytest.raises(RuntimeError, match="no-patchbay cannot be started: .*Name a server by PATCHBAY_URL"):
+        with own_server("no-patchbay"):
+            pass
+
+
 def test_wait_until():
     values = iter([0, None, 7])
     assert wait_until(lambda: next(values), interval=0) == 7
@@ -85,3 +96,11 @@ def test_only_named_files_are_sent(tmp_path):
     text = "include: [parts/core.yaml]\nnodes: {R2: {config: {file: '${node}.cfg'}}, R3: {config: {file: link.conf}}}"
     assert set(named_files(tmp_path / "lab.yaml", text)) == {"parts/core.yaml", "parts/r1.conf"}
     assert "R2.cfg" in named_files(tmp_path / "lab.yaml", text, ["*.cfg"])
+
+
+def test_near_files_come_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("pytest_patchbay.lab._MOST_FILES", 2)
+    for name in ("a/one", "a/two", "a/b/far.conf", ".hidden/r1.conf", "pc1.vpc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("ip")
+    assert set(named_files(tmp_path / "lab.yaml", "pc1.vpc, far.conf, r1.conf")) == {"pc1.vpc"}

@@ -122,12 +122,15 @@ class ConsoleReader {
         if (isDone(this.#text)) timer = setTimeout(() => resolve(this.#text), quietMs);
       };
       this.#changed = check;
-      this.#signal.addEventListener('abort', () => {
+      const stop = (): void => {
         clearTimeout(timer);
         const shown = this.#text.trim().slice(-500);
         reject(new LabError(`the console did not return to its prompt in time${shown ? `. It shows:\n${shown}` : ''}`));
-      });
+      };
+      this.#signal.addEventListener('abort', stop, { once: true });
       check();
+      // An aborted signal sends no event any more.
+      if (this.#signal.aborted) stop();
     });
   }
 }

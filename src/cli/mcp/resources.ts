@@ -85,6 +85,8 @@ async function exported(api: ServerClient, id: string): Promise<string> {
 async function drawn(api: ServerClient, graph: CliCommand, id: string): Promise<string> {
   const out = new TextOutput();
   const signal = new AbortController().signal;
-  await graph.run({ args: [id], rest: [], options: {}, api, out, signal });
+  // An id, as the command takes the name of a file, too.
+  const { project_id } = await getProject(api, id);
+  await graph.run({ args: [project_id], rest: [], options: {}, api, out, signal });
   return out.text;
 }

@@ -1,5 +1,6 @@
 /** The input of a tool, from the declaration of its command: a JSON Schema, and what a line with the same meaning would hold. */
 import type { CliCall, CliCommand } from '../command.ts';
+import { defaultFile } from '../lab/lab-source.ts';
 
 /** Of a lab file as text. Characters, as of a file. */
 const longestLab = 1_048_576;
@@ -67,12 +68,18 @@ export function callParts(command: CliCommand, input: ToolInput): Pick<CliCall, 
   };
 }
 
-/** The arguments that name files, or projects by the files of their labs. */
-export function fileArguments(command: CliCommand, input: ToolInput): string[] {
-  return argumentsOf(command).flatMap(({ property }) => {
+/**
+ * The files that a call may read: the lab file, and the project, which may be named by its lab file, as an argument or as an option.
+ * A call that names none reads the default file.
+ */
+export function filesOfCall(command: CliCommand, input: ToolInput): string[] {
+  const known = [...argumentsOf(command).map(({ property }) => property), ...(command.agent?.options ?? [])];
+  const named = ['file', 'project'].flatMap((property) => {
     const value = input[property];
-    return (property === 'file' || property === 'project') && typeof value === 'string' ? [value] : [];
+    return known.includes(property) && typeof value === 'string' ? [value] : [];
   });
+  const alternatives = known.includes('file') ? ['file', 'lab'] : ['project'];
+  return alternatives.some((property) => input[property] !== undefined) ? named : [...named, defaultFile];
 }
 
 /** `[FILE]`, `NODE -- COMMAND`, `LINK [FILTER=VALUE...]` of the help. */

@@ -11,7 +11,7 @@ import { ChangeJournal } from './journal.ts';
 import { explainClosed } from './plan-apply.ts';
 import { changePlans } from './plan-changes.ts';
 import { boundedText, TextOutput } from './text-output.ts';
-import { callParts, fileArguments, type ToolInput, type ToolSchema, toolName, toolSchema } from './tool-input.ts';
+import { callParts, filesOfCall, type ToolInput, type ToolSchema, toolName, toolSchema } from './tool-input.ts';
 
 export interface AgentAnswer {
   readonly text: string;
@@ -153,12 +153,14 @@ export class AgentTools {
     { input, signal, out, client }: { input: ToolInput; signal: AbortSignal; out: TextOutput; client?: string },
   ): Promise<CliCall> {
     const folder = process.cwd();
-    for (const path of fileArguments(command, input)) {
+    for (const path of filesOfCall(command, input)) {
       if (!(await isReallyBelow(folder, resolve(folder, path))))
         throw new CliUsageError(`${path} is outside of ${folder}, the folder of this server`);
     }
     const api = new ServerClient({ ...this.#address, ...(client !== undefined && { client }) }, signal);
-    return { ...callParts(command, input), api, out, signal };
+    const { options, ...parts } = callParts(command, input);
+    // `test` would start a server of its own otherwise, when this one does not answer.
+    return { ...parts, options: { ...options, url: this.#address.url }, api, out, signal };
   }
 }
 

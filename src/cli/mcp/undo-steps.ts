@@ -1,5 +1,5 @@
 /** Undoes what one client changed in a project, by the steps in the project's history. */
-import type { History } from '../../schema/history.ts';
+import type { History, HistoryEntry } from '../../schema/history.ts';
 import { RequestError, type ServerClient } from '../server-client.ts';
 import type { Undo } from './change.ts';
 
@@ -55,10 +55,26 @@ async function undoStep(api: ServerClient, path: string, step: number): Promise<
 
 async function deleteProject(api: ServerClient, path: string, client: string): Promise<string> {
   const { entries } = await api.json<History>('GET', `${path}/history?limit=1000`);
-  const other = entries.find(({ by }) => by !== client);
+  const other = findForeign(entries, client);
   if (other)
     throw new RequestError(409, `It cannot be undone: ${other.by ?? 'another client'} changed the project since (${other.action})`);
   await api.json('POST', `${path}/close`, {});
   await api.json('DELETE', path);
   return 'Undone: the project is deleted.';
+}
+
+/** A change of another client that is still in effect. One without step and name is the server's own. */
+function findForeign(entries: readonly HistoryEntry[], client: string): HistoryEntry | undefined {
+  const inverses = new Map<number, number>();
+  const reverted = new Set<number>();
+  for (const { step, inverts } of entries.toSorted((a, b) => a.seq - b.seq)) {
+    if (step === null || inverts === null) continue;
+    inverses.set(step, inverts);
+    reverted.add(inverts);
+    // A redo reverts the undo of a step.
+    reverted.delete(inverses.get(inverts) ?? 0);
+  }
+  return entries.find(
+    ({ by, step, inverts }) => by !== client && inverts === null && (step === null ? by !== null : !reverted.has(step)),
+  );
 }

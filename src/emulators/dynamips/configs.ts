@@ -9,16 +9,27 @@ import type { Hypervisor } from './hypervisor.ts';
 
 /** In the node's folder. */
 export const configFiles = { startup: 'configs/startup-config.cfg', private: 'configs/private-config.cfg' } as const;
+/** A larger file is none that was written from a request, or from an NVRAM. */
+const maxConfigBytes = 4 * 1024 * 1024;
 const names = ['startup', 'private'] as const;
 type ConfigName = (typeof names)[number];
+export type RouterConfigs = Readonly<Record<ConfigName, string>>;
 
 /** Its file of ours, and GNS3's, which has the router's number in its name: several routers may share a folder there. */
 const filesOf = (name: ConfigName, id: number) => [configFiles[name], `configs/i${id}_${name}-config.cfg`];
 
 /** Those that exist and are not empty; of two, the one that was written last. */
 export async function presentConfigs(directory: string, id: number): Promise<{ startupConfig?: string; privateConfig?: string }> {
-  const [startup, private_] = await Promise.all(names.map((name) => newest(directory, filesOf(name, id))));
+  const find = async (name: ConfigName) =>
+    (await newest(directory, filesOf(name, id))) ?? newest(directory, await copiedFiles(directory, name));
+  const [startup, private_] = await Promise.all(names.map(find));
   return { ...(startup && { startupConfig: startup }), ...(private_ && { privateConfig: private_ }) };
+}
+
+/** A copy of a node has GNS3's names with the number of the node that it was made of. */
+async function copiedFiles(directory: string, name: ConfigName): Promise<string[]> {
+  const found = await readdir(join(directory, configsFolder)).catch(() => []);
+  return found.filter((file) => file.replace(/^i\d+_/, '') === `${name}-config.cfg`).map((file) => join(configsFolder, file));
 }
 
 async function newest(directory: string, files: readonly string[]): Promise<string | undefined> {
@@ -41,10 +52,7 @@ export async function renameRouter(directory: string, name: string): Promise<voi
  * The two configurations in the NVRAM. The answer ends in two words of base64, each in quotes or not; the second is missing when there is no
  * private one. A router that saved nothing yet has none.
  */
-export async function extractConfigs(
-  hypervisor: Hypervisor,
-  router: string,
-): Promise<{ startup: string; private: string } | undefined> {
+export async function extractConfigs(hypervisor: Hypervisor, router: string): Promise<RouterConfigs | undefined> {
   const answer = await hypervisor.ask('vm', 'extract_config', router).catch(() => undefined);
   const [, startup = '', private_ = ''] =
     /^conf '.*' '?([A-Za-z0-9+/=]*)'?(?: '?([A-Za-z0-9+/=]*)'?)?$/.exec(answer?.text ?? '') ?? [];
@@ -59,24 +67,42 @@ export interface RouterPlace {
   readonly directory: string;
   /** The router's number. */
   readonly id: number;
+  /** What the NVRAM had when it was read before; undefined: it is not known. */
+  readonly before: RouterConfigs | undefined;
 }
 
-/** Writes what the NVRAM has and the files do not, GNS3's for its clients. An empty configuration never replaces one. */
-export async function saveConfigs(hypervisor: Hypervisor, router: string, { directory, id }: RouterPlace): Promise<void> {
+/**
+ * Writes what the NVRAM has and the files do not, GNS3's for its clients. An empty configuration never replaces one. A file that a client has
+ * edited since the guest saved its configuration stays.
+ * @returns what the NVRAM has
+ */
+export async function saveConfigs(
+  hypervisor: Hypervisor,
+  router: string,
+  { directory, id, before }: RouterPlace,
+): Promise<RouterConfigs | undefined> {
   const found = await extractConfigs(hypervisor, router);
-  if (!found) return;
+  if (!found) return before;
   for (const name of names) {
     const text = found[name];
     if (text.trim() === '') continue;
-    for (const file of filesOf(name, id)) {
-      const path = join(directory, file);
-      if (text === (await readText(path))) continue;
-      await mkdir(dirname(path), { recursive: true });
-      await writeFileAtomic(path, text);
-    }
+    const paths = filesOf(name, id).map((file) => join(directory, file));
+    const present = await Promise.all(paths.map(readText));
+    const isEdited = text === before?.[name] && present.some((one) => one !== undefined && one !== text);
+    if (isEdited) continue;
+    for (const [index, path] of paths.entries()) if (present[index] !== text) await replaceConfig(path, text);
   }
+  return found;
+}
+
+async function replaceConfig(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  // The folder above belongs to the user of emulators: a link in this one's place would have root write elsewhere.
+  if (!(await lstat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
+  await writeFileAtomic(path, text);
 }
 
 async function readText(path: string): Promise<string | undefined> {
-  return readRegularFile(path).then(String, () => undefined);
+  return readRegularFile(path, maxConfigBytes, { noFollow: true }).then(String, () => undefined);
 }

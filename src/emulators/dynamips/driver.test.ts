@@ -41,7 +41,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     kind: dynamipsKind,
     makeDriver: (host) => makeDriver(host, false),
     properties: { ...properties, startup_config_content: 'hostname %h\n' },
-    firstPort: 31_500,
+    firstPort: 32_200,
     console: { type: '\r', shows: /bench#/ },
     broken: { properties: { image: notIos } },
   });
@@ -50,7 +50,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
   let bench: Bench;
   beforeEach(async () => {
     place = await mkdtemp(join(tmpdir(), 'pb-'));
-    bench = new Bench({ kind: dynamipsKind, makeDriver, properties, firstPort: 31_540 }, place);
+    bench = new Bench({ kind: dynamipsKind, makeDriver, properties, firstPort: 32_240 }, place);
   });
   afterEach(async () => {
     await endMarked(await listMarked(bench.host.settings.runtimeDirectory), 0);
@@ -65,7 +65,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     return (await bench.driver.start(view)) as RouterEmulator;
   }
 
-  test('configurations are read into the NVRAM at the start, and saved from it while the router runs; an empty one replaces none', async () => {
+  test('configurations are read into the NVRAM at the start, and saved from it while the router runs; an empty one replaces none, and an edited one stays', async () => {
     const configs = join(bench.directory, 'configs');
     await mkdir(configs, { recursive: true });
     await writeFile(join(configs, 'startup-config.cfg'), 'hostname first\n');
@@ -82,9 +82,16 @@ describe('with the stand-in', { skip: obstacle }, () => {
     assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname second\n');
     assert.equal(await readFile(join(configs, 'private-config.cfg'), 'utf8'), 'crypto key\n');
     assert.equal(await readFile(join(configs, 'i1_startup-config.cfg'), 'utf8'), 'hostname second\n', 'as GNS3 names it');
+    // A client edits the file, and the guest has saved nothing since.
+    await writeFile(join(configs, 'startup-config.cfg'), 'hostname edited\n');
+    await router.look();
+    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname edited\n');
+    await writeFile(nvram, 'hostname saved\n\0');
+    await router.look();
+    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname saved\n');
     await writeFile(nvram, '\0');
     await router.stop();
-    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname second\n');
+    assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname saved\n');
     // As a client of GNS3 writes it.
     await writeFile(join(configs, 'i1_startup-config.cfg'), 'hostname third\n');
     const later = new Date(Date.now() + 60_000);
@@ -94,6 +101,12 @@ describe('with the stand-in', { skip: obstacle }, () => {
     const again = await start();
     assert.equal((await extractConfigs(again.hypervisor, again.router))?.startup, 'hostname fourth\n');
     await again.stop();
+    // As in a copy of a node of GNS3's that had the number 7.
+    for (const file of ['startup-config.cfg', 'i1_startup-config.cfg']) await rm(join(configs, file));
+    await writeFile(join(configs, 'i7_startup-config.cfg'), 'hostname copied\n');
+    const copy = await start();
+    assert.equal((await extractConfigs(copy.hypervisor, copy.router))?.startup, 'hostname copied\n');
+    await copy.stop();
   });
 
   test('a router that ends within its hypervisor is noticed', async () => {

@@ -9,6 +9,7 @@ import { renameRouter } from './configs.ts';
 import type { RouterEmulator, RouterRecord } from './emulator.ts';
 import { GhostImages } from './ghosts.ts';
 import { idlePcTimes } from './idle-pc.ts';
+import { failed } from './launch.ts';
 import { type PluggedModule, pluggedModules } from './router-commands.ts';
 import { idlePcRoutes } from './routes.ts';
 import { adoptRouter, type DynamipsFacilities, startRouter } from './start-router.ts';
@@ -49,11 +50,16 @@ export function dynamipsDriver(host: Host, times = idlePcTimes): Driver {
   };
 }
 
-/** While a router runs, modules change on c7200 only, and not its I/O controller. @throws node_running */
+/** While a router runs, modules change on c7200 only, and not its I/O controller. @throws node_running, dynamips_failed for what is no port adapter */
 function requireLive(before: Properties, after: Properties, name: string): void {
   const [old, next] = [pluggedModules(before), pluggedModules(after)];
   const isIn = (list: readonly PluggedModule[], one: PluggedModule) => list.some((other) => isDeepStrictEqual(one, other));
-  const changed = [...old.filter((one) => !isIn(next, one)), ...next.filter((one) => !isIn(old, one))];
-  if (changed.every(({ slot, sub }) => before.platform === 'c7200' && slot > 0 && sub === 0)) return;
-  throw fault('node_running', { name, what: 'change its modules' });
+  const added = next.filter((one) => !isIn(old, one));
+  const changed = [...old.filter((one) => !isIn(next, one)), ...added];
+  if (!changed.every(({ slot, sub }) => before.platform === 'c7200' && slot > 0 && sub === 0))
+    throw fault('node_running', { name, what: 'change its modules' });
+  // The router would refuse it when the change is stored already.
+  const unfit = added.find(({ module }) => !module.startsWith('PA-'));
+  if (unfit)
+    throw failed(`Slot ${unfit.slot} cannot take ${unfit.module} in this router: a c7200 has slots for port adapters (PA-…)`);
 }

@@ -8,7 +8,7 @@ import type { Child } from '../../process/child.ts';
 import type { ConsoleSource, Emulator, Ending, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { type KeptPort, PortProcesses } from '../port-processes/port-processes.ts';
-import { saveConfigs } from './configs.ts';
+import { type RouterConfigs, saveConfigs } from './configs.ts';
 import { socketOf } from './confined.ts';
 import type { Hypervisor } from './hypervisor.ts';
 import { endingOf, sendAll } from './launch.ts';
@@ -37,6 +37,8 @@ export interface RouterParts {
   readonly child: Child;
   readonly hypervisor: Hypervisor;
   readonly record: RouterRun;
+  /** What its NVRAM has at the start; undefined: nothing, or it is not known. */
+  readonly configs: RouterConfigs | undefined;
   /** Once, when no process is left: gives back what the driver holds for it. */
   readonly released: () => void;
 }
@@ -61,6 +63,10 @@ export class RouterEmulator implements Emulator {
   readonly #nios: Set<number>;
   readonly #ports = new Mutex();
   readonly #poll: NodeJS.Timeout;
+  /** Looks under way: a hypervisor that hangs is not asked again and again. */
+  #looks = 0;
+  /** What the NVRAM had when it was read last. */
+  #configs: RouterConfigs | undefined;
   /** What the end is to be called, whatever the process says: it ends by itself when it is asked to. */
   #cause: Ending | undefined;
   #properties: Properties;
@@ -70,6 +76,7 @@ export class RouterEmulator implements Emulator {
     this.#parts = parts;
     this.#nios = new Set(nios);
     this.#properties = node.properties;
+    this.#configs = parts.configs;
     this.commandLine = record.commandLine;
     const { runtimeDirectory, warn } = node;
     const place = { host, runtimeDirectory, pid: record.namespacePid };
@@ -79,7 +86,7 @@ export class RouterEmulator implements Emulator {
       await this.#tidy();
       return this.#cause ?? endingOf(outcome);
     });
-    this.#poll = setInterval(() => void this.look(), pollMs);
+    this.#poll = setInterval(() => this.#looks === 0 && void this.look(), pollMs);
     this.#poll.unref();
   }
 
@@ -103,6 +110,7 @@ export class RouterEmulator implements Emulator {
   /** Saves configurations that the guest wrote, and notices a router that ended within its hypervisor. Never rejects. */
   async look(): Promise<void> {
     const { hypervisor, node } = this.#parts;
+    this.#looks += 1;
     try {
       const { text } = await hypervisor.ask('vm', 'get_status', this.router);
       await this.#saveConfigs();
@@ -111,6 +119,8 @@ export class RouterEmulator implements Emulator {
       await this.#parts.child.stop({ graceMs: stopGraceMs });
     } catch (error) {
       this.#parts.host.log('warning', `router of node ${node.name}: ${error}`);
+    } finally {
+      this.#looks -= 1;
     }
   }
 
@@ -253,10 +263,10 @@ export class RouterEmulator implements Emulator {
     ]).catch(() => undefined);
   }
 
-  #saveConfigs(): Promise<void> {
+  async #saveConfigs(): Promise<void> {
     const { hypervisor, node } = this.#parts;
-    const id = Number(this.#properties.dynamips_id);
-    return saveConfigs(hypervisor, this.router, { directory: node.directory, id });
+    const place = { directory: node.directory, id: Number(this.#properties.dynamips_id), before: this.#configs };
+    this.#configs = await saveConfigs(hypervisor, this.router, place);
   }
 
   async #tidy(): Promise<void> {

@@ -141,6 +141,25 @@ test('a connection that was lost is made again for the next command', async () =
   server.close();
 });
 
+test('an answer without an end is not collected: the connection is ended, and made again for the next command', async () => {
+  const rows = '101 row\r\n'.repeat(10_000);
+  let connections = 0;
+  const server = createServer((socket) => {
+    const isFirst = ++connections === 1;
+    const more = (): void => {
+      if (socket.writable) socket.write(rows, more);
+    };
+    socket.on('error', () => undefined);
+    socket.on('data', () => (isFirst ? more() : socket.write('100-OK\r\n')));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const hypervisor = await Hypervisor.connect((server.address() as AddressInfo).port);
+  await assert.rejects(hypervisor.ask('vm', 'list'), { code: 0 });
+  assert.deepEqual(await hypervisor.ask('vm', 'list'), { rows: [], text: 'OK' });
+  hypervisor.close();
+  server.close();
+});
+
 test('a word that would end the command is not sent', () => {
   assert.equal(commandLine(['vm', 'set_ios', 'R1', '/a folder/c3725.bin', 64]), 'vm set_ios R1 "/a folder/c3725.bin" 64');
   for (const word of ['a"b', 'a\nvm stop R1', 'a\r']) assert.throws(() => commandLine(['vm', word]), HypervisorError);

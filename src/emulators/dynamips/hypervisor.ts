@@ -29,8 +29,8 @@ export class HypervisorError extends Error {
 
 /** Most commands are answered within milliseconds; a start reads the image, and idle-PC values take some ten seconds. */
 const answerLimitMs = 60_000;
-/** An answer is longer only if the other side is no hypervisor: two configurations of a router have some hundred KiB. */
-const maxAnswerBytes = 8 * 1024 * 1024;
+/** Of one answer. It is longer only if the other side is no hypervisor: two configurations of a router have some hundred KiB. */
+const maxAnswerLength = 8 * 1024 * 1024;
 
 interface Waiting {
   readonly rows: string[];
@@ -43,6 +43,8 @@ export class Hypervisor {
   #socket: Socket;
   #waiting: Waiting | undefined;
   #text = '';
+  /** Characters since the command was sent. */
+  #length = 0;
   #isClosed = false;
 
   private constructor(at: string | number, socket: Socket) {
@@ -69,11 +71,15 @@ export class Hypervisor {
   /** A connection that was lost is made again. */
   async #ask(line: string): Promise<HypervisorAnswer> {
     if (this.#isClosed) throw new HypervisorError(0, 'its control connection is closed');
-    if (this.#socket.destroyed) this.#socket = this.#use(await dial(this.#at));
+    if (this.#socket.destroyed) await this.#connectAgain();
     const { promise, resolve } = Promise.withResolvers<HypervisorAnswer | HypervisorError>();
     this.#waiting = { rows: [], settle: resolve };
+    this.#length = 0;
     // A late answer would be taken for that of the next command.
-    const limit = setTimeout(() => this.#socket.destroy(), answerLimitMs);
+    const limit = setTimeout(() => {
+      this.#socket.destroy();
+      this.#fail(`no answer within ${answerLimitMs / 1000} s`);
+    }, answerLimitMs);
     this.#socket.write(`${line}\n`);
     const answer = await promise;
     clearTimeout(limit);
@@ -81,18 +87,27 @@ export class Hypervisor {
     return answer;
   }
 
+  async #connectAgain(): Promise<void> {
+    const socket = await dial(this.#at);
+    this.#socket = this.#use(socket);
+    if (!this.#isClosed) return;
+    socket.destroy();
+    throw new HypervisorError(0, 'its control connection is closed');
+  }
+
   #use(socket: Socket): Socket {
     this.#text = '';
     socket.setEncoding('utf8');
     socket.on('data', (text: string) => this.#received(text));
     socket.on('error', () => undefined);
-    socket.on('close', () => this.#fail('its control connection was closed'));
+    socket.on('close', () => socket === this.#socket && this.#fail('its control connection was closed'));
     return socket;
   }
 
   #received(text: string): void {
+    this.#length += text.length;
+    if (this.#length > maxAnswerLength) return void this.#socket.destroy();
     this.#text += text;
-    if (this.#text.length > maxAnswerBytes) this.#socket.destroy();
     const lines = this.#text.split('\n');
     this.#text = lines.pop() ?? '';
     for (const line of lines) this.#line(line.trimEnd());

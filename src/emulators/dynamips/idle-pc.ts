@@ -17,6 +17,8 @@ export interface IdlePcTimes {
 
 /** GNS3's. */
 export const idlePcTimes: IdlePcTimes = { bootMs: 20_000, trialMs: 3000 };
+/** Each one takes `trialMs`; a router proposes some ten. */
+const mostTrials = 30;
 /** Percent of a processor: GNS3's limit. */
 const idleUsage = 70;
 const cpu = 0;
@@ -33,7 +35,7 @@ export async function proposeIdlePcs({ hypervisor, router }: RouterEmulator, { b
 export async function findIdlePc(emulator: RouterEmulator, times: IdlePcTimes, name: string): Promise<string> {
   const proposals = await proposeIdlePcs(emulator, times);
   const { hypervisor, router } = emulator;
-  for (const value of proposals.flatMap((row) => addressOf(row) ?? [])) {
+  for (const value of proposals.slice(0, mostTrials).flatMap((row) => addressOf(row) ?? [])) {
     await sendAll(hypervisor, [['vm', 'set_idle_pc_online', router, cpu, value]]);
     await sleep(times.trialMs);
     const { text } = await hypervisor.ask('vm', 'cpu_usage', router, cpu);

@@ -8,7 +8,7 @@ import { allows } from '../host/file-access.ts';
 import type { Host } from '../host/host.ts';
 import { findRunAs, own, type RunAs } from '../host/run-as.ts';
 import type { DynamipsBinaries } from './binary.ts';
-import { presentConfigs } from './configs.ts';
+import { extractConfigs, presentConfigs } from './configs.ts';
 import { dynamipsArguments, socketOf } from './confined.ts';
 import { nioKey, RouterEmulator, type RouterParts, type RouterRecord, vmStates } from './emulator.ts';
 import type { GhostImages } from './ghosts.ts';
@@ -65,10 +65,11 @@ export async function startRouter(facilities: DynamipsFacilities, node: NodeView
     await define(launched, facts, node.nodeId);
     await startIn(launched, facts, host);
     const { child, hypervisor, namespacePid } = launched;
+    const configs = await extractConfigs(hypervisor, facts.name);
     const commandLine = [binary.path, ...dynamipsArguments].join(' ');
     const kept = { pid: child.pid, startTime: child.startTime, namespacePid, router: facts.name, commandLine };
     const record = { ...kept, ...(aux !== undefined && { aux }), ...(ghost !== undefined && { ghost }) };
-    return new RouterEmulator({ host, node, child, hypervisor, record, released });
+    return new RouterEmulator({ host, node, child, hypervisor, record, configs, released });
   } catch (error) {
     launched?.hypervisor.close();
     await launched?.child.stop({ graceMs: 0 });
@@ -89,8 +90,9 @@ export async function adoptRouter(
   if (child === undefined) return undefined;
   const hypervisor = await Hypervisor.connect(socketOf(node.runtimeDirectory, 'control')).catch(() => undefined);
   const state = await hypervisor?.ask('vm', 'get_status', router).catch(() => undefined);
+  const nios = state && (await hypervisor?.ask('nio', 'list').catch(() => undefined));
   const found = Number(state?.text ?? vmStates.inactive);
-  if (!hypervisor || (found !== vmStates.running && found !== vmStates.suspended)) {
+  if (!hypervisor || !nios || (found !== vmStates.running && found !== vmStates.suspended)) {
     hypervisor?.close();
     await child.stop({ graceMs: 0 });
     return undefined;
@@ -102,11 +104,10 @@ export async function adoptRouter(
     if (ghost !== undefined) void ghosts.release(ghost);
   };
   const { ports, ...kept } = record;
-  const parts: RouterParts = { host, node, child, hypervisor, record: kept, released };
-  const { rows } = await hypervisor.ask('nio', 'list');
+  const parts: RouterParts = { host, node, child, hypervisor, record: kept, configs: undefined, released };
   const emulator = new RouterEmulator(
     parts,
-    rows.flatMap((name) => nioKey(name) ?? []),
+    nios.rows.flatMap((name) => nioKey(name) ?? []),
   );
   emulator.state = found === vmStates.suspended ? 'suspended' : 'started';
   await emulator.adoptPorts(ports);
@@ -149,7 +150,10 @@ async function findImage(
   const path = await images.resolve(reference, projectDirectory);
   const facts = await stat(path);
   if (runAs && !allows(runAs, facts, 0o4)) throw fault('run_as_failed', { reason: `the user ${runAs.user} cannot read ${path}` });
-  if (!dynamipsImages.isImage(await headOf(path)))
+  const head = await headOf(path).catch((cause: NodeJS.ErrnoException) => {
+    throw fault('image_refused', { image: reference, reason: `it cannot be read (${cause.code})` }, { cause });
+  });
+  if (!dynamipsImages.isImage(head))
     throw fault('image_refused', {
       image: reference,
       reason: 'it is not an IOS image (a 32-bit big-endian ELF file). Unpack it if it is packed',

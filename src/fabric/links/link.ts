@@ -91,10 +91,11 @@ export class FabricLink {
     this.#impair();
     this.unplugChanged(spec);
     this.#captures.apply(spec.captures ?? []);
-    const mirrored = this.#mirrors.apply(spec.mirrors ?? []);
-    this.#showFrames();
     this.#plug('a', spec.a, this.#ab, this.#ba);
     this.#plug('b', spec.b, this.#ba, this.#ab);
+    // After what may throw: a rejection that nothing awaits would end the process.
+    const mirrored = this.#mirrors.apply(spec.mirrors ?? []);
+    this.#showFrames();
     await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.#choosePath(spec)]);
   }
 

@@ -1,7 +1,7 @@
 /**
- * Frames of an interface of this host, TAP or packet socket. The kernel precedes each packet by a header about offloads: large packets of TCP are read in one piece and
- * cut here (`segment-cutter.ts`), and consecutive segments are written in one piece (`segment-run.ts`) where the specification says that
- * they may be merged. The fabric itself has frames as on a cable.
+ * Frames of an interface of this host, TAP or packet socket. The kernel precedes each packet by a header about offloads: large packets
+ * of TCP are read in one piece and cut here (`segment-cutter.ts`), and consecutive segments are written in one piece
+ * (`segment-run.ts`) where the specification says that they may be merged. The fabric itself has frames as on a cable.
  */
 import { constants } from 'node:os';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';

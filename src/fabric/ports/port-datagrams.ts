@@ -5,7 +5,7 @@
  * The folder of the sockets can belong to the other program. That program could put a symbolic link in place of its socket, so the fabric
  * opens the socket itself (`O_PATH`, no links followed) and sends to what it has opened.
  */
-import { closeSync, constants as files, fstatSync, lchownSync, lstatSync, openSync, unlinkSync } from 'node:fs';
+import { chownSync, closeSync, constants as files, fstatSync, lstatSync, openSync, unlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { getSystemErrorName } from 'node:util';
@@ -212,13 +212,20 @@ function removeSocket(path: string): void {
   }
 }
 
-/** To send to a socket is to write to it: the other program, which owns the folder, must be able to. */
+/**
+ * To send to a socket is to write to it: the other program, which owns the folder, must be able to. It may also have put another file in
+ * the socket's place, which is not given to it.
+ */
 function giveToFolderOwner(path: string): void {
   if (process.geteuid?.() !== 0) return;
+  let descriptor: number | undefined;
   try {
     const { uid, gid } = lstatSync(dirname(path));
-    lchownSync(path, uid, gid);
+    descriptor = openSync(path, pathOnly | files.O_NOFOLLOW);
+    if (fstatSync(descriptor).isSocket()) chownSync(`/proc/self/fd/${descriptor}`, uid, gid);
   } catch {
     // It was removed meanwhile.
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }

@@ -178,7 +178,8 @@ class InterfacePort implements FabricPort {
     let end = 0;
     let frames = 0;
     let result = 0;
-    while (end < batchBytes && frames < batchFrames) {
+    // A packet that the kernel dropped has no frames, but takes its time.
+    for (let looked = 0; looked < batchFrames && end < batchBytes && frames < batchFrames; looked += 1) {
       const taken = this.#interface.read(this.#descriptor, buffer, end);
       result = taken.result;
       if (result !== 0) break;

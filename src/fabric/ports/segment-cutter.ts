@@ -3,16 +3,19 @@
  * were meant, and completes checksums. So everything behind the port sees frames as on a cable, at a fraction of what reading them one by
  * one costs.
  */
-import { headerBytes, putFrameLength } from '../frames.ts';
+import { headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import { onesSum } from './ones-sum.ts';
 
 const etherBytes = 14;
 const tagBytes = 4;
 const tagTypes: readonly number[] = [0x8100, 0x88a8];
 const typeOfIpv4 = 0x0800;
+const typeOfIpv6 = 0x86dd;
 const ipv6Bytes = 40;
 const tcpBytes = 20;
 const tcpProtocol = 6;
+/** Headers of IPv6 that stand before TCP's: hop by hop, routing, destination. Source: RFC 8200 §4.1 */
+const extensionHeaders: readonly number[] = [0, 43, 60];
 /** Flags of TCP. Source: RFC 9293 §3.1 */
 const finFlag = 0x01;
 const pushFlag = 0x08;
@@ -22,9 +25,8 @@ const mostHeadersBytes = 256;
 /** What the kernel allows as a segment's payload is more (`TCP_MIN_MSS`, less its options). */
 const leastPayloadBytes = 32;
 
-/** A packet alone has so many bytes, and cut into segments so many with their lengths. */
-const maxPacketBytes = 65_536 + etherBytes + 2 * tagBytes;
-export const maxCutBytes = maxPacketBytes + Math.ceil(maxPacketBytes / leastPayloadBytes) * (headerBytes + mostHeadersBytes);
+/** So many bytes have the segments of the longest packet that is read, with their lengths. */
+export const maxCutBytes = maxFrameBytes + Math.ceil(maxFrameBytes / leastPayloadBytes) * (headerBytes + mostHeadersBytes);
 
 /** What the kernel says about a packet. */
 export interface PacketNotes {
@@ -50,8 +52,8 @@ export class SegmentCutter {
     this.frames = 0;
     const ip = ipHeaderOf(packet);
     const headers = tcp + tcpBytes <= packet.length ? tcp + (((packet[tcp + 12] as number) & 0xf0) >>> 2) : 0;
-    const isWhole = ip > 0 && tcp > ip && headers >= tcp + tcpBytes && headers < packet.length && headers <= mostHeadersBytes;
-    if (!isWhole || payloadBytes < leastPayloadBytes) return 0;
+    const isWhole = ip > 0 && headers >= tcp + tcpBytes && headers < packet.length && headers <= mostHeadersBytes;
+    if (!isWhole || !isTcp(packet, ip, tcp) || payloadBytes < leastPayloadBytes) return 0;
     const isIpv4 = packet.readUInt16BE(ip - 2) === typeOfIpv4;
     const flags = packet[tcp + 13] as number;
     const sequence = packet.readUInt32BE(tcp + 4);
@@ -101,4 +103,13 @@ function ipHeaderOf(packet: Buffer): number {
   let at = etherBytes;
   while (at + ipv6Bytes <= packet.length && tagTypes.includes(packet.readUInt16BE(at - 2))) at += tagBytes;
   return at + ipv6Bytes <= packet.length ? at : 0;
+}
+
+/** Whether TCP's header at `tcp` is that of the IP header at `ip`: of tunnels it is another one, and segments of UDP are none. */
+function isTcp(packet: Buffer, ip: number, tcp: number): boolean {
+  const type = packet.readUInt16BE(ip - 2);
+  if (type === typeOfIpv4) return packet[ip + 9] === tcpProtocol && tcp === ip + (((packet[ip] as number) & 0x0f) << 2);
+  const next = packet[ip + 6] as number;
+  const isAhead = next === tcpProtocol ? tcp === ip + ipv6Bytes : extensionHeaders.includes(next) && tcp > ip + ipv6Bytes;
+  return type === typeOfIpv6 && isAhead;
 }

@@ -132,6 +132,15 @@ describe('segments of TCP', () => {
     ])
       assert.equal(cutter.cut(packet, notes, target), 0, JSON.stringify(notes));
     assert.equal(cutter.cut(packet.subarray(0, 20), { tcp, payloadBytes: 50 }, target), 0);
+    for (const [what, at, byte] of [
+      ['UDP', ether + 9, 17],
+      ['options, or a tunnel in which TCP is', ether, 0x46],
+      ['neither IPv4 nor IPv6', ether - 2, 0x88],
+    ] as const) {
+      const other = Buffer.from(packet);
+      other[at] = byte;
+      assert.equal(cutter.cut(other, { tcp, payloadBytes: 50 }, target), 0, what);
+    }
     assert.ok(
       buffer.every((byte) => byte === 0),
       'nothing was written',

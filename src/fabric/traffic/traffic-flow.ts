@@ -1,7 +1,7 @@
 /** A flow of numbered datagrams between two stations of the fabric: sent at given times, and measured where they arrive. */
 import type { TrafficFigures, TrafficSpec } from '../protocol.ts';
 import type { Switches } from '../switches/switches.ts';
-import { datagramFrame, readDatagram } from './traffic-frames.ts';
+import { datagramFrame, readDatagram, smallestFrame } from './traffic-frames.ts';
 import { TrafficStation } from './traffic-station.ts';
 
 /** Datagrams that arrive later are lost. */
@@ -9,6 +9,8 @@ const drainMs = 1500;
 /** For the answers of the next hops. */
 const resolveMs = 10_000;
 const pollMs = 20;
+/** Of one turn of the event loop: frames of links have theirs, and the queue of a switch's port holds so many of any size. */
+const batchDatagrams = 256;
 
 export class TrafficFlow {
   readonly #spec: TrafficSpec;
@@ -40,6 +42,10 @@ export class TrafficFlow {
     this.#source = new TrafficStation(switches, spec.source, 2 * number, () => undefined);
     this.#sink = new TrafficStation(switches, spec.sink, 2 * number + 1, (frame) => this.#arrived(frame));
     this.#resolve();
+  }
+
+  get isOver(): boolean {
+    return this.#state === 'ended' || this.#state === 'failed';
   }
 
   figures(): TrafficFigures {
@@ -87,11 +93,12 @@ export class TrafficFlow {
     this.#timer = setTimeout(() => this.#send(), Math.max(0, ms));
   }
 
-  /** All that is due. */
+  /** What is due, as far as it fits into one turn. */
   #send(): void {
     const { gapsUs } = this.#spec;
     const nowMs = performance.now() - this.#begin;
-    while (this.#sent < gapsUs.length && this.#dueMs <= nowMs) {
+    const most = Math.min(gapsUs.length, this.#sent + batchDatagrams);
+    while (this.#sent < most && this.#dueMs <= nowMs) {
       this.#sendOne(this.#sent);
       this.#sent += 1;
       this.#dueMs += (gapsUs[this.#sent] ?? 0) / 1000;
@@ -105,7 +112,7 @@ export class TrafficFlow {
     const { nextMac } = this.#source;
     if (!nextMac) return;
     this.#sentAt[sequence] = performance.now();
-    const size = sizes[sequence % sizes.length] ?? 0;
+    const size = sizes[sequence % sizes.length] ?? smallestFrame;
     const address = { from: this.#source.own, toMac: nextMac, toIp: this.#sink.own.ip };
     this.#source.send(datagramFrame({ ...address, flow: this.#number, sequence, size }));
   }

@@ -40,7 +40,7 @@ export class TrafficFlows {
   }
 
   #dropEnded(): void {
-    const ended = [...this.#flows].find(([, flow]) => ['ended', 'failed'].includes(flow.figures().state));
+    const ended = [...this.#flows].find(([, flow]) => flow.isOver);
     if (!ended) throw new Error(`there are ${mostFlows} flows of traffic already: wait until one ends`);
     this.remove(ended[0]);
   }

@@ -2,7 +2,7 @@
  * A thread that works on one lab file: a text of a megabyte takes seconds to read, and a plan of thousands of nodes tenths of a second.
  * It calls the server's API as any client does.
  */
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { serialize } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { JsonText } from '../../lib/json-text.ts';
@@ -28,7 +28,8 @@ const { requests, ...job } = workerData as LabWork;
 const api = new ThreadApi(requests);
 const post = (message: LabMessage): void => parentPort?.postMessage(message);
 
-if (process.platform === 'linux') setPriority(niceness);
+// Of a server that was started with a higher value, users may not lower it.
+if (process.platform === 'linux') setPriority(Math.max(niceness, getPriority()));
 try {
   await (job.want === 'plan' ? plan() : apply());
   post({ what: 'end' });

@@ -28,6 +28,10 @@ export class LabThreads {
    */
   async *run(job: LabJob, { client = '', signal }: Pick<Call, 'client' | 'signal'>): AsyncGenerator<Uint8Array> {
     await this.#limit.enter(client);
+    if (signal.aborted) {
+      this.#limit.leave(client);
+      return;
+    }
     const { port1: requests, port2 } = new MessageChannel();
     const errors = this.#answer(requests);
     const worker = new Worker(new URL('./lab-thread.ts', import.meta.url), {
@@ -37,8 +41,9 @@ export class LabThreads {
       // What the server was started with is not the thread's.
       execArgv: [],
     });
+    // One that comes after the last message that was read: without a listener it would end the server.
+    worker.on('error', () => undefined);
     const end = () => void worker.terminate();
-    if (signal.aborted) end();
     signal.addEventListener('abort', end);
     const timer = setInterval(() => void endOverdue(worker), checkEveryMs);
     try {

@@ -19,7 +19,6 @@ export interface Commit {
   readonly apply: () => object | undefined;
 }
 
-/** Given to nodes, drawings, links and captures when they are constructed. */
 /** What nodes are given of the server when they are made and started. */
 export interface NodeInputs {
   /** Folder of start-up configurations. */
@@ -28,6 +27,7 @@ export interface NodeInputs {
   readonly license: () => object;
 }
 
+/** Given to nodes, drawings, links and captures when they are constructed. */
 export interface ProjectContext {
   readonly projectId: string;
   /** Folder of the project, absolute. */

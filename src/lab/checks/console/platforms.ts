@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
+import { isReallyBelow } from '../../../lib/inside.ts';
 import { PlatformFile } from './platform-schema.ts';
 
 const folder = resolve(import.meta.dirname, '../platforms');
@@ -28,11 +29,15 @@ export class Platforms {
     return new Platforms(await Promise.all(files.map((name) => readPlatform(join(folder, name)))));
   }
 
-  /** By name, or by the path of a file, relative to `base`. @throws PlatformError */
+  /** By name, or by the path of a file below `base`, the folder of the lab file. @throws PlatformError */
   async get(name: string, base: string): Promise<ConsolePlatform> {
     const known = this.#known.get(name);
     if (known) return known;
-    if (/\.ya?ml$/.test(name)) return readPlatform(resolve(base, name));
+    if (/\.ya?ml$/.test(name)) {
+      const path = resolve(base, name);
+      if (await isReallyBelow(resolve(base), path)) return readPlatform(path);
+      throw new PlatformError(`the platform ${name} is outside of the folder of the lab file. Move it there`);
+    }
     throw new PlatformError(`there is no platform "${name}". Known: ${[...this.#known.keys()].join(', ')}`);
   }
 

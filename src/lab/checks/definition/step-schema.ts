@@ -204,7 +204,9 @@ const Ready = Type.Union([
 ]);
 const TestNode = Type.Object(
   {
-    platform: optional(Name({ description: 'Name of a platform, or a path of a file like those of src/lab/checks/platforms' })),
+    platform: optional(
+      Name({ description: 'Name of a platform, or a file below the folder of the lab, like those of src/lab/checks/platforms' }),
+    ),
     user: optional(Text()),
     password: optional(Text()),
     ready: optional(Ready),
