@@ -1,6 +1,6 @@
 /** Machines of VirtualBox and VMware become machines of QEMU, with disks that the real qemu-img has made. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
@@ -62,6 +62,13 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'old-vm.qcow2');
   });
 
+  test('of two requests at once for one image, one converts it', async () => {
+    await img('convert', '-f', 'raw', '-O', 'vdi', 'source.raw', 'twice.vdi');
+    const ask = async () => (await client.send('POST /v2/compute/qemu/convert', { body: { source: 'twice.vdi' } })).status;
+    assert.deepEqual((await Promise.all([ask(), ask()])).sort(), [201, 409]);
+    await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'twice.qcow2');
+  });
+
   test('what refers to other files, has no need, is missing or is in the way is refused, and leaves nothing', async () => {
     const old = await createNode(client, project, 'virtualbox', { properties: { vmname: 'other', adapters: 1 } });
     // Its data is in a file beside it.
@@ -70,6 +77,8 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     await img('create', '-f', 'vmdk', '-b', 'base.vmdk', '-F', 'vmdk', 'child.vmdk');
     await rename(join(images, 'base.vmdk'), join(images, 'moved.vmdk'));
     await writeFile(join(images, 'torn.vdi'), Buffer.concat([Buffer.alloc(64), Buffer.from('7f10dabe', 'hex'), Buffer.alloc(600)]));
+    const long = `${'n'.repeat(245)}.vdi`;
+    await copyFile(join(images, 'old.vdi'), join(images, long));
     const before = (await readdir(images)).sort();
     const nodes = (await client.get<NodeBody[]>(`${project.path}/nodes`)).length;
     const bad: [disk: string, says: RegExp][] = [
@@ -81,6 +90,7 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
       ['gone.vdi', /gone\.vdi/],
       ['../../etc/passwd', /passwd/],
     ];
+    expectFault(await client.send('POST /v2/compute/qemu/convert', { body: { source: long } }), 507);
     for (const [disk, says] of bad) {
       const { status, text } = await convert(old, [disk]);
       assert.ok(status >= 400 && status < 500, `${disk}: ${status} ${text}`);

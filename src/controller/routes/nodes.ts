@@ -4,7 +4,7 @@ import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { convertNode } from '../live/nodes/convert-node.ts';
+import { convertDisks, convertNode } from '../live/nodes/convert-node.ts';
 import type { NodeVerb } from '../live/nodes/project-nodes.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';
@@ -82,6 +82,26 @@ const NodeConvert = Type.Object(
   strict,
 );
 
+/** The project is entered once the disks are converted: nothing of it waits for them. */
+function convertRoute(projects: Controller['projects']): Route {
+  return route(
+    'POST /v2/projects/{project_id}/nodes/{node_id}/convert',
+    {
+      summary: 'Make a machine of QEMU of one of VirtualBox or VMware, whose disks are in the image folder; the old node stays',
+      body: NodeConvert,
+      status: 201,
+      reply: Node,
+      own: true,
+      fillsDisk: true,
+    },
+    async ({ path, body }) => {
+      const project = projects.get(path.project_id);
+      const images = await convertDisks((await project.live()).nodes, path.node_id, body.disks);
+      return project.change((live) => convertNode(live.nodes, path.node_id, images));
+    },
+  );
+}
+
 /** Consoles, copies and disks. */
 function otherRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
@@ -107,18 +127,7 @@ function otherRoutes({ projects }: Controller): Route[] {
       },
       ({ path, body }) => project(path).change((live) => live.nodes.duplicate(path.node_id, body)),
     ),
-    route(
-      'POST /v2/projects/{project_id}/nodes/{node_id}/convert',
-      {
-        summary: 'Make a machine of QEMU of one of VirtualBox or VMware, whose disks are in the image folder; the old node stays',
-        body: NodeConvert,
-        status: 201,
-        reply: Node,
-        own: true,
-        fillsDisk: true,
-      },
-      ({ path, body }) => project(path).change((live) => convertNode(live.nodes, path.node_id, body.disks)),
-    ),
+    convertRoute(projects),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
       { summary: 'Make a disk of a stopped node larger', empty: true, status: 201 },

@@ -32,7 +32,7 @@ export async function writeConfig(path: string, content: unknown, name: string):
 export async function renameInConfigs(directory: string, files: readonly string[], name: string): Promise<void> {
   for (const file of files) {
     const path = join(directory, file);
-    const bytes = await readRegularFile(path, maxConfigBytes).catch((error: NodeJS.ErrnoException) => {
+    const bytes = await readRegularFile(path, maxConfigBytes, { noFollow: true }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error instanceof NotAFile || error instanceof RangeError) return undefined;
       throw error;
     });

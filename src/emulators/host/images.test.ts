@@ -121,6 +121,7 @@ test('the list has every image once, and nothing else', async () => {
   await put('images/.hidden.img', 'seven by');
   await put('images/QEMU/short.img', 'short');
   await put('images/QEMU/half.img.tmp', 'unfinished');
+  await put('images/QEMU/made.img.unfinished/made.img', 'unfinished');
   await put('images/QEMU/elf', '\x7fELF program');
   const list = await images().list();
   assert.deepEqual(

@@ -240,6 +240,10 @@ const maxDepth = 8;
 /** Folders of a project that hold no images but the nodes' own disks. */
 const notImages = new Set(['project-files', 'snapshots']);
 
+/** The end of the name of a folder in which an image is being made, which can take hours. */
+export const unfinishedEnd = '.unfinished';
+const holdsImages = (folder: string) => !notImages.has(folder) && !folder.endsWith(unfinishedEnd);
+
 /** Files below a folder, in no order; folders that cannot be read are empty. */
 async function* files(directory: string, depth: number): AsyncGenerator<string> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
@@ -247,7 +251,7 @@ async function* files(directory: string, depth: number): AsyncGenerator<string> 
   for (const entry of entries) {
     const path = join(directory, entry.name);
     if (entry.isFile() || (entry.isSymbolicLink() && (await isFile(path)))) yield path;
-    else if (entry.isDirectory() && !notImages.has(entry.name)) folders.push(path);
+    else if (entry.isDirectory() && holdsImages(entry.name)) folders.push(path);
   }
   if (depth > 0) for (const folder of folders) yield* files(folder, depth - 1);
 }

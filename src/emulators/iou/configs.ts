@@ -2,7 +2,7 @@
  * Start-up and private configuration between the text files of a node's folder and its NVRAM: into it before a start, out of it when the
  * image has written it.
  */
-import { readdir, rename, rm } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { LzwError } from './lzw.ts';
@@ -15,7 +15,9 @@ const [startupFile, privateFile] = configFiles;
 /** Files that the image names after its id: prefix and five digits. */
 const numberedFiles = ['nvram_', 'vlan.dat-'] as const;
 const maxConfigBytes = 4 * 1024 * 1024;
-const maxNvramBytes = 64 * 1024 * 1024;
+/** KiB; IOS images have some hundred. */
+export const mostNvram = 16 * 1024;
+const maxNvramBytes = mostNvram * 1024;
 
 const numbered = (prefix: string, id: number) => `${prefix}${String(id).padStart(5, '0')}`;
 export const nvramFile = (directory: string, id: number) => join(directory, numbered('nvram_', id));
@@ -51,8 +53,16 @@ function readConfigs(bytes: Buffer): NvramConfigs | undefined {
   }
 }
 
-/** Writes the configurations of the NVRAM to the text files. An empty one never replaces a file. @returns the names of those that changed */
-export async function exportConfigs(directory: string, id: number): Promise<string[]> {
+/**
+ * Writes the configurations of the NVRAM to the text files. An empty one never replaces a file; with `keepsNewer` none replaces a file that
+ * is newer than the NVRAM. @returns the names of those that changed
+ */
+export async function exportConfigs(
+  directory: string,
+  id: number,
+  { keepsNewer = false }: { readonly keepsNewer?: boolean } = {},
+): Promise<string[]> {
+  const savedMs = keepsNewer ? await changedAt(nvramFile(directory, id)) : Number.POSITIVE_INFINITY;
   const bytes = await readNodeFile(nvramFile(directory, id), maxNvramBytes);
   if (bytes === undefined) return [];
   const configs = readNvram(bytes);
@@ -63,11 +73,17 @@ export async function exportConfigs(directory: string, id: number): Promise<stri
   ] as const) {
     if (!content?.length) continue;
     const path = join(directory, name);
+    if ((await changedAt(path)) > savedMs) continue;
     if ((await readNodeFile(path, maxConfigBytes))?.equals(content)) continue;
     await writeNodeFile(path, content);
     changed.push(name);
   }
   return changed;
+}
+
+/** Ms; 0: it is not there. */
+async function changedAt(path: string): Promise<number> {
+  return (await lstat(path).catch(() => undefined))?.mtimeMs ?? 0;
 }
 
 /** A copy of a node, and one from another project, has files with the number of the other node. */

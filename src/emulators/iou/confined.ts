@@ -54,9 +54,10 @@ export async function confineIou(confined: ConfinedIou): Promise<{ program: stri
   const inRuntime = (name: string) => join(runtimeDirectory, name);
   const netio = netioFolder(runtimeDirectory);
   await mkdir(netio, { mode: 0o700 });
-  if (runAs) await chown(netio, Number(runAs.uid), Number(runAs.gid));
+  if (license !== undefined) await writeFile(inRuntime('iourc'), license, { mode: 0o400 });
+  const given = license === undefined ? [netio] : [netio, inRuntime('iourc')];
+  if (runAs) for (const path of given) await chown(path, Number(runAs.uid), Number(runAs.gid));
   await makePipes([inRuntime('in'), inRuntime('out')]);
-  if (license !== undefined) await writeFile(inRuntime('iourc'), license, { mode: 0o444 });
   await writeFile(inRuntime('hostid'), await hostId());
   await writeFile(inRuntime('mounts'), mountTable(await mountsOf(confined)), { mode: 0o600 });
   await writeFile(inRuntime('launch'), launchScript(confined, socat), { mode: 0o600 });
@@ -75,7 +76,7 @@ async function mountsOf({ directory, runtimeDirectory, image, license, runAs }: 
   ];
   if (license !== undefined) files.push([join(runtimeDirectory, 'iourc'), innerLicense, 'bind,ro,nosuid,nodev']);
   await mkdir(join(folder, 'etc'), { recursive: true });
-  await mkdir(join(folder, 'tmp'));
+  await mkdir(join(folder, 'tmp'), { recursive: true });
   for (const [, inside] of files) await writeFile(join(folder, inside), '');
   const uid = runAs?.uid ?? String(process.geteuid?.() ?? 0);
   return [
@@ -107,8 +108,8 @@ function launchScript({ args, license, ramMiB, runAs }: ConfinedIou, socat: stri
   return [
     'exec </dev/null 4>&1',
     'mount --all --fstab mounts || exit',
-    // These signals go to all of them; the shell ends with the image.
-    'trap : HUP TERM',
+    // These signals go to all of them; the shell ends with the image. Its last words are of no interest then, and nothing writes them.
+    'stopping=; trap stopping=1 HUP TERM',
     `${quoteWords(terminal)} &`,
     `${quoteWords(server)} 2>/dev/null &`,
     ...untilTrue('test -e tty'),
@@ -116,8 +117,8 @@ function launchScript({ args, license, ramMiB, runAs }: ConfinedIou, socat: stri
     `${variables.join(' ')} ${quoteWords([...limits, '--', ...program])} <&3 >&3 2>&3 3>&- & image=$!`,
     // A wait that a signal has interrupted is repeated.
     'while kill -0 $image 2>/dev/null; do wait $image; status=$?; done',
-    `printf '\\r\\n%s\\r\\n' '${endMark}' >&3`,
-    ...untilTrue(`tail -c 64 /dev/fd/4 | grep -q '${endMark}'`),
+    `test -n "$stopping" || printf '\\r\\n%s\\r\\n' '${endMark}' >&3`,
+    ...untilTrue(`test -n "$stopping" || tail -c 64 /dev/fd/4 | grep -q '${endMark}'`),
     'exit $status',
     '',
   ].join('\n');

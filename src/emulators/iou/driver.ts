@@ -1,15 +1,15 @@
 /** The verbs of IOU. A node is its image and the two programs of its console (`confined.ts`); all of them are one process group. */
-import { lstat, mkdir, readFile, rm } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { Driver, Emulator, NodeView, StartOptions } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { findRunAs, own, type RunAs } from '../host/run-as.ts';
 import { storedNodes } from '../storage-only/storage-only-driver.ts';
 import { iouArguments, mostBays, netmap } from './command.ts';
-import { importConfigs } from './configs.ts';
+import { importConfigs, mostNvram } from './configs.ts';
 import { confineIou, netioFolder } from './confined.ts';
 import { type IouRecord, logName, makeEmulator, wordsOf } from './emulator.ts';
 import { checkImage } from './image.ts';
@@ -58,10 +58,14 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   const image = await checkImage(path, runAs, settings.runtimeDirectory);
   const license = await findLicense(settings, directory, options);
   warnAboutMemory(node, properties);
-  await prepareFolder(directory, properties, runAs);
   const args = iouArguments(properties);
   const ramMiB = properties.ram;
-  const command = await confineIou({ directory, runtimeDirectory, image, args, license, ramMiB, runAs });
+  const command = await prepareFolder(directory, properties, runAs)
+    .then(() => confineIou({ directory, runtimeDirectory, image, args, license, ramMiB, runAs }))
+    .catch((cause: Error) => {
+      // A folder that a client has made in place of a file, a full disk.
+      throw isFault(cause) ? cause : fault('storage_failed', { reason: cause.message }, { cause });
+    });
   const logFile = join(directory, logName);
   const child = await spawnChild({ ...command, logFile, append: true, runDirectory: settings.runtimeDirectory });
   const { pid, startTime } = child;
@@ -76,7 +80,8 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   return makeEmulator(node, child, { pid, startTime, commandLine, ...(license_check !== undefined && { license_check }) });
 }
 
-function refuseContradictions({ ethernet_adapters, serial_adapters }: IouProperties): void {
+function refuseContradictions({ ethernet_adapters, serial_adapters, nvram }: IouProperties): void {
+  if (nvram > mostNvram) throw fault('iou_failed', { reason: `nvram is ${nvram} KiB, more than ${mostNvram}: lower it` });
   const adapters = ethernet_adapters + serial_adapters;
   if (adapters <= mostBays) return;
   throw fault('iou_failed', {
@@ -94,7 +99,7 @@ async function prepareFolder(directory: string, properties: IouProperties, runAs
   await mkdir(directory, { recursive: true });
   await importConfigs(directory, properties);
   await writeNodeFile(join(directory, 'NETMAP'), netmap(properties));
-  await rm(join(directory, logName), { force: true });
+  await rm(join(directory, logName), { recursive: true, force: true });
   if (runAs) await own(runAs, [directory]);
 }
 
@@ -110,8 +115,7 @@ async function requireStarted(node: NodeView, child: Child, socket: string): Pro
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
   if (hasEnded) {
-    const reason = wordsOf(await child.outcome, await readFile(join(node.directory, logName), 'latin1').catch(() => ''));
-    throw fault('iou_failed', { reason: `${node.name} did not start: ${reason}` });
+    throw fault('iou_failed', { reason: `${node.name} did not start: ${wordsOf(await child.outcome)}` });
   }
   node.warn(`${node.name} has not opened its network socket yet: its links carry nothing until then`);
 }

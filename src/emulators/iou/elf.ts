@@ -1,5 +1,6 @@
 /** The first facts of an ELF file: for which machine it is, and which dynamic linker it wants. @see elf(5) */
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openRegular } from '../../lib/regular-file.ts';
 
 export interface ElfFacts {
   readonly machine: 'i386' | 'x86_64';
@@ -17,8 +18,9 @@ const maxPathBytes = 4096;
 
 /** What is wrong with the file, for people, or its facts. */
 export async function readElf(path: string): Promise<ElfFacts | string> {
-  const file = await open(path, 'r').catch((error: Error) => error);
-  if (file instanceof Error) return `it cannot be read: ${file.message}`;
+  const opened = await openRegular(path).catch((error: Error) => error);
+  if (opened instanceof Error) return `it cannot be read: ${opened.message}`;
+  const { file } = opened;
   try {
     return await factsOf(file);
   } finally {

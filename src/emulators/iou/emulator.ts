@@ -76,6 +76,8 @@ class ConfigWatch {
   readonly #id: number;
   readonly #timer: NodeJS.Timeout;
   #seen: string | undefined;
+  /** Of which the failure was reported. */
+  #failed: string | undefined;
   #work: Promise<void> = Promise.resolve();
 
   constructor(node: NodeView, id: number) {
@@ -97,32 +99,36 @@ class ConfigWatch {
   }
 
   #look(): void {
-    this.#work = this.#work
-      .then(() => this.#exportOnce())
-      .catch((error: Error) => {
-        this.#node.warn(`The configuration of ${this.#node.name} could not be read from its NVRAM: ${error.message}`);
-      });
+    this.#work = this.#work.then(() => this.#exportOnce());
   }
 
   async #exportOnce(): Promise<void> {
-    const { directory } = this.#node;
+    const { directory, name } = this.#node;
     const facts = await lstat(nvramFile(directory, this.#id)).catch(() => undefined);
     const seen = facts && `${facts.mtimeMs} ${facts.size} ${facts.ino}`;
     if (seen === undefined || seen === this.#seen) return;
-    this.#seen = seen;
-    await exportConfigs(directory, this.#id);
+    try {
+      // The first look can be at a node of an earlier server: a file that was edited after IOS saved is the next configuration.
+      await exportConfigs(directory, this.#id, { keepsNewer: this.#seen === undefined });
+      this.#seen = seen;
+    } catch (error) {
+      // It is tried again: at the next start the old files would replace what IOS has saved.
+      if (seen !== this.#failed)
+        this.#node.warn(`The configuration of ${name} could not be read from its NVRAM: ${(error as Error).message}`);
+      this.#failed = seen;
+    }
   }
 }
 
 function endingOf(outcome: Outcome): Ending {
   const { how, code } = outcome;
   if (how === 'stopped' || how === 'killed') return { how: 'stopped', reason: 'it was stopped' };
-  return { how: code === 0 ? 'exited' : 'failed', reason: wordsOf(outcome, outcome.tail) };
+  return { how: code === 0 ? 'exited' : 'failed', reason: wordsOf(outcome) };
 }
 
 /** Why it has ended, for people, with the last of what it has shown. */
-export function wordsOf({ how, code, signal }: Outcome, shown: string): string {
-  const words = shown
+export function wordsOf({ how, code, signal, tail }: Outcome): string {
+  const words = tail
     .replace(endMark, '')
     .replace(/[^\P{Cc}\n]/gu, '')
     .trim()

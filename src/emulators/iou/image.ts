@@ -14,6 +14,11 @@ export interface IouImage {
 }
 
 const listLimitMs = 10_000;
+/**
+ * The dynamic linkers of glibc, and their names in the Linux Standard Base. The server runs the one that the image names, outside of the
+ * image's namespaces: it must be none that a client has uploaded.
+ */
+const linkers = ['/lib/ld-linux.so.2', '/lib64/ld-linux-x86-64.so.2', '/lib/ld-lsb.so.3', '/lib64/ld-lsb-x86-64.so.3'];
 const anyExecute = 0o111;
 const readExecute = 0o5;
 
@@ -30,6 +35,7 @@ export async function checkImage(path: string, runAs: RunAs | undefined, runDire
     throw refuse(`the user ${runAs.user}, which emulators run as, may not read and execute it: chmod a+rx ${path}`);
   const { interpreter, machine } = facts;
   if (interpreter === undefined) return { path, libraries: [] };
+  if (!linkers.includes(interpreter)) throw refuse(`it wants the unknown dynamic linker ${interpreter}, not one of glibc`);
   if ((await stat(interpreter).catch(() => undefined)) === undefined) {
     const how = machine === 'i386' ? ': install the 32-bit C library (Debian: apt install libc6-i386)' : '';
     throw refuse(`its dynamic linker ${interpreter} is missing on this compute${how}`);
@@ -38,7 +44,14 @@ export async function checkImage(path: string, runAs: RunAs | undefined, runDire
   const missing = [...libraries.matchAll(/^\s*(\S+) => not found$/gm)].map(([, name]) => name);
   if (missing.length > 0) throw refuse(`libraries are missing on this compute: ${missing.join(', ')} (${machine})`);
   const found = [...libraries.matchAll(/(?:^|=>)\s*(\/\S+) \(0x/gm)].flatMap(([, library]) => library ?? []);
-  return { path, libraries: [...new Set([interpreter, ...found])] };
+  return { path, libraries: await onlyElf([interpreter, ...found]) };
+}
+
+/** The names in the listing are the image's: one that is no library is not shown to it. */
+async function onlyElf(paths: readonly string[]): Promise<string[]> {
+  const kept: string[] = [];
+  for (const path of new Set(paths)) if (typeof (await readElf(path)) !== 'string') kept.push(path);
+  return kept;
 }
 
 interface Listing {

@@ -9,6 +9,7 @@ import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { StartOptions } from '../driver.ts';
+import { readNodeFile } from './node-files.ts';
 
 const maxLicenseBytes = 65_536;
 
@@ -22,16 +23,10 @@ const givenFile = (settings: Settings) => join(settings.dataDirectory, 'state', 
 export async function findLicense(settings: Settings, directory: string, options: StartOptions): Promise<string | undefined> {
   const given = typeof options.iourc_content === 'string' ? options.iourc_content : '';
   const kept = givenFile(settings);
-  if (given.trim() !== '' && (await readText(kept)) !== given) await writeFileAtomic(kept, given);
+  if (given.trim() !== '' && (await readText(kept)) !== given) await writeFileAtomic(kept, given, 0o600);
   const { iourc_path, license_check } = settings.IOU;
-  const places = [...(iourc_path === '' ? [] : [iourc_path]), kept, join(homedir(), '.iourc'), join(directory, 'iourc')];
-  let found: { path: string; text: string } | undefined;
-  for (const path of places) {
-    const text = await readText(path);
-    if (text === undefined) continue;
-    found = { path, text };
-    break;
-  }
+  const places = [...(iourc_path === '' ? [] : [iourc_path]), kept, join(homedir(), '.iourc')];
+  const found = (await firstOf(places)) ?? (await ofNode(join(directory, 'iourc')));
   if (!license_check || options.license_check === false) return found?.text;
   if (found === undefined) {
     const named = iourc_path === '' ? '' : `; ${iourc_path}, which iourc_path in [IOU] names, cannot be read`;
@@ -55,8 +50,9 @@ export function licenseProblem(text: string, host: string): string | undefined {
       section = heading.trim().toLowerCase();
       hasSection ||= section === 'license';
     }
-    const [, key, value] = /^([^#;=]+?)\s*=\s*(.*)$/.exec(line) ?? [];
-    if (section === 'license' && key !== undefined && value !== undefined) lines.set(key.toLowerCase(), value);
+    const equals = line.indexOf('=');
+    const key = line.slice(0, Math.max(0, equals)).trim().toLowerCase();
+    if (section === 'license' && key !== '' && !/[#;]/.test(key)) lines.set(key, line.slice(equals + 1).trim());
   }
   if (!hasSection) return 'it has no section [license]';
   const value = lines.get(host.toLowerCase());
@@ -65,6 +61,24 @@ export function licenseProblem(text: string, host: string): string | undefined {
     return `it has no line for this host, ${host}${others === '' ? '' : ` (only for ${others})`}`;
   }
   return /^[0-9a-f]{16}\s*;?$/i.test(value) ? undefined : `the value for ${host} is not 16 hexadecimal digits and a semicolon`;
+}
+
+interface License {
+  readonly path: string;
+  readonly text: string;
+}
+
+async function firstOf(places: readonly string[]): Promise<License | undefined> {
+  for (const path of places) {
+    const text = await readText(path);
+    if (text !== undefined) return { path, text };
+  }
+  return undefined;
+}
+
+async function ofNode(path: string): Promise<License | undefined> {
+  const bytes = await readNodeFile(path, maxLicenseBytes);
+  return bytes && bytes.length > 0 ? { path, text: bytes.toString('utf8') } : undefined;
 }
 
 async function readText(path: string): Promise<string | undefined> {

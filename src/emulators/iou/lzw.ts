@@ -23,7 +23,8 @@ export function unpackLzw(packed: Buffer, limit: number): Buffer {
   if (widest < firstWidth || widest > lastWidth) throw new LzwError(`its codes have ${widest} bits`);
   const hasClear = (flags & blockMode) !== 0;
   const words = new LzwWords(hasClear ? clear + 1 : clear, 2 ** widest);
-  const out: Buffer[] = [];
+  // One memory for all: a packed file of a few MiB can have millions of codes.
+  const out = Buffer.allocUnsafeSlow(limit);
   let size = 0;
   let width = firstWidth;
   let at = 24;
@@ -45,16 +46,19 @@ export function unpackLzw(packed: Buffer, limit: number): Buffer {
     }
     const word = words.take(code);
     if (word === undefined) throw new LzwError(`code ${code} is not defined`);
-    out.push(word);
+    if (size + word.length > limit) throw new LzwError(`it unpacks to more than ${limit} bytes`);
+    out.set(word, size);
     size += word.length;
-    if (size > limit) throw new LzwError(`it unpacks to more than ${limit} bytes`);
     if (words.next >= 2 ** width && width < widest) {
       nextGroup();
       width += 1;
     }
   }
-  return Buffer.concat(out);
+  return Buffer.from(out.subarray(0, size));
 }
+
+/** Words of one byte. */
+const single: readonly Buffer[] = Array.from({ length: 256 }, (_, byte) => Buffer.of(byte));
 
 /** The words that codes stand for. */
 class LzwWords {
@@ -81,7 +85,7 @@ class LzwWords {
   /** The word of a code, which defines the next one. */
   take(code: number): Buffer | undefined {
     const previous = this.#previous;
-    let word = code < clear ? Buffer.of(code) : this.#words[code - this.#first];
+    let word = single[code] ?? this.#words[code - this.#first];
     if (previous !== undefined) {
       // The code that this one is about to define: the previous word and its own first byte.
       if (word === undefined && code === this.next) word = Buffer.concat([previous, previous.subarray(0, 1)]);

@@ -91,6 +91,9 @@ test('a packed configuration is unpacked', () => {
   assert.throws(() => unpackLzw(Buffer.from('1f9d91ffff', 'hex'), 10), /17 bits/);
   assert.throws(() => unpackLzw(Buffer.from('1f9d902c01', 'hex'), 10), /not defined/);
   assert.throws(() => unpackLzw(packedWords, 3), /more than 3/);
+  const long = nvramOf('', '', { format: 2, size: 4 * 2 ** 20 });
+  long.writeUInt32BE(2 * 2 ** 20, 16);
+  assert.throws(() => readNvram(long), /more than 1048576 bytes/);
 });
 
 const properties: IouProperties = {
@@ -116,4 +119,5 @@ test('a licence is for this host, or the reason is said', () => {
   assert.match(String(licenseProblem(line('0123456789abcde;'), 'host-a')), /16 hexadecimal digits/);
   assert.match(String(licenseProblem(line('0123456789abcdef;'), 'other')), /no line for this host, other \(only for host-a\)/);
   assert.match(String(licenseProblem('host-a = 0123456789abcdef;', 'host-a')), /no section/);
+  assert.match(String(licenseProblem(`[license]\n; host-a = 1\n = 2\nhost-a`, 'host-a')), /no line for this host, host-a$/);
 });

@@ -31,8 +31,8 @@ const fileBytes = 1024;
 /** From this size on, 4 bytes more lie between the configurations when the first one is padded. */
 const extraPaddingFrom = 128 * 1024;
 
-/** Far more than an NVRAM holds. */
-const maxUnpackedBytes = 4 * 1024 * 1024;
+/** Far more than IOS can have. Guests write it, and unpacking so much takes 60 ms at worst. */
+const maxUnpackedBytes = 1024 * 1024;
 
 /** @throws NvramError, LzwError when it is damaged; an empty one has no configurations */
 export function readNvram(bytes: Buffer): NvramConfigs {
@@ -43,8 +43,13 @@ export function readNvram(bytes: Buffer): NvramConfigs {
   const format = bytes.readUInt16BE(startupHeader.format);
   if (format !== rawFormat && format !== packedFormat)
     throw new NvramError(`its startup configuration has the unknown format ${format}`);
-  const startup = format === packedFormat ? unpackLzw(packed, maxUnpackedBytes) : Buffer.from(packed);
+  const startup = format === packedFormat ? unpack(packed) : Buffer.from(packed);
   return { startup, private: readPrivate(bytes, end) };
+}
+
+function unpack(packed: Buffer): Buffer {
+  if (packed.length > maxUnpackedBytes) throw new NvramError(`its packed configuration has more than ${maxUnpackedBytes} bytes`);
+  return unpackLzw(packed, maxUnpackedBytes);
 }
 
 function startupEnd(bytes: Buffer): number {

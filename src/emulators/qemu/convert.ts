@@ -1,12 +1,14 @@
 /** Disks of other programs, made disks of QEMU: VDI, VMDK and others of the image folder become qcow2 beside it. */
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, named, strict } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
+import { refuseImageName, unfinishedEnd } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { readLink } from './image-chain.ts';
 import { qemuImages } from './kind.ts';
@@ -70,18 +72,26 @@ export class ImageConverter {
     if (reference !== undefined) throw refuse('it is the difference to another file: make one file of it');
     if (!convertible.includes(format)) throw refuse(`it is ${format}, which needs no conversion`);
     const filename = `${basename(path).replace(/\.\w{1,8}$/, '')}.qcow2`;
+    const badName = refuseImageName(filename);
+    if (badName !== undefined) throw refuse(badName);
     const target = join(images.directory, filename);
-    if (this.#running.has(target) || (await stat(target).catch(() => undefined)) !== undefined)
-      throw fault('qemu_failed', { reason: `The image "${filename}" exists already: rename it or "${source}"` });
     const { size } = await stat(path);
-    // Taken before anything is awaited again: of two requests one converts.
-    this.#running.set(target, { source, filename, file: join(`${target}.unfinished`, filename), size });
+    const exists = (await stat(target).catch(() => undefined)) !== undefined;
+    if (exists || this.#running.has(target))
+      throw fault('qemu_failed', { reason: `The image "${filename}" exists already: rename it or "${source}"` });
+    // Nothing is awaited between look and entry: of two requests one converts.
+    this.#running.set(target, { source, filename, file: join(`${target}${unfinishedEnd}`, filename), size });
     try {
+      await makeFolders(images.directory);
       await this.#requireSpace(images.directory, size);
       const img = new QemuImg(program, this.#tools);
       const { virtualSize } = await img.info(path, format);
       await img.convert(path, format, target);
       return { filename, virtual_size: virtualSize };
+    } catch (cause) {
+      if (isFault(cause)) throw cause;
+      // A name that is too long, a full disk, no rights.
+      throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
     } finally {
       this.#running.delete(target);
     }

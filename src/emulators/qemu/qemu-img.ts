@@ -5,6 +5,7 @@ import { fault } from '../../api/faults.ts';
 import type { ImageFormat } from '../../lib/disk-image/image.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import { openedPath, openFolder } from '../host/guarded-file.ts';
+import { unfinishedEnd } from '../host/images.ts';
 import { escapeCommas } from './options.ts';
 
 /** What is known of an image file, as far as it matters here. */
@@ -65,7 +66,7 @@ export class QemuImg {
   }
 
   async #make(path: string, argsFor: (made: string) => string[], reads: readonly string[], timeoutMs = limitMs): Promise<void> {
-    const unfinished = `${path}.unfinished`;
+    const unfinished = `${path}${unfinishedEnd}`;
     const remove = () => rm(unfinished, { recursive: true, force: true });
     let folder: FileHandle | undefined;
     try {

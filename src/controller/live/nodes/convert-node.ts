@@ -3,6 +3,7 @@ import { fault } from '../../../api/faults.ts';
 import { kinds } from '../../../emulators/kinds.ts';
 import type { NodeCreate } from '../../../schema/node.ts';
 import { kindOf, type NodeObject } from '../../model/node.ts';
+import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectNodes } from './project-nodes.ts';
 
 /** Beside the node, so that both are seen: pixels. */
@@ -11,21 +12,29 @@ const besidePx = 80;
 const convertTimeoutMs = 6 * 3600_000;
 
 /**
- * Converts disks of the compute's image folder, and makes a node with them beside the old one, which stays with its links.
- * @throws node_not_convertible, and why the compute refuses a disk or the node
+ * Converts disks of the compute's image folder. Can take hours: nothing of the project waits for it. @returns the names of the new images
+ * @throws node_not_convertible, and why the compute refuses a disk
+ */
+export async function convertDisks(nodes: ProjectNodes, nodeId: string, disks: readonly string[]): Promise<string[]> {
+  const node = nodes.get(nodeId);
+  factsFor(node.entry);
+  const { transport } = node.requireCompute();
+  const images: string[] = [];
+  for (const source of disks) {
+    const { filename } = await transport.call('POST /v2/compute/qemu/convert', { body: { source }, timeoutMs: convertTimeoutMs });
+    images.push(filename);
+  }
+  return images;
+}
+
+/**
+ * Makes a node with these disks beside the old one, which stays with its links.
+ * @throws node_not_convertible, and why the compute refuses the node
  */
 export async function convertNode(nodes: ProjectNodes, nodeId: string, disks: readonly string[]): Promise<NodeObject> {
-  const node = nodes.get(nodeId);
-  const { entry } = node;
-  const { converted } = kindOf(entry.node_type);
-  const machine = Object.values(kinds).find((kind) => kind.machines !== undefined);
-  if (!converted || !machine?.machines) throw fault('node_not_convertible', { name: entry.name, node_type: entry.node_type });
-  const { transport } = node.requireCompute();
-  const images: Record<string, string> = {};
-  for (const [index, source] of disks.entries()) {
-    const { filename } = await transport.call('POST /v2/compute/qemu/convert', { body: { source }, timeoutMs: convertTimeoutMs });
-    images[machine.machines.disks[index] as string] = filename;
-  }
+  const { entry } = nodes.get(nodeId);
+  const { machine, slots, converted } = factsFor(entry);
+  const images = Object.fromEntries(disks.map((image, index) => [slots[index] as string, image]));
   const body: NodeCreate = {
     name: entry.name,
     node_type: machine.type,
@@ -37,4 +46,12 @@ export async function convertNode(nodes: ProjectNodes, nodeId: string, disks: re
     properties: { ...converted(entry.properties), ...images },
   };
   return nodes.create(body);
+}
+
+/** @throws node_not_convertible */
+function factsFor({ name, node_type }: NodeEntry) {
+  const { converted } = kindOf(node_type);
+  const machine = Object.values(kinds).find((kind) => kind.machines !== undefined);
+  if (!converted || !machine?.machines) throw fault('node_not_convertible', { name, node_type });
+  return { machine, slots: machine.machines.disks, converted };
 }

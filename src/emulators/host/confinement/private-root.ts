@@ -3,7 +3,7 @@
  * file of the host. The folder is only mount points; the mounts exist in the program's mount namespace alone.
  */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { runTool } from '../../../process/tool.ts';
 import type { Mount } from './mount-table.ts';
@@ -30,7 +30,8 @@ const readOnly = 'bind,ro,nosuid,nodev';
 export async function makePrivateRoot({ folder, program, innerName, libraries, work }: PrivateRoot): Promise<Mount[]> {
   const files = [
     { source: program, inside: innerProgram(innerName ?? program) },
-    ...libraries.map((path) => ({ source: path, inside: path })),
+    // A program says where its libraries are: with "..", root would write outside of the folder.
+    ...libraries.map((path) => ({ source: path, inside: normalize(path) })),
   ];
   await mkdir(join(folder, innerWork), { recursive: true });
   await mkdir(join(folder, 'dev/pts'), { recursive: true });
