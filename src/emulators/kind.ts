@@ -103,6 +103,8 @@ export interface Kind {
   readonly start?: TSchema;
   /** Its start gets the licence that clients keep on the controller, in place of what the client sent. Default false. */
   readonly isLicensed?: true;
+  /** Properties that null empties: computes are sent it when such a property becomes null. Other nulls are not sent, as by GNS3. */
+  readonly emptiable?: readonly string[];
   /** Folder below `project-files/` in which the nodes' own folders stand. */
   readonly folder: string;
   readonly can: {

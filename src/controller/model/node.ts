@@ -168,8 +168,12 @@ export function updateBody(
   properties: Record<string, unknown>,
 ): Record<string, unknown> | undefined {
   const isOther = (key: keyof NodeEntry) => !isDeepStrictEqual(before[key], after[key]);
+  const emptied = (kinds[before.node_type]?.emptiable ?? []).filter(
+    (key) => properties[key] === null && (before.properties[key] ?? null) !== null,
+  );
   const body: Record<string, unknown> = {
     ...sendable(properties),
+    ...Object.fromEntries(emptied.map((key) => [key, null])),
     ...(isOther('name') && { name: after.name }),
     ...(isOther('console') && after.console !== null && { console: after.console }),
     ...(isOther('console_type') && hasConsole(after) && { console_type: after.console_type }),

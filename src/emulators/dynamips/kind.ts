@@ -18,10 +18,10 @@ const plugs = (prefix: string, count: number, names: readonly string[]) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, number) => [`${prefix}${number}`, Type.Optional(nullable(oneOf(names)))] as const),
   );
+const modules = { ...plugs('slot', 7, moduleNames), ...plugs('wic', 3, wicNames) };
 
 const changeable = {
-  ...plugs('slot', 7, moduleNames),
-  ...plugs('wic', 3, wicNames),
+  ...modules,
   auto_delete_disks: flag('Disks go when the router stops'),
   aux: Type.Optional(nullable(TcpPort)),
   chassis: Type.Optional(Type.String({ pattern: '^[0-9]{4}(XM)?$' })),
@@ -146,6 +146,7 @@ const template: TemplateFacts = {
 export const dynamipsKind: Kind = {
   type: 'dynamips',
   title: 'Dynamips',
+  emptiable: Object.keys(modules),
   template,
   create: Type.Object(
     {
