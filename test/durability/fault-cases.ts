@@ -74,7 +74,8 @@ export function affected(file: string, ids: { readonly open: string; readonly cl
       : undefined;
   if (project) return new RegExp(`^${project}\\b`);
   const parts: readonly [RegExp, RegExp][] = [
-    [/^state\/projects\.log$/, /^(?:open|closed)\.project$/],
+    // When the record that a project was closed is lost, the project is open, and its link is captured again.
+    [/^state\/projects\.log$/, /^(?:(?:open|closed)\.project|closed\.links)$/],
     [/^state\/(?:captures|capture-names)\.log$/, /^open\.links$/],
     [/^state\/templates\.json$/, /^templates$/],
     [/^state\/computes\.json$/, /^computes$/],
