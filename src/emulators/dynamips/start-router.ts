@@ -78,6 +78,9 @@ export async function startRouter(facilities: DynamipsFacilities, node: NodeView
   }
 }
 
+/** A router that does not answer within this time is ended, as a QEMU machine is: the server waits for it at its start. */
+const adoptLimitMs = 20_000;
+
 /** Undefined when it no longer runs; then nothing of it is left. */
 export async function adoptRouter(
   { host, ghosts }: DynamipsFacilities,
@@ -89,8 +92,10 @@ export async function adoptRouter(
   const child = await adoptChild({ pid, startTime, logFile: join(node.directory, logName), runDirectory });
   if (child === undefined) return undefined;
   const hypervisor = await Hypervisor.connect(socketOf(node.runtimeDirectory, 'control')).catch(() => undefined);
+  const overdue = setTimeout(() => hypervisor?.close(), adoptLimitMs);
   const state = await hypervisor?.ask('vm', 'get_status', router).catch(() => undefined);
   const nios = state && (await hypervisor?.ask('nio', 'list').catch(() => undefined));
+  clearTimeout(overdue);
   const found = Number(state?.text ?? vmStates.inactive);
   if (!hypervisor || !nios || (found !== vmStates.running && found !== vmStates.suspended)) {
     hypervisor?.close();

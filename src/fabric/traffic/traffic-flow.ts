@@ -49,7 +49,8 @@ export class TrafficFlow {
   }
 
   figures(): TrafficFigures {
-    const delays = this.#delays.filter((delay) => !Number.isNaN(delay)).sort();
+    // Sorting tens of thousands of delays would hold frames while the flow runs.
+    const delays = this.isOver ? this.#delays.filter((delay) => !Number.isNaN(delay)).sort() : new Float64Array();
     const at = (part: number) => delays[Math.min(delays.length - 1, Math.floor(part * delays.length))];
     const [p50, p99, worst] = [at(0.5), at(0.99), delays.at(-1)];
     return {
