@@ -21,7 +21,7 @@ export function addCors(app: FastifyInstance, allowedOrigins: readonly string[])
     // A browser asks on behalf of any page it shows, and says which; bodies are JSON whatever they are called, so it need not ask first.
     const changesSomething = request.method !== 'GET' || request.headers.upgrade !== undefined;
     const isAllowed = origin !== undefined && allowedOrigins.includes(origin);
-    if (origin !== undefined && changesSomething && !isAllowed && !isOwn(origin, request.headers.host))
+    if (origin !== undefined && changesSomething && !isAllowed && !isOwn(origin, request))
       throw fault('origin_refused', { origin });
     if (isAllowed) {
       reply.headers({
@@ -35,8 +35,9 @@ export function addCors(app: FastifyInstance, allowedOrigins: readonly string[])
   });
 }
 
-function isOwn(origin: string, host: string | undefined): boolean {
-  return origin === `http://${host}` || origin === `https://${host}`;
+/** Behind a proxy with a certificate this server is asked over HTTP. Asked over HTTPS, its own page came that way, too. */
+function isOwn(origin: string, { headers: { host }, protocol }: FastifyRequest): boolean {
+  return origin === `https://${host}` || (protocol === 'http' && origin === `http://${host}`);
 }
 
 function preflight(request: FastifyRequest, reply: FastifyReply, allowedOrigins: readonly string[]): FastifyReply {

@@ -172,7 +172,11 @@ describe('IOU', { skip: skipIou }, async () => {
       limitMs,
       what: 'the saved configuration',
     });
-    assert.equal(await read(router, 'private-config.cfg'), 'crypto key\n');
+    // Written one after the other.
+    await waitFor(async () => (await read(router, 'private-config.cfg')) === 'crypto key\n', {
+      limitMs,
+      what: 'the saved private configuration',
+    });
     await act(router, 'stop');
     const edited = 'hostname Core\ninterface Ethernet0/0\n ip address 10.0.0.77 255.255.255.0\nend\n';
     const file = `${project.path}/files/${fileOf(router, 'startup-config.cfg')}`;

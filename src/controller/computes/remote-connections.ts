@@ -131,7 +131,9 @@ function originOf({ protocol, host, port }: RemoteAddress): string {
 }
 
 function credentialsOf({ user, password }: RemoteAddress): Record<string, string> {
-  return user === null ? {} : { authorization: `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}` };
+  return user === null || user === ''
+    ? {}
+    : { authorization: `Basic ${Buffer.from(`${user}:${password ?? ''}`).toString('base64')}` };
 }
 
 function contentType(body: string | Readable | Uint8Array): string {

@@ -1,9 +1,10 @@
 /** A router's configurations: files of its node's folder, read into the NVRAM at the start and saved from there. */
 import { lstat, mkdir, readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { renameInConfigs } from '../facts/config-files.ts';
+import { openedPath, openFolder } from '../host/guarded-file.ts';
 import { configsFolder } from './confined.ts';
 import type { Hypervisor } from './hypervisor.ts';
 
@@ -95,12 +96,15 @@ export async function saveConfigs(
   return found;
 }
 
+/** The folder above belongs to the user of emulators: a link in this one's place would have root write elsewhere. */
 async function replaceConfig(path: string, text: string): Promise<void> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
-  // The folder above belongs to the user of emulators: a link in this one's place would have root write elsewhere.
-  if (!(await lstat(folder)).isDirectory()) throw new Error(`${folder} is not a folder`);
-  await writeFileAtomic(path, text);
+  await mkdir(dirname(path), { recursive: true });
+  const folder = await openFolder(dirname(path));
+  try {
+    await writeFileAtomic(join(openedPath(folder), basename(path)), text);
+  } finally {
+    await folder.close();
+  }
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -3,10 +3,11 @@
  * server returns what this one lent when it was killed.
  */
 import type { Stats } from 'node:fs';
-import { type FileHandle, mkdir, readFile } from 'node:fs/promises';
+import { type FileHandle, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
 import { list, object, text, type ValueOf, whole } from '../../lib/shape.ts';
 import { allows } from './file-access.ts';
 import { openGuarded } from './guarded-file.ts';
@@ -77,7 +78,7 @@ export class LentFiles {
   /** Returns what a server lent that was killed meanwhile. Files that are elsewhere by now stay as they are. Never rejects. */
   recover(runAs: RunAs): Promise<void> {
     return this.#changing.run(async () => {
-      const entries = parse(await readFile(this.#record, 'utf8').catch(() => '[]'));
+      const entries = parse(await readRegularFile(this.#record).then(String, () => '[]'));
       for (const { path, id, uid, gid, lentTo } of entries) {
         const file = await openGuarded(path, runAs).catch(() => undefined);
         const facts = await file?.stat();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
 import { runTool } from '../../process/tool.ts';
+import { LentFiles } from '../host/lent-files.ts';
 import { readChain } from './image-chain.ts';
 import { RawDisks } from './raw-disks.ts';
 
@@ -208,4 +209,9 @@ test('a disk that a guest writes as it is stays raw, whatever the guest writes; 
   await writeFile(join(folder, 'state', 'raw-disks.json'), '{"broken');
   rawDisks = new RawDisks(join(folder, 'state', 'raw-disks.json'));
   await assert.rejects(chain('disk.img'), refused(/is not in the image folders/));
+  // A pipe in its place is not waited for.
+  await rm(join(folder, 'state', 'raw-disks.json'));
+  await runTool('mkfifo', [join(folder, 'state', 'raw-disks.json')], { timeoutMs: 60_000 });
+  assert.equal(await new RawDisks(join(folder, 'state', 'raw-disks.json')).has(disk), false);
+  await new LentFiles(join(folder, 'state', 'raw-disks.json')).recover({ user: 'nobody', uid: '65534', gid: '65534', limits: [] });
 });

@@ -2,10 +2,11 @@
  * Disks that a guest writes as they are. What such a guest writes into the first bytes is its own matter: once used as raw, the file stays
  * raw, or the guest would choose what the next start reads. Kept by the file's identity, so that a file that is uploaded anew is a new one.
  */
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
 
 export class RawDisks {
   readonly #file: string;
@@ -38,8 +39,8 @@ export class RawDisks {
 
   #load(): Promise<Set<string>> {
     // One that cannot be read counts as empty: images are looked at all the same.
-    this.#known ??= readFile(this.#file, 'utf8').then(
-      (text) => new Set(texts(text)),
+    this.#known ??= readRegularFile(this.#file).then(
+      (bytes) => new Set(texts(bytes.toString())),
       () => new Set<string>(),
     );
     return this.#known;
