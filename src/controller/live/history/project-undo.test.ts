@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { makeChance } from '../../../../test/durability/random.ts';
 import { type AskProject, UndoWalk } from '../../../../test/support/undo-walk.ts';
+import { waitFor } from '../../../../test/support/wait-for.ts';
 import { end, refusal, withController } from '../../../../test/support/with-controller.ts';
 import { isFault } from '../../../api/faults.ts';
 import { asRequester } from '../../../api/requester.ts';
@@ -342,6 +343,8 @@ describe('a bulk of moves', () => {
     const label = { text: 'ignored', x: 3, y: 4 };
     const moves = nodes.map(({ node_id }, n) => ({ node_id, x: n + 1, y: 7, ...(n === 0 && { label }) }));
     await change('PUT /bulk', { nodes: moves, drawings: [{ drawing_id, x: 9, rotation: 45 }] });
+    // Many are sent in turns.
+    await waitFor(() => bench.seen.length >= 30, { what: 'all notifications' });
     assert.deepEqual(new Set(bench.actions()), new Set(['node.updated', 'drawing.updated']));
     assert.equal(bench.seen.length, 30);
     const after = await content();
