@@ -80,7 +80,10 @@ describe('patchbay lab', () => {
     assert.equal((JSON.parse(applied.out) as { plan: unknown[] }).plan.length, 4);
     assert.equal((await lab('plan')).code, 0);
     assert.match((await lab('list pair')).out, /^NODE +KIND +STATUS +CONSOLE\nPC1 +vpcs +started +telnet /);
-    assert.match((await lab('exec PC1 -- ping 10.0.0.2 -c 1')).out, /^10\.0\.0\.2 icmp_seq=1 .*ms$/m);
+    // PC2 may still check its address.
+    await waitFor(async () => /^10\.0\.0\.2 icmp_seq=1 .*ms$/m.test((await lab('exec PC1 -- ping 10.0.0.2 -c 1')).out), {
+      what: 'a ping',
+    });
     assert.match((await lab('impair PC1-PC2 delay=20ms 5ms ab.loss=1%'.replace(' 5ms', ''))).out, /delay=20 packet_loss_ab=1/);
     const drift = await lab('diff --json');
     assert.equal(drift.code, 2);
