@@ -23,7 +23,7 @@ export interface UnprovenPath {
   readonly failed: (reason: string) => void;
 }
 
-interface Progress {
+interface PathProgress {
   readonly path: UnprovenPath;
   /** By the end at which frames come in: before the last reading of `redirected`. */
   readonly open: Map<0 | 1, { redirected: number; sent: number } | undefined>;
@@ -31,7 +31,7 @@ interface Progress {
 
 export class PathProofs {
   readonly #counters: KernelCounters;
-  readonly #unproven = new Map<UnprovenPath, Progress>();
+  readonly #unproven = new Map<UnprovenPath, PathProgress>();
   #timer: NodeJS.Timeout | undefined;
   #round = 0;
 
@@ -77,7 +77,7 @@ export class PathProofs {
     if (round < roundsAtMs.length) this.#schedule(delayMs);
   }
 
-  async #judge({ path, open }: Progress, figures: Figures): Promise<void> {
+  async #judge({ path, open }: PathProgress, figures: PathFigures): Promise<void> {
     for (const [side, last] of open) {
       const to = path.ends[side === 0 ? 1 : 0];
       const { frames: redirected } = figures.redirected.get(path.actions[side]) ?? noCount;
@@ -98,7 +98,7 @@ export class PathProofs {
   }
 }
 
-interface Figures {
+interface PathFigures {
   /** By the name of an interface. */
   readonly before: ReadonlyMap<string, number>;
   readonly after: ReadonlyMap<string, number>;
