@@ -20,12 +20,11 @@ import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
-import { consoleHostOf } from '../schema/console-access.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
-import { consoleAdmission } from './host/console-admission.ts';
+import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
@@ -111,8 +110,8 @@ export class HostCompute {
       Store.open(join(state, 'compute.journal'), (message) => log('error', message)),
     ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
-    const consoleHost = consoleHostOf(Server);
-    const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
+    const consoles = consoleAccess(Server, (message) => log('warning', message));
+    const ports = new Ports(Server, consoles.consoleHost, numberOf(dataDirectory));
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
@@ -124,8 +123,7 @@ export class HostCompute {
       captures: new BusyCaptures(),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),
-      consoleHost,
-      consoleAdmission: consoleAdmission(Server, (message) => log('warning', message)),
+      ...consoles,
       log,
       emit: (event) => events.emit(event),
     };
