@@ -183,7 +183,7 @@ const table = {
   },
   mirror_unsupported: {
     status: 409,
-    says: 'Link {link_id} cannot be mirrored to {name}: one of its ends must be on the same Patchbay compute as {name}',
+    says: 'Link {link_id} cannot be mirrored to {name}: neither of its ends is on a Patchbay compute that mirrors links',
   },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {

@@ -38,7 +38,7 @@ import { removeHalfCopies } from './projects/copy.ts';
 import { ProjectFreezes } from './projects/freeze.ts';
 import { ComputeProjects } from './projects/projects.ts';
 import { computeRoutes } from './routes/routes.ts';
-import { type LoadedNode, type RunRecord, Store } from './store.ts';
+import { type LoadedNode, type RunRecord, Store, udpPortsOf, withoutStreams } from './store.ts';
 
 /** The server's log, as pino has it. */
 export interface Logger {
@@ -225,9 +225,8 @@ class Opening {
       log('warning', `console port ${record.console} of node ${record.name} is given twice`);
     }
     for (const { adapter, port, nio } of nios) {
-      ports.udp.reserve(nio.lport);
-      const { stream: _switchedOff, ...datagrams } = nio;
-      await wiring.bind({ nodeId: node.id, adapter, port }, settings.Server.link_streams ? nio : datagrams);
+      for (const own of udpPortsOf(nio)) ports.udp.reserve(own);
+      await wiring.bind({ nodeId: node.id, adapter, port }, settings.Server.link_streams ? nio : withoutStreams(nio));
     }
   }
 
