@@ -37,6 +37,7 @@ import type { ComputeNode } from './nodes/node.ts';
 import { removeHalfCopies } from './projects/copy.ts';
 import { ProjectFreezes } from './projects/freeze.ts';
 import { ComputeProjects } from './projects/projects.ts';
+import { ResumedLinks } from './projects/resumed-links.ts';
 import { computeRoutes } from './routes/routes.ts';
 import { type LoadedNode, type RunRecord, Store, udpPortsOf, withoutStreams } from './store.ts';
 
@@ -66,6 +67,7 @@ export class HostCompute {
   readonly #context: Context;
   readonly #projects: ComputeProjects;
   readonly #freezes: ProjectFreezes;
+  readonly #resumedLinks: ResumedLinks;
   readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
 
@@ -84,8 +86,10 @@ export class HostCompute {
     this.host = host;
     this.#projects = new ComputeProjects(context);
     const figures = new HostFigures(context.settings.Server.projects_path);
-    this.#freezes = new ProjectFreezes(context, this.#projects);
-    this.#routes = computeRoutes({ context, projects: this.#projects, freezes: this.#freezes, events, host, figures, ...rest });
+    this.#freezes = new ProjectFreezes(context, this.#projects, rest.fabric);
+    this.#resumedLinks = new ResumedLinks(context, this.#projects, rest.fabric);
+    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks };
+    this.#routes = computeRoutes({ context, ...ofProjects, events, host, figures, ...rest });
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
@@ -161,6 +165,7 @@ export class HostCompute {
   /** Ends the compute; with `stopNodes` also every emulator. The fabric keeps running while there is a link or a machine. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
+    this.#resumedLinks.close();
     await this.#freezes.close();
     const nodes = this.#projects.allNodes();
     // What is always running is there for machines: without a link or one of them it ends with the server.

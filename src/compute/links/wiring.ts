@@ -163,6 +163,11 @@ export class FabricWiring {
     return { linkId: spec.id, side: spec.id === singleId(lport) || lport < rport ? 'a' : 'b' };
   }
 
+  /** Of all links of the fabric that these nodes can have with their NIOs. */
+  linkIdsOf(nodeIds: readonly string[]): string[] {
+    return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => idsOf(nio)))];
+  }
+
   #replace(before: Binding | undefined, after: Binding | undefined): void {
     if (before) {
       this.#capturing.delete(before);
