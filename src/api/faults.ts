@@ -118,6 +118,7 @@ const table = {
 
   // Symbols and appliances
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
+  appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
   appliances_not_fetched: {
     status: 409,
@@ -272,6 +273,11 @@ const table = {
   form_invalid: {
     status: 400,
     says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',
+  },
+  image_in_use: {
+    status: 409,
+    says: 'The image "{image}" is used by {users}: delete them first, or choose another image for them',
+    exception: 'NodeError',
   },
   image_not_allowed: {
     status: 409,
