@@ -5,7 +5,9 @@ import type { IsKnownHost } from '../lib/known-hosts.ts';
 
 /** For a server without credentials: what is addressed by another name comes from a page that was rebound to it. */
 export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {
-  app.addHook('onRequest', async ({ headers }) => refuseUnknownHost(headers.host, isKnownHost));
+  app.addHook('onRequest', async ({ headers, routeOptions }) => {
+    if (!routeOptions.config?.hasOwnCredentials) refuseUnknownHost(headers.host, isKnownHost);
+  });
 }
 
 /** @throws host_refused */

@@ -26,7 +26,7 @@ export function addBasicAuth(app: FastifyInstance, credentials: Credentials, isK
   const expected = digest(Buffer.from(`${user}:${password}`).toString('base64'));
   const delays = new LoginDelays();
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS') return;
+    if (request.method === 'OPTIONS' || request.routeOptions.config?.hasOwnCredentials) return;
     const { authorization } = request.headers;
     if (authorization !== undefined) {
       const client = clientOf(request);

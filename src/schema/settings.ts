@@ -99,6 +99,13 @@ const table = {
     ),
     console_users: ours('', 'Comma-separated local users that may open consoles and screens when `auth` is on'),
   },
+  Cluster: {
+    lease_seconds: ours(
+      20,
+      'A slice (`patchbay compute --join`) that has not reached the controller for so long pauses its machines; after twice as long it ends them; after three times they are started elsewhere; 5 to 3600',
+    ),
+    join_url: ours('', 'Address of this server for slices that it places, such as `http://10.0.0.1:3080`; empty: where it listens'),
+  },
   Qemu: {
     enable_hardware_acceleration: gns3(true, 'Use KVM where it works'),
     require_hardware_acceleration: gns3(false, 'Refuse to start a machine without KVM'),
