@@ -482,6 +482,12 @@ export const texts = {
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
   },
+  mirror: {
+    title: 'Mirror',
+    hint: 'Frames of both directions are sent to this port, too (SPAN).',
+    figures: (frames: number, lost: number) =>
+      `${frames.toLocaleString('en')} frames sent${lost > 0 ? `, ${lost.toLocaleString('en')} dropped` : ''}`,
+  },
   schedule: {
     title: 'Schedule',
     add: 'Add',

@@ -39,6 +39,7 @@ export const KindFacts = Type.Object(
         reload: can('Reset while it runs'),
         duplicate: can('Copy a node with its files'),
         filter: can('Filters on its links; one end of a link must'),
+        mirror: can('Be sent the frames of a link by a mirror'),
         reset_console: can('Cut all clients of the console'),
         resize_disk: can('Make disks larger'),
       },

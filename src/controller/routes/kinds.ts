@@ -58,6 +58,7 @@ function factsOf({
       reload: can.reload,
       duplicate: can.duplicate,
       filter: can.filter,
+      mirror: can.mirror === true,
       reset_console: can.resetConsole,
       resize_disk: can.resizeDisk === true,
     },
