@@ -288,8 +288,11 @@ export const texts = {
   dismissFailures: (count: number) => `Dismiss ${plural(count, 'failure', 'failures')}`,
   computeUnknown: (id: string) => `Compute ${id} is not registered. Register it, or delete this node.`,
   computeAway: (name: string, error: string) => `Compute ${name} is not reachable. ${error}`,
-  lacks: (what: string, found: string, packages: string) =>
-    `Nodes of this kind may not run. ${what}: ${found}. Install it: apt-get install ${packages}`,
+  lacks: (findings: readonly { readonly what: string; readonly found: string; readonly package?: string }[]) => {
+    const packages = findings.flatMap((finding) => finding.package ?? []).join(' ');
+    const install = packages === '' ? '' : ` Install: apt-get install ${packages}`;
+    return `Nodes of this kind do not start. ${findings.map(({ what, found }) => `${what}: ${found}.`).join(' ')}${install}`;
+  },
   kindMissing: (what: string, compute: string) =>
     `${compute} cannot run a ${what}: its emulator is missing. “npm run doctor” shows how to install it.`,
 
