@@ -18,8 +18,8 @@ export async function readNodeFile(path: string, maxBytes: number): Promise<Buff
 }
 
 /**
- * Cuts the start of a log that is longer than `most` bytes: the last `keep` stay. Its writer appends, so that it goes on where the log ends;
- * what it writes at this moment may be missing. A file that is none, or has another name, stays as it is.
+ * Cuts the start of a log that is longer than `most` bytes: the last `keep` stay. Its writer appends, so that it is not disturbed; what it
+ * writes at this moment may be missing. A file that is none, or has another name, stays as it is.
  */
 export async function shortenLog(path: string, { most, keep }: { readonly most: number; readonly keep: number }): Promise<void> {
   const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
