@@ -296,6 +296,19 @@ export const texts = {
   kindMissing: (what: string, compute: string) =>
     `${compute} cannot run a ${what}: its emulator is missing. “npm run doctor” shows how to install it.`,
 
+  convert: {
+    why: (kind: string) =>
+      `This server does not drive ${kind}: the node starts on a GNS3 compute only. Convert it to a QEMU node with its disks to run it here.`,
+    offer: 'Convert to a QEMU node…',
+    title: (name: string) => `Convert ${name} to a QEMU node`,
+    explanation:
+      'The new node stands beside this one and has its network adapters, their MAC addresses and its memory. Choose its disks (VDI, VMDK, VHD), or upload them.',
+    disk: (number: number) => `Disk ${number}`,
+    action: 'Convert',
+    busy: 'Converting. Large disks take minutes; the dialog may be closed meanwhile.',
+    done: (from: string, to: string) => `${to} was made of ${from}`,
+  },
+
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
   carries: (from: string, to: string, bits: number) => `${from} → ${to} ${bitRate(bits)}`,

@@ -41,6 +41,7 @@ export const KindFacts = Type.Object(
         filter: can('Filters on its links; one end of a link must'),
         reset_console: can('Cut all clients of the console'),
         resize_disk: can('Make disks larger'),
+        convert: can('Make a machine of QEMU of it, with its disks, as it does not run here'),
       },
       named('KindAbilities'),
     ),

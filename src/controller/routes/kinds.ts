@@ -30,6 +30,7 @@ function factsOf({
   programs = [],
   engineImages,
   lab = {},
+  converted,
 }: Kind): KindFacts {
   return {
     node_type: type,
@@ -60,6 +61,7 @@ function factsOf({
       filter: can.filter,
       reset_console: can.resetConsole,
       resize_disk: can.resizeDisk === true,
+      convert: converted !== undefined,
     },
   };
 }
