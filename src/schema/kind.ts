@@ -42,6 +42,7 @@ export const KindFacts = Type.Object(
         mirror: can('Be sent the frames of a link by a mirror'),
         reset_console: can('Cut all clients of the console'),
         resize_disk: can('Make disks larger'),
+        convert: can('Make a machine of QEMU of it, with its disks, as it does not run here'),
       },
       named('KindAbilities'),
     ),

@@ -30,6 +30,7 @@ function factsOf({
   programs = [],
   engineImages,
   lab = {},
+  converted,
 }: Kind): KindFacts {
   return {
     node_type: type,
@@ -61,6 +62,7 @@ function factsOf({
       mirror: can.mirror === true,
       reset_console: can.resetConsole,
       resize_disk: can.resizeDisk === true,
+      convert: converted !== undefined,
     },
   };
 }
