@@ -30,6 +30,12 @@ function imageKey(properties: Properties, filename: string): string | undefined 
   return wanted.find((key) => key in properties);
 }
 
+/** Guests do not see a disk without an interface. */
+const imageSettings = (key: string, filename: string) => ({
+  [key]: filename,
+  ...(key === 'hda_disk_image' && { hda_disk_interface: 'virtio' }),
+});
+
 export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps) {
   const app = useApp();
   const { dropped } = catalogTexts;
@@ -42,7 +48,6 @@ export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps
   const form = useKindForms(app, type.value)?.template;
   const properties = form?.properties ?? {};
   const key = imageKey(properties, file.name);
-  const others = (form?.required ?? []).filter((one) => one !== key);
   const isReady = key !== undefined && name.value.trim() !== '' && part.value === undefined;
   const create = () =>
     app.toasts
@@ -50,15 +55,10 @@ export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps
         part.value = 0;
         const path = `${imagesPath('local', type.value)}/${encodeURIComponent(file.name)}`;
         await app.api.upload(path, { body: file, onProgress: (done) => (part.value = done), signal: sending.current.signal });
-        const template = await app.api.post<Template>('/v2/templates', {
-          ...Object.fromEntries(others.map((one) => [one, smallestOf(properties[one])])),
-          name: name.value.trim(),
-          template_type: type.value,
-          compute_id: 'local',
-          [key ?? '']: file.name,
-          ...('ram' in properties && { ram: memory.value }),
-          ...(key === 'hda_disk_image' && { hda_disk_interface: 'virtio' }),
-        });
+        const settings = { ...(key && imageSettings(key, file.name)), ...('ram' in properties && { ram: memory.value }) };
+        const others = Object.fromEntries((form?.required ?? []).map((one) => [one, smallestOf(properties[one])]));
+        const body = { ...others, ...settings, name: name.value.trim(), template_type: type.value, compute_id: 'local' };
+        const template = await app.api.post<Template>('/v2/templates', body);
         close();
         await created(template);
       })
