@@ -69,7 +69,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['main.tsx'],
     ['page.tsx'],
     ['panels'],
-    ['console', 'impair'],
+    ['catalog', 'console', 'impair'],
     ['actions'],
     ['capture', 'dialogs', 'scene'],
     ['ui'],

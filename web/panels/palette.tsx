@@ -66,9 +66,14 @@ export function Palette() {
         <PaletteGroup title={texts.builtInTemplates} templates={builtIn} lackOf={lackOf} />
         {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
       </div>
-      <a class="palette-foot" href="/templates">
-        <Icon name="edit" /> {texts.editTemplates}
-      </a>
+      <nav class="palette-foot" aria-label={texts.catalogViews}>
+        <a href="/appliances">
+          <Icon name="plus" /> {texts.moreAppliances}
+        </a>
+        <a href="/templates">
+          <Icon name="edit" /> {texts.editTemplates}
+        </a>
+      </nav>
     </aside>
   );
 }
