@@ -5,7 +5,7 @@ import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { BusyCaptures } from './captures/busy-captures.ts';
-import type { Admission } from './host/console-admission.ts';
+import type { ConsoleAccess } from './host/console-admission.ts';
 import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
@@ -23,7 +23,7 @@ export interface ComputeNotice {
   readonly project_id?: string;
 }
 
-export interface Context {
+export interface Context extends ConsoleAccess {
   readonly settings: Settings;
   readonly store: Store;
   readonly ports: Ports;
@@ -32,10 +32,6 @@ export interface Context {
   readonly lease: MachineLease;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
-  /** Address on which consoles listen. */
-  readonly consoleHost: string;
-  /** Which of their clients they let in; undefined: all. */
-  readonly consoleAdmission: Admission | undefined;
   readonly log: Host['log'];
   emit(event: ComputeNotice): void;
 }

@@ -46,7 +46,7 @@ const table = {
     ),
     allowed_hosts: ours(
       '',
-      'Without `auth`: comma-separated names by which clients may address this server, beside IP addresses, `host` and the machine’s own name',
+      'Comma-separated names by which clients may address this server without `auth`, and pages of containers always, beside IP addresses, `host` and the machine’s own name',
     ),
     request_timeout: ours(30, 'Seconds for the headers of a request, and for a body in JSON'),
     upload_idle_timeout: ours(60, 'Seconds that an upload may pause'),

@@ -5,6 +5,7 @@ import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
 import { fileRoutes } from './files.ts';
 import { historyRoutes } from './history.ts';
+import { imageRoutes } from './images.ts';
 import { keptSettingsRoutes } from './kept-settings.ts';
 import { kindRoutes } from './kinds.ts';
 import { linkRoutes } from './links.ts';
@@ -38,6 +39,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...drawingRoutes(controller),
     ...historyRoutes(controller),
     ...snapshotRoutes(controller),
+    ...imageRoutes(controller),
     ...applianceRoutes(controller),
     ...symbolRoutes(controller),
     ...templateRoutes(controller),
