@@ -248,10 +248,6 @@ const table = {
   },
   slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
   slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
-  slice_fenced: {
-    status: 409,
-    says: 'The lease of slice {compute_id} was lost: its epoch is {epoch} now. It ends its machines, then it may renew',
-  },
   lease_expired: {
     status: 409,
     says: 'Node {name} cannot be started: this compute has lost its controller. It can when its lease is renewed',

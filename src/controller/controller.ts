@@ -197,14 +197,8 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const slices = await Slices.open({
-      stateDirectory,
-      computes,
-      log,
-      leaseMs: settings.Cluster.lease_seconds * 1000,
-      onFenced: () => undefined,
-      onChange: () => undefined,
-    });
+    const leaseMs = settings.Cluster.lease_seconds * 1000;
+    const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced: () => undefined });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
       ...streams,

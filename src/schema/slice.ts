@@ -59,6 +59,9 @@ export const SliceLease = Type.Object(
   {
     compute_id: Type.String(),
     epoch: Type.Integer({ description: 'Grows when the lease is lost' }),
+    fenced: Type.Boolean({
+      description: 'The epoch of the request is over: nothing was renewed. Machines are ended, then this one is confirmed',
+    }),
     seconds: Type.Number({ description: 'From the request on: then machines pause; after twice as long they are ended' }),
   },
   named('SliceLease'),
