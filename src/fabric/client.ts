@@ -120,7 +120,8 @@ export class FabricClient {
     await this.#ask({ op: 'forget_addresses', switch: id });
   }
 
-  startTraffic(flow: TrafficSpec): Promise<TrafficFigures> {
+  /** Null: there are `mostTrafficFlows` that have not ended. */
+  startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null> {
     return this.#ask({ op: 'traffic_start', flow });
   }
 

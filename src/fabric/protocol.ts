@@ -226,13 +226,11 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
           ? SwitchStats[]
           : R extends { op: 'addresses' }
             ? AddressEntry[]
-            : R extends { op: 'traffic_start' }
-              ? TrafficFigures
-              : R extends { op: 'traffic_read' }
-                ? TrafficFigures | null
-                : R extends { op: 'apply' | 'sync' }
-                  ? LinkFailure[]
-                  : null;
+            : R extends { op: 'traffic_start' | 'traffic_read' }
+              ? TrafficFigures | null
+              : R extends { op: 'apply' | 'sync' }
+                ? LinkFailure[]
+                : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -75,7 +75,7 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
     await (await this.connect()).forgetAddresses(id);
   }
 
-  async startTraffic(flow: TrafficSpec): Promise<TrafficFigures> {
+  async startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null> {
     return (await this.connect()).startTraffic(flow);
   }
 

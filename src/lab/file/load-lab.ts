@@ -65,7 +65,7 @@ async function resolve(
     drawings: parts.flatMap(({ tree: { drawings = [] } }) =>
       drawings.map((drawing, index) => readDrawing(drawing, places.of(drawings, index))),
     ),
-    checks: parts.flatMap(({ tree }) => readLabChecks(tree, names, places)),
+    checks: parts.flatMap((part) => readLabChecks(part, names, places)),
     test: readLabTest(
       parts.map(({ tree }) => tree),
       names,
