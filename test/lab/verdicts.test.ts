@@ -1,4 +1,4 @@
-/** `patchbay test` on a real server: verdicts of labs, of their mutations, of an emulation that was disturbed, and of mistakes. */
+/** `patchbay test` on a real server: verdicts of labs, of their mutations, and of mistakes. Void ones are in `void-verdicts.test.ts`. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -248,35 +248,6 @@ checks:
       report.steps[0]?.problems.join() ?? '',
       /^traffic could not be sent: 10\.0\.0\.\d does not answer 10\.0\.0\.\d \(ARP\)$/,
     );
-  });
-});
-
-describe('a disturbed emulation', { skip: noVpcs }, () => {
-  test('a fabric that stands still makes the verdict void, though all checks hold', async () => {
-    const lab = `${pair}
-checks:
-  - { node: PC1, run: echo before }
-  - { node: PC1, ping: { to: 10.0.0.2, count: 2, timeout: 5s }, eventually: 20s }
-test: { fidelity: { loop_late_worst: 1s } }
-`;
-    const { fabric_pid } = await client.json<{ fabric_pid: number }>('GET', '/v2/computes/local/fidelity');
-    let resumed: Promise<void> | undefined;
-    const report = await runLab(lab, {
-      onStep: () => {
-        if (resumed) return;
-        process.kill(fabric_pid, 'SIGSTOP');
-        resumed = new Promise((done) => {
-          setTimeout(() => {
-            process.kill(fabric_pid, 'SIGCONT');
-            done();
-          }, 2500);
-        });
-      },
-    });
-    await resumed;
-    assert.equal(findFirstFailure(report.steps), undefined);
-    assert.equal(report.verdict, 'void');
-    assert.match(report.certificate?.reasons.join() ?? '', /the fabric was \d+ ms late \(worst\), at most 1000 ms/);
   });
 });
 
