@@ -146,11 +146,22 @@ class Run {
     await this.#deleteLinks(steps.filter(({ action }) => action === 'delete'));
     for (const part of parts(steps.filter(({ action }) => action === 'create'))) {
       const links = part.map(({ ends, body }) => ({ ...body, nodes: (ends ?? []).map((end) => endOf(end, byName)) }));
-      await this.#bulk({ links } as BulkCreate);
+      const made = await this.#bulk({ links } as BulkCreate);
+      await this.#bounded([...part.entries()], ([index, step]) => this.#schedule(made.links[index]?.link_id ?? '', step));
       this.#report('create links', part.length);
     }
     const updates = steps.filter(({ action }) => action === 'update');
-    await this.#each('change links', updates, ({ id, body }) => this.#api.json('PUT', `${this.#path}/links/${id}`, body));
+    await this.#each('change links', updates, async (step) => {
+      const { id = '', body = {} } = step;
+      if (Object.keys(body).length > 0) await this.#api.json('PUT', `${this.#path}/links/${id}`, body);
+      await this.#schedule(id, step);
+    });
+  }
+
+  async #schedule(linkId: string, { schedule }: LinkStep): Promise<void> {
+    const path = `${this.#path}/links/${linkId}/schedule`;
+    if (schedule) await this.#api.json('PUT', path, schedule);
+    else if (schedule === null) await this.#api.json('DELETE', path);
   }
 
   async #drawings(): Promise<void> {

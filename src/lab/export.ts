@@ -5,6 +5,8 @@ import type { KindFacts } from '../schema/kind.ts';
 import type { Link } from '../schema/link.ts';
 import { type Label, labelOffset, type Node } from '../schema/node.ts';
 import { type Project, ProjectUpdate, projectDefaults } from '../schema/project.ts';
+import type { LinkSchedule } from '../schema/schedule.ts';
+import { scheduleWithoutStart } from './file/link-schedule.ts';
 import { escapeVariables } from './file/variables.ts';
 import { shortPortList } from './plan/port-list.ts';
 import type { LabApi } from './state/lab-api.ts';
@@ -38,7 +40,7 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
     name: project.name ?? 'lab',
     ...(Object.keys(settings).length > 0 && { project: settings }),
     nodes: Object.fromEntries(nodes.map((node) => nodeEntry(node, state, catalog))),
-    ...(links.length > 0 && { links: links.map((link) => linkOf(link, byId)) }),
+    ...(links.length > 0 && { links: links.map((link) => linkOf(link, byId, state.schedules.get(link.link_id))) }),
     ...(drawings.length > 0 && { drawings: drawings.map(drawingOf) }),
   };
   const document = new Document(escaped(lab), { aliasDuplicateObjects: false });
@@ -156,15 +158,27 @@ function labelOf({ text: _text, ...label }: Label, height: number): LabFields {
   return rotation === 0 && style === null && x === null && y === labelOffset(height) ? {} : { label };
 }
 
-function linkOf(link: Link, byId: ReadonlyMap<string, Node>): unknown {
+function linkOf(link: Link, byId: ReadonlyMap<string, Node>, schedule: LinkSchedule | undefined): unknown {
   const ends = link.nodes.map((end) => endOf(end, byId.get(end.node_id)));
-  const isPlain = Object.keys(link.filters).length === 0 && !link.suspend && Object.keys(link.link_style).length === 0;
+  const isPlain = !schedule && Object.keys(link.filters).length === 0 && !link.suspend && Object.keys(link.link_style).length === 0;
   if (isPlain && ends.every((end) => typeof end === 'string')) return ends;
   return {
     ends,
     ...(Object.keys(link.filters).length > 0 && { filters: link.filters }),
     ...(link.suspend && { suspend: true }),
+    ...(schedule && { schedule: scheduleFields(schedule) }),
     ...(Object.keys(link.link_style).length > 0 && { style: link.link_style }),
+  };
+}
+
+/** When it started is not part of it: it starts anew where the file is applied. */
+function scheduleFields(schedule: LinkSchedule): LabFields {
+  const { repeat, steps, traces, ...timing } = scheduleWithoutStart(schedule);
+  return {
+    ...timing,
+    ...(repeat !== undefined && { repeat: repeat === 0 ? 'forever' : repeat }),
+    ...(steps.length > 0 && { steps }),
+    ...(traces.length > 0 && { traces }),
   };
 }
 

@@ -15,6 +15,7 @@ import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
+import type { ScheduleOfLink } from '../../src/schema/schedule.ts';
 import type { TSchema } from '../../src/schema/type.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { freshName, withServer } from '../support/with-server.ts';
@@ -66,7 +67,15 @@ links:
   - {ends: [SW:Ethernet7, VM], filters: {delay: 20ms 5ms, ab: {loss: 1%}, bpf: "icmp and host 10.0.0.1"}}
   - {ends: [SW2, VM:Gi0/1], suspend: true, style: {color: "#ff0000"}}
   - {ends: [{node: SW2, label: {text: here, x: 1, y: 2}}, H]}
-  - [H, SW2]
+  - ends: [H, SW2]
+    schedule:
+      duration: 60s
+      repeat: forever
+      steps:
+        - {at: 10s, filters: {delay: 50ms 5ms, ab: {loss: 2%}, rate: 0}, ramp: 1500}
+        - {at: 30s, flap: {down: 500ms, up: 2s, count: 5}}
+        - {at: 50s, filters: {delay: []}, suspend: true}
+      traces: [{direction: ba, length: 20s, samples: [[0, 1000, null, 0.5], [10000, null, 20, null]]}]
   - [NAT, H]
   - [T, H]
 drawings:
@@ -110,7 +119,8 @@ describe('a lab of all kinds', () => {
 
 /** All that clients see of a project, without what is a number or an address of its own. */
 async function contents(project: Project): Promise<unknown> {
-  const [nodes, links, drawings] = await Promise.all([
+  const [schedules, nodes, links, drawings] = await Promise.all([
+    list<ScheduleOfLink>(project, 'link_schedules'),
     list<Node>(project, 'nodes'),
     list<Link>(project, 'links'),
     list<Drawing>(project, 'drawings'),
@@ -122,8 +132,9 @@ async function contents(project: Project): Promise<unknown> {
     Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
   return {
     nodes: nodes.map((node) => ({ ...without(node, own), properties: without(node.properties, generated) })),
-    links: links.map(({ link_id: _id, project_id: _project, nodes: ends, ...link }) => ({
+    links: links.map(({ link_id, project_id: _project, nodes: ends, ...link }) => ({
       ...link,
+      schedule: without(schedules.find((one) => one.link_id === link_id)?.schedule ?? {}, ['started_at']),
       ends: ends.map(({ node_id, ...end }) => ({ ...end, node: nameOf.get(node_id) })),
     })),
     drawings: drawings.map(({ drawing_id: _id, project_id: _project, ...drawing }) => drawing),
@@ -195,6 +206,46 @@ drawings:
     ]);
     await apply(lab);
     assert.deepEqual(await plan(lab), []);
+  });
+
+  it('schedules are set, changed and removed; one that is as in the file continues', async () => {
+    const name = freshName('schedule');
+    const files = { 'traces/lte.csv': 'time_s,rate_mbps,delay_ms\n0,10,20\n5,1,80\n' };
+    const lab = (ends: string, schedule: string) =>
+      loadLab({
+        text: `nodes:\n  A: {kind: vpcs}\n  B: {kind: vpcs}\nlinks:\n  - {ends: ${ends}${schedule}}`,
+        file: `${name}.yaml`,
+        files: filesOf(files),
+      });
+    const scheduled = ', schedule: {steps: [{at: 1s, filters: {ab: {loss: 3%}}}], traces: [{file: traces/lte.csv, direction: ab}]}';
+    const project = await apply(await lab('[A, B]', scheduled));
+    const schedules = () => list<ScheduleOfLink>(project, 'link_schedules');
+    const [first] = await schedules();
+    assert.deepEqual(first?.schedule.steps, [{ at: 1000, filters: { packet_loss_ab: [3] } }]);
+    assert.deepEqual(first?.schedule.traces[0]?.samples, [
+      [0, 10_000, 20, null],
+      [5000, 1000, 80, null],
+    ]);
+    assert.deepEqual(await plan(await lab('[A, B]', scheduled)), []);
+    // From the other end, what was for one direction is for the other.
+    const turned = scheduled.replaceAll('ab: {', 'ba: {').replace('direction: ab', 'direction: ba');
+    assert.deepEqual(await plan(await lab('[B, A]', turned)), []);
+    assert.deepEqual(await schedules(), [first]);
+    const other = await lab('[B, A]', scheduled);
+    assert.match((await plan(other)).join(), /^~ link .* \(schedule\)$/);
+    await apply(other);
+    assert.deepEqual((await schedules())[0]?.schedule.steps, [{ at: 1000, filters: { packet_loss_ba: [3] } }]);
+    const none = await lab('[A, B]', '');
+    await apply(none);
+    assert.deepEqual([await schedules(), await plan(none)], [[], []]);
+    const refused = async (schedule: string, says: RegExp) =>
+      assert.rejects(lab('[A, B]', `, schedule: {${schedule}}`), (error: Error) => assert.match(error.message, says) === undefined);
+    await refused('repeat: forever, steps: [{at: 0}]', /yaml:5:.* schedule: a schedule that repeats needs a duration/);
+    await refused('steps: [{at: 5 parsec}]', /schedule: "5 parsec" has the unknown unit "parsec"/);
+    await refused('steps: [{at: 1s, filters: {bpf: icmp}}]', /filter bpf cannot be scheduled/);
+    await refused('traces: [{file: no.csv}]', /the file no\.csv was not sent/);
+    await refused('traces: [{file: ../no.csv}]', /outside of the folder/);
+    await refused('', /it has neither steps nor traces/);
   });
 
   it('restarts a running node only where it must', async () => {

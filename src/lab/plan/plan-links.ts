@@ -3,7 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { reversed } from '../../schema/filter.ts';
 import type { Link, LinkInput } from '../../schema/link.ts';
 import type { Label, Node } from '../../schema/node.ts';
+import type { LinkSchedule } from '../../schema/schedule.ts';
+import { reversedSchedule } from '../../schema/schedule-rules.ts';
 import type { Lab, LabEnd } from '../file/lab.ts';
+import { type LabSchedule, scheduleWithoutStart } from '../file/link-schedule.ts';
 import type { LabProjectState } from '../state/lab-state.ts';
 import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './assign-ports.ts';
 import type { Change, LinkStep, NodeStep, PlannedEnd } from './lab-plan.ts';
@@ -23,7 +26,10 @@ export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: r
   );
   const kept = new Set(assigned.map(({ present: link }) => link?.link_id));
   const deleted = present.filter(({ link_id }) => !kept.has(link_id)).map((link) => deletion(link, byId));
-  return [...deleted, ...assigned.flatMap((one) => (one.present ? changeOf(one, one.present, byId) : creation(one)))];
+  return [
+    ...deleted,
+    ...assigned.flatMap((one) => (one.present ? changeOf(one, one.present, { byId, schedules: state?.schedules }) : creation(one))),
+  ];
 }
 
 function nodesByName(
@@ -47,10 +53,11 @@ function deletion(link: Link, byId: ReadonlyMap<string, Node>): LinkStep {
 
 function creation({ link, ports }: AssignedLink): LinkStep {
   const ends = bothEnds(link, (end, side) => plannedEnd(end, ports[side]));
-  const { filters, suspend, style } = link;
+  const { filters, suspend, schedule, style } = link;
   const changes: Change[] = [
     ...(Object.keys(filters).length > 0 ? [{ field: 'filters', to: filters }] : []),
     ...(suspend ? [{ field: 'suspend', to: true }] : []),
+    ...(schedule ? [{ field: 'schedule', to: schedule }] : []),
   ];
   return {
     action: 'create',
@@ -58,6 +65,7 @@ function creation({ link, ports }: AssignedLink): LinkStep {
     changes,
     ends,
     body: { filters, suspend, ...(style && { link_style: style }) },
+    ...(schedule && { schedule }),
   };
 }
 
@@ -70,15 +78,22 @@ function nameOf({ link, ports }: Pick<AssignedLink, 'link' | 'ports'>): string {
   return link.ends.map(({ node, port }, side) => `${node}:${ports[side]?.name ?? port ?? '(first free)'}`).join(' - ');
 }
 
-function changeOf({ link, ports }: AssignedLink, present: Link, byId: ReadonlyMap<string, Node>): LinkStep | [] {
+interface PresentParts {
+  readonly byId: ReadonlyMap<string, Node>;
+  readonly schedules: LabProjectState['schedules'] | undefined;
+}
+
+function changeOf({ link, ports }: AssignedLink, present: Link, { byId, schedules }: PresentParts): LinkStep | [] {
   // The project may have the ends in the other order.
   const isTurned = byId.get(present.nodes[0]?.node_id ?? '')?.name.replaceAll(' ', '') !== link.ends[0].node;
   const filters = isTurned ? reversed(link.filters) : link.filters;
   const style = link.style ?? {};
+  const schedule = scheduleChange(link.schedule, schedules?.get(present.link_id), isTurned);
   const labels = labelChanges(link.ends, present, byId);
   const changes: Change[] = [
     ...(isSame(present.filters, filters) ? [] : [{ field: 'filters', from: present.filters, to: filters }]),
     ...(present.suspend === link.suspend ? [] : [{ field: 'suspend', from: present.suspend, to: link.suspend }]),
+    ...schedule,
     ...(link.style === undefined || isSame(present.link_style, style)
       ? []
       : [{ field: 'style', from: present.link_style, to: style }]),
@@ -94,7 +109,18 @@ function changeOf({ link, ports }: AssignedLink, present: Link, byId: ReadonlyMa
     ...(has('style') && { link_style: style }),
     ...(labels && { nodes: labels }),
   };
-  return { action: 'update', name: nameOf({ link, ports }), id: present.link_id, changes, body };
+  const [changed] = schedule;
+  return {
+    ...{ action: 'update', name: nameOf({ link, ports }), id: present.link_id, changes, body },
+    ...(changed && { schedule: (changed.to as LabSchedule | undefined) ?? null }),
+  };
+}
+
+/** When it started does not matter: a schedule that is as in the file continues. */
+function scheduleChange(wanted: LabSchedule | undefined, present: LinkSchedule | undefined, isTurned: boolean): Change[] {
+  const to = wanted && (isTurned ? scheduleWithoutStart(reversedSchedule({ started_at: 0, ...wanted })) : wanted);
+  const from = present && scheduleWithoutStart(present);
+  return isSame(from, to) ? [] : [{ field: 'schedule', from, to }];
 }
 
 /** All ends, with the labels of the file; undefined when they are so already. */
