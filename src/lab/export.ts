@@ -15,9 +15,11 @@ import { type LabCatalog, type LabProjectState, readCatalog, readFiles, readProj
 /** Reads what an export needs of a server. */
 export async function exportFrom(api: LabApi, project: Project): Promise<string> {
   const [state, catalog] = await Promise.all([readProject(api, project), readCatalog(api)]);
-  const startupFiles = state.nodes.flatMap(({ node_id: id, node_type }) => {
-    const file = catalog.kinds.get(node_type)?.lab.startup_file;
-    return file === undefined ? [] : [{ id, file }];
+  const startupFiles = state.nodes.flatMap(({ node_id: id, node_type, properties }) => {
+    const { startup_file, config_disk } = catalog.kinds.get(node_type)?.lab ?? {};
+    const isAttached = config_disk !== undefined && properties[config_disk.property] === true;
+    const files = [...(startup_file === undefined ? [] : [startup_file]), ...(isAttached ? pathsOf(config_disk) : [])];
+    return files.map((file) => ({ id, file }));
   });
   const [schemas, files] = await Promise.all([
     readSchemas(
@@ -28,6 +30,8 @@ export async function exportFrom(api: LabApi, project: Project): Promise<string>
   ]);
   return exportLab({ ...state, files }, { ...catalog, schemas });
 }
+
+const pathsOf = ({ folder, files }: NonNullable<KindFacts['lab']['config_disk']>) => files.map((file) => `${folder}/${file}`);
 
 type LabFields = Record<string, unknown>;
 
@@ -81,7 +85,10 @@ const plainKey = /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u;
 function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [string, LabFields] {
   const name = node.name.replaceAll(' ', '');
   const facts = catalog.kinds.get(node.node_type);
-  const config = facts?.lab.startup_file === undefined ? undefined : state.files.get(node.node_id)?.get(facts.lab.startup_file);
+  const { startup_file: startupFile } = facts?.lab ?? {};
+  const { config, ...files } = Object.fromEntries(
+    [...(state.files.get(node.node_id) ?? [])].map(([path, text]) => [path === startupFile ? 'config' : path, text]),
+  );
   const isPlain = plainKey.test(name) && name !== '__proto__';
   return [
     isPlain ? name : node.node_id,
@@ -92,6 +99,7 @@ function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [st
       ...propertiesOf(node, facts, catalog),
       ...fieldsOf(node, facts),
       ...(config !== undefined && { config }),
+      ...(Object.keys(files).length > 0 && { files }),
       x: node.x,
       y: node.y,
       ...(node.z !== 1 && { z: node.z }),

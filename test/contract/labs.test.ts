@@ -51,6 +51,7 @@ nodes:
     port_name_format: Gi{segment0}/{port0}
     port_segment_size: 2
     properties: {boot_priority: n, options: -nodefaults, mac_address: '0C:AA:BB:CC:DD:00', kernel_command_line: "a $\${b}"}
+    files: {config/user-data: "#cloud-config\\nhostname: \${node}\\n", config/meta-data: "instance-id: \${node}\\n"}
   NAT: {kind: nat}
   C: {kind: cloud, properties: {ports_mapping: [{name: t, port_number: 0, type: udp, lport: 20300, rhost: 127.0.0.1, rport: 20301}]}}
   H: {kind: ethernet_hub, ports: 12, symbol: ':/symbols/hub.svg'}
@@ -98,6 +99,7 @@ describe('a lab of all kinds', () => {
     assert.equal((await list<Node>(project, 'nodes')).length, 17);
     const vm = (await list<Node>(project, 'nodes')).find(({ name }) => name === 'VM');
     assert.ok(vm);
+    assert.equal(vm.properties.create_config_disk, true);
     assert.deepEqual(
       vm.ports.map(({ name }) => name),
       ['mgmt', 'Gi0/1'],
@@ -114,6 +116,7 @@ describe('a lab of all kinds', () => {
     assert.deepEqual(await plan(copy), []);
     assert.deepEqual(await contents(second), await contents(first));
     assert.equal((await exportFrom(api, second)).replace(copy.name, again.name), text);
+    assert.match(text, /config\/user-data: \|\n +#cloud-config\n +hostname: VM\n/);
   });
 });
 
