@@ -219,15 +219,13 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
           ? SwitchStats[]
           : R extends { op: 'addresses' }
             ? AddressEntry[]
-            : R extends { op: 'traffic_start' }
-              ? TrafficFigures
-              : R extends { op: 'traffic_read' }
-                ? TrafficFigures | null
-                : R extends { op: 'apply' | 'sync' }
-                  ? LinkFailure[]
-                  : R extends { op: 'save_frames' | 'load_frames' }
-                    ? number
-                    : null;
+            : R extends { op: 'traffic_start' | 'traffic_read' }
+              ? TrafficFigures | null
+              : R extends { op: 'apply' | 'sync' }
+                ? LinkFailure[]
+                : R extends { op: 'save_frames' | 'load_frames' }
+                  ? number
+                  : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };
