@@ -1,14 +1,20 @@
 /** How frames come in and go out: framing, back-pressure, ends that come and go, datagrams. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import type { BpfInstruction, FabricLinkStats } from '../../src/fabric/protocol.ts';
+import { noContainerEnds } from '../support/container-end.ts';
 import { freeUdpPort, prefixed, UdpEnd } from '../support/frame-ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
 
 const frameOf = (text: string, length = 60) => Buffer.alloc(length, text);
+const run = promisify(execFile);
+const noTaps = await noContainerEnds();
 const textOf = (frames: readonly Buffer[]) => frames.map((frame) => String.fromCharCode(frame[0] ?? 0)).join('');
 
 describe('stream ports', () => {
@@ -294,6 +300,25 @@ describe('mirrors of a link', () => {
     a.send(frameOf('v'));
     assert.equal(textOf(await b.receive(3)), 'xyv');
     assert.equal(textOf(await mirror.receive(4)), 'xywo');
+  });
+
+  it('count frames that a TAP interface refuses as dropped', { skip: noTaps }, async (context) => {
+    const { a, b, change, stats } = await startLink(context);
+    const name = `pbm${randomBytes(5).toString('hex')}`;
+    await run('ip', ['tuntap', 'add', 'dev', name, 'mode', 'tap']);
+    context.after(() => run('ip', ['link', 'delete', name]));
+    // It is down: the kernel refuses every frame.
+    await change({ mirrors: [{ id: 'm', port: { type: 'tap', name } }] });
+    a.send(frameOf('x', 100));
+    await b.receive(1);
+    const [mirror] = await waitFor(
+      async () => {
+        const { mirrors = [] } = await stats();
+        return mirrors.some(({ dropped }) => Object.keys(dropped).length > 0) && mirrors;
+      },
+      { what: 'the frame that was refused' },
+    );
+    assert.deepEqual([mirror?.sent, mirror?.dropped], [0, { queue_full: 1 }]);
   });
 
   it('that are missing or slow delay no frame of the link, and count what they lose', async (context) => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { KernelCounts } from '../kernel-paths/kernel-counters.ts';
 import type { FabricPort } from '../ports/port.ts';
-import type { DirectionStats } from '../protocol.ts';
+import type { DirectionStats, MirrorStats } from '../protocol.ts';
 
 export interface HostCounts {
   readonly kernel: KernelCounts;
@@ -41,4 +41,12 @@ export function withTapLosses(
     sent: stats.sent - refused,
     dropped: { ...stats.dropped, queue_full: (stats.dropped.queue_full ?? 0) + lost + refused },
   };
+}
+
+/** A mirror's TAP interface refuses frames, too. */
+export function withRefused(stats: MirrorStats, { tap }: FabricPort): MirrorStats {
+  const refused = tap?.refused ?? 0;
+  if (refused === 0) return stats;
+  const queue_full = (stats.dropped.queue_full ?? 0) + refused;
+  return { ...stats, sent: stats.sent - refused, dropped: { ...stats.dropped, queue_full } };
 }

@@ -65,7 +65,7 @@ export class SlurmCommands implements SlurmClient {
 
   async close(): Promise<void> {}
 
-  async #run(program: string, args: readonly string[], { env = {}, input }: ToolInput = {}): Promise<string> {
+  async #run(program: string, args: readonly string[], { env = {}, input }: CommandInput = {}): Promise<string> {
     const options = { timeoutMs, env: { LC_ALL: 'C', ...this.#env, ...env, SLURM_TIME_FORMAT: '%s' } };
     const { stdout, reason, stderr } = await runTool(program, args, { ...options, ...(input !== undefined && { input }) });
     // A job that has ended cannot be cancelled.
@@ -76,7 +76,7 @@ export class SlurmCommands implements SlurmClient {
   }
 }
 
-interface ToolInput {
+interface CommandInput {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }

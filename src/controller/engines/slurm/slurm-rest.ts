@@ -26,7 +26,7 @@ const timeoutMs = 20_000;
 /** An answer that is not a list. */
 const longestAnswer = 4 << 20;
 
-type Fields = Readonly<Record<string, unknown>>;
+type SlurmFields = Readonly<Record<string, unknown>>;
 
 export class SlurmRest implements SlurmClient {
   readonly #socketPath: string;
@@ -94,7 +94,7 @@ export class SlurmRest implements SlurmClient {
   }
 
   /** `needed`: elements without this text are not parsed. */
-  async #list<T>(key: 'jobs' | 'nodes', read: (fields: Fields) => T | undefined, needed = ''): Promise<T[]> {
+  async #list<T>(key: 'jobs' | 'nodes', read: (fields: SlurmFields) => T | undefined, needed = ''): Promise<T[]> {
     const found: T[] = [];
     const splitter = new ElementSplitter(key, (text) => {
       if (needed !== '' && !text.includes(needed)) return;
@@ -109,7 +109,7 @@ export class SlurmRest implements SlurmClient {
     return found;
   }
 
-  async #json(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Fields> {
+  async #json(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<SlurmFields> {
     const answer = await this.#request(method, path, body);
     return parse(await readText(answer.body));
   }
@@ -130,7 +130,7 @@ export class SlurmRest implements SlurmClient {
   }
 }
 
-function propertiesOf(job: SlurmSubmission, newer: boolean): Fields {
+function propertiesOf(job: SlurmSubmission, newer: boolean): SlurmFields {
   const { nodelist, ...words } = job.words;
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', ...job.environment };
   return {
@@ -154,7 +154,7 @@ function propertiesOf(job: SlurmSubmission, newer: boolean): Fields {
   };
 }
 
-function jobOf(fields: Fields): SlurmJob | undefined {
+function jobOf(fields: SlurmFields): SlurmJob | undefined {
   const id = numberOf(fields.job_id);
   if (id === undefined) return undefined;
   const states = wordsOf(fields.job_state).map((word) => word.toUpperCase());
@@ -172,7 +172,7 @@ function jobOf(fields: Fields): SlurmJob | undefined {
   };
 }
 
-function nodeOf(fields: Fields): SlurmNode | undefined {
+function nodeOf(fields: SlurmFields): SlurmNode | undefined {
   if (typeof fields.name !== 'string') return undefined;
   const [cpus = 0, used = 0] = [numberOf(fields.cpus), numberOf(fields.alloc_cpus)];
   const [memory = 0, usedMemory = 0] = [numberOf(fields.real_memory), numberOf(fields.alloc_memory)];
@@ -191,10 +191,10 @@ function nodeOf(fields: Fields): SlurmNode | undefined {
   };
 }
 
-function parse(text: string): Fields {
+function parse(text: string): SlurmFields {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value as Fields;
+    if (typeof value === 'object' && value !== null) return value as SlurmFields;
   } catch {
     // The message below says it.
   }
@@ -202,8 +202,8 @@ function parse(text: string): Fields {
 }
 
 /** @throws EngineError with the words of Slurm */
-function refuseErrors({ errors }: Fields, status = 200): void {
-  const list = (Array.isArray(errors) ? errors : []) as readonly Fields[];
+function refuseErrors({ errors }: SlurmFields, status = 200): void {
+  const list = (Array.isArray(errors) ? errors : []) as readonly SlurmFields[];
   if (list.length === 0 && status < 300) return;
   const words = list.flatMap(({ description, error }) => [description, error]).filter((word) => typeof word === 'string');
   throw new EngineError(`Slurm refuses: ${[...new Set(words)].join('; ').slice(0, 500) || `status ${status}`}`, {

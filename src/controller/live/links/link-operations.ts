@@ -91,7 +91,7 @@ export class LinkOperations {
     };
     const revert = async () => {
       this.#links.ports.free(entry);
-      await this.#wiring.unmirror(entry).catch(() => undefined);
+      await this.#wiring.unmirror(entry, nodes, udpPorts).catch(() => undefined);
       await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
     };
     const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }), ...(mirror && { mirror }) };
