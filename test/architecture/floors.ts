@@ -16,6 +16,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/drawings', 'live/nodes'],
     ['live/host'],
     ['slices'],
+    ['engines/process'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
     ['log', 'zip'],
