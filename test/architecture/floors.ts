@@ -70,7 +70,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['main.tsx'],
     ['page.tsx'],
     ['panels'],
-    ['console', 'impair'],
+    ['catalog', 'console', 'impair'],
     ['actions'],
     ['capture', 'dialogs', 'scene'],
     ['ui'],
