@@ -118,6 +118,7 @@ const table = {
 
   // Symbols and appliances
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
+  appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
   appliances_not_fetched: {
     status: 409,
@@ -183,7 +184,7 @@ const table = {
   },
   mirror_unsupported: {
     status: 409,
-    says: 'Link {link_id} cannot be mirrored to {name}: one of its ends must be on the same Patchbay compute as {name}',
+    says: 'Link {link_id} cannot be mirrored to {name}: neither of its ends is on a Patchbay compute that mirrors links',
   },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {
@@ -241,6 +242,16 @@ const table = {
     status: 409,
     says: 'The engine {engine} is not available: this server runs no GNS3 VM. Register a running one as a compute',
   },
+  slice_token_refused: {
+    status: 403,
+    says: 'The token to join is unknown, expired or used: make another one with patchbay slices invite',
+  },
+  slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
+  slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
+  lease_expired: {
+    status: 409,
+    says: 'Node {name} cannot be started: this compute has lost its controller. It can when its lease is renewed',
+  },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
   // Emulators
@@ -272,6 +283,11 @@ const table = {
   form_invalid: {
     status: 400,
     says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',
+  },
+  image_in_use: {
+    status: 409,
+    says: 'The image "{image}" is used by {users}: delete them first, or choose another image for them',
+    exception: 'NodeError',
   },
   image_not_allowed: {
     status: 409,
