@@ -58,7 +58,7 @@ async function numbers(path: string): Promise<number> {
   return count;
 }
 
-/** Settles when the stream has gone on. Answers its numbers then. */
+/** Settles when the stream has continued. Answers its numbers then. */
 async function continues(path: string, from = 0): Promise<number> {
   return waitFor(
     async () => {
@@ -122,7 +122,7 @@ test('frames in flight survive a freeze, a kill, a rewind and forks', { timeout:
   const snapshotPath = `${project.path}/snapshots/${frozen.snapshot_id}`;
   await client.post(`${snapshotPath}/restore`);
   const rewound = await numbers(project.path);
-  assert.ok(rewound < before, 'the stream was taken back');
+  assert.ok(rewound < before, 'the stream was reverted');
   await lostNothing(project.path, rewound);
   const forks = await client.post<Project[]>(`${snapshotPath}/fork`, { count: forkCount });
   for (const { project_id } of forks) await lostNothing(`/v2/projects/${project_id}`, rewound);
