@@ -76,6 +76,12 @@ export class FabricWiring {
     return this.#fabric.sync([...this.#links.values()]);
   }
 
+  /** No link is in the fabric until the next `sync`; changes are noted. */
+  async hold(): Promise<void> {
+    this.#live = false;
+    await this.#fabric.sync([]);
+  }
+
   find(end: PortAddress): Binding | undefined {
     return this.#byNode.get(end.nodeId)?.get(keyOf(end));
   }
@@ -161,6 +167,11 @@ export class FabricWiring {
     if (!spec || !binding) return undefined;
     const { lport, rport } = binding.nio;
     return { linkId: spec.id, side: spec.id === singleId(lport) || lport < rport ? 'a' : 'b' };
+  }
+
+  /** Of all links of the fabric that these nodes can have with their NIOs. */
+  linkIdsOf(nodeIds: readonly string[]): string[] {
+    return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => idsOf(nio)))];
   }
 
   #replace(before: Binding | undefined, after: Binding | undefined): void {
