@@ -2,11 +2,13 @@
  * Links between containers, against a plain veth pair, a bare pair of tc rules, and socat, in rounds of the same run: TCP throughput,
  * round trip, and processor time of both ends and all helpers. Network namespaces stand for the containers, and a QEMU without a machine
  * that joins its socket to a TAP interface for a machine. `node bench/containers.ts`; takes about two minutes. Root only; needs iperf3.
+ * `node bench/containers.ts idle` measures what links without frames cost instead.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findProgram } from '../src/emulators/host/find-program.ts';
 import { FabricClient } from '../src/fabric/client.ts';
@@ -39,7 +41,11 @@ interface Figures {
   readonly microsPerSegment: number;
 }
 
-const missing = (await noContainerEnds()) ?? ((await findProgram('iperf3')) ? undefined : 'missing: iperf3');
+/** As many links as join 100 containers in a chain. */
+const idleLinks = 99;
+const idleSeconds = 20;
+const isIdle = process.argv[2] === 'idle';
+const missing = (await noContainerEnds()) ?? (isIdle || (await findProgram('iperf3')) ? undefined : 'missing: iperf3');
 if (missing !== undefined) {
   console.error(`Links of containers cannot be measured: ${missing}.`);
   process.exit(2);
@@ -50,6 +56,16 @@ const children: ChildProcess[] = [];
 const ends: ContainerEnd[] = [];
 try {
   await fabric.sync([]);
+  if (isIdle) await measureIdle();
+  else await measureAll();
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(ends.map((end) => end.remove()));
+  await fabric.quit();
+  await rm(folder, { recursive: true });
+}
+
+async function measureAll(): Promise<void> {
   const subjects = [
     await plainVeth(),
     await bareRules(),
@@ -64,11 +80,30 @@ try {
     for (const subject of subjects) results.get(subject)?.push(await measure(subject));
   }
   print([...results]);
-} finally {
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.all(ends.map((end) => end.remove()));
-  await fabric.quit();
-  await rm(folder, { recursive: true });
+}
+
+/** Processor time of the fabric, and of all its helpers, while no frame passes. */
+async function measureIdle(): Promise<void> {
+  const cpuPercent = async (what: string) => {
+    const before = await cpuMicros(fabric.pid);
+    await sleep(idleSeconds * 1000);
+    const percent = ((await cpuMicros(fabric.pid)) - before) / (idleSeconds * 1e4);
+    console.log(`| ${what} | ${percent.toFixed(2)} |`);
+  };
+  console.log('| processor time of the fabric, no frames | % of a processor |\n|---|---:|');
+  await cpuPercent('no links');
+  const specs: LinkSpec[] = [];
+  for (let link = 0; link < idleLinks; link += 1) {
+    const { ends: both } = await pair(100 + link);
+    specs.push({ id: `idle-${link}`, a: both[0].port, b: both[1].port, filters: {}, suspend: false });
+  }
+  const [failure] = await fabric.apply(specs);
+  if (failure) throw new Error(failure.error);
+  const isTaken = async () => (await fabric.stats()).every(({ carrier }) => carrier === 'kernel');
+  await waitFor(isTaken, { what: 'the kernel path of all links' });
+  await cpuPercent(`${idleLinks} links that the kernel carries, in their first ${idleSeconds} s`);
+  await fabric.apply(specs.map((spec) => ({ ...spec, filters: { delay: [10] } })));
+  await cpuPercent(`${idleLinks} links with a delay`);
 }
 
 async function pair(network: number): Promise<Pick<Subject, 'ends' | 'address'>> {
