@@ -544,6 +544,7 @@ export const texts = {
       stream: 'Carried over TCP to another compute.',
       udp: 'Carried as datagrams to another compute.',
     },
+    carrierReason: (reason: string) => `The kernel cannot carry it: ${reason}.`,
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
   },
