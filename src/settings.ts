@@ -102,7 +102,7 @@ function convert(value: unknown, standard: string | number | boolean, place: str
   throw new SettingsError(`${place}: "${text}" is neither True nor False`);
 }
 
-function checkRanges({ Server: server }: SettingsSections): void {
+function checkRanges({ Server: server, Cluster: cluster }: SettingsSections): void {
   const ranges = [
     ['console', server.console_start_port_range, server.console_end_port_range, 1],
     ['vnc_console', server.vnc_console_start_port_range, server.vnc_console_end_port_range, 5900],
@@ -119,6 +119,8 @@ function checkRanges({ Server: server }: SettingsSections): void {
   if (server.ssl && (server.certfile === '' || server.certkey === ''))
     throw new SettingsError('[Server] ssl is on, so certfile and certkey must be given');
   checkCredentials(server);
+  if (cluster.lease_seconds < 5 || cluster.lease_seconds > 3600)
+    throw new SettingsError(`[Cluster] lease_seconds is 5 to 3600 seconds, not ${cluster.lease_seconds}`);
   for (const key of ['request_timeout', 'upload_idle_timeout'] as const) {
     if (server[key] < 1 || server[key] > 86_400)
       throw new SettingsError(`[Server] ${key} is 1 to 86400 seconds, not ${server[key]}`);

@@ -291,10 +291,26 @@ export const texts = {
   dismissFailures: (count: number) => `Dismiss ${plural(count, 'failure', 'failures')}`,
   computeUnknown: (id: string) => `Compute ${id} is not registered. Register it, or delete this node.`,
   computeAway: (name: string, error: string) => `Compute ${name} is not reachable. ${error}`,
-  lacks: (what: string, found: string, packages: string) =>
-    `Nodes of this kind may not run. ${what}: ${found}. Install it: apt-get install ${packages}`,
+  lacks: (findings: readonly { readonly what: string; readonly found: string; readonly package?: string }[]) => {
+    const packages = findings.flatMap((finding) => finding.package ?? []).join(' ');
+    const install = packages === '' ? '' : ` Install: apt-get install ${packages}`;
+    return `Nodes of this kind do not start. ${findings.map(({ what, found }) => `${what}: ${found}.`).join(' ')}${install}`;
+  },
   kindMissing: (what: string, compute: string) =>
     `${compute} cannot run a ${what}: its emulator is missing. “npm run doctor” shows how to install it.`,
+
+  convert: {
+    why: (kind: string) =>
+      `This server does not drive ${kind}: the node starts on a GNS3 compute only. Convert it to a QEMU node with its disks to run it here.`,
+    offer: 'Convert to a QEMU node…',
+    title: (name: string) => `Convert ${name} to a QEMU node`,
+    explanation:
+      'The new node stands beside this one and has its network adapters, their MAC addresses and its memory. Choose its disks (VDI, VMDK, VHD), or upload them.',
+    disk: (number: number) => `Disk ${number}`,
+    action: 'Convert',
+    busy: 'Converting. Large disks take minutes; the dialog may be closed meanwhile.',
+    done: (from: string, to: string) => `${to} was made of ${from}`,
+  },
 
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
@@ -486,6 +502,12 @@ export const texts = {
       loss: (percent: number) => `${percent} % lost`,
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
+  },
+  mirror: {
+    title: 'Mirror',
+    hint: 'Frames of both directions are sent to this port, too (SPAN).',
+    figures: (frames: number, lost: number) =>
+      `${frames.toLocaleString('en')} frames sent${lost > 0 ? `, ${lost.toLocaleString('en')} dropped` : ''}`,
   },
   schedule: {
     title: 'Schedule',

@@ -81,6 +81,10 @@ const table = {
 
   // Nodes
   traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
+  traffic_too_many: {
+    status: 409,
+    says: 'There are {most} flows of traffic on this compute already: wait until one ends, or delete one',
+  },
   traffic_two_computes: {
     status: 409,
     says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',
@@ -184,7 +188,7 @@ const table = {
   },
   mirror_unsupported: {
     status: 409,
-    says: 'Link {link_id} cannot be mirrored to {name}: one of its ends must be on the same Patchbay compute as {name}',
+    says: 'Link {link_id} cannot be mirrored to {name}: neither of its ends is on a Patchbay compute that mirrors links',
   },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {
@@ -241,6 +245,16 @@ const table = {
   vm_engine_missing: {
     status: 409,
     says: 'The engine {engine} is not available: this server runs no GNS3 VM. Register a running one as a compute',
+  },
+  slice_token_refused: {
+    status: 403,
+    says: 'The token to join is unknown, expired or used: make another one with patchbay slices invite',
+  },
+  slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
+  slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
+  lease_expired: {
+    status: 409,
+    says: 'Node {name} cannot be started: this compute has lost its controller. It can when its lease is renewed',
   },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 

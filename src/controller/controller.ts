@@ -43,6 +43,8 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
+import { SliceList } from './slices/slice-list.ts';
+import { Slices } from './slices/slices.ts';
 
 /** What the controller needs of the compute in its process. */
 export interface LocalCompute {
@@ -74,6 +76,7 @@ interface ControllerParts {
   readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
+  readonly slices: Slices;
 }
 
 interface EventOfCompute {
@@ -104,6 +107,8 @@ export class Controller {
     textOf: ({ action, event, seq }) => JSON.stringify({ action, event, seq }),
   });
   readonly computes: Computes;
+  readonly slices: Slices;
+  readonly sliceList: SliceList;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -122,6 +127,8 @@ export class Controller {
     this.#parts = parts;
     this.computes = parts.computes;
     this.templates = parts.templates;
+    this.slices = parts.slices;
+    this.sliceList = new SliceList(parts.slices, parts.computes, () => undefined);
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
     const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
@@ -190,8 +197,20 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
+    const leaseMs = settings.Cluster.lease_seconds * 1000;
+    const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced: () => undefined });
     const streams = { notices, computeEvents, computeStates };
-    const controller = new Controller(options, { ...streams, registry, staging, captures, restores, kept, computes, templates });
+    const controller = new Controller(options, {
+      ...streams,
+      registry,
+      staging,
+      captures,
+      restores,
+      kept,
+      computes,
+      templates,
+      slices,
+    });
     await controller.projects.load();
     controller.watch.begin(computes.all());
     controller.#timer = setInterval(() => controller.#announceUsage(), usageMs).unref();
@@ -229,8 +248,8 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, staging, captures, restores } = this.#parts;
-    await Promise.all([registry, staging, captures, restores, this.kept].map((part) => part.close()));
+    const { registry, staging, captures, restores, slices } = this.#parts;
+    await Promise.all([slices, registry, staging, captures, restores, this.kept].map((part) => part.close()));
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {
@@ -290,6 +309,7 @@ export class Controller {
       }
     }
     await this.computes.delete(computeId);
+    await this.slices.forget(computeId);
   }
 
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */

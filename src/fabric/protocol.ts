@@ -4,15 +4,17 @@
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
 import type { Filters } from '../schema/filter.ts';
-import type { BpfKey, Request } from './requests.ts';
+import type { AddressEntry, BpfKey, Request } from './requests.ts';
 
 export type {
+  AddressEntry,
   AtmCircuit,
   BpfInstruction,
   BpfKey,
   BpfPrograms,
   BpfType,
   CaptureSpec,
+  DirectionPlace,
   EthernetSettings,
   FrameRelayCircuit,
   LinkSpec,
@@ -25,7 +27,7 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 10;
+export const protocolVersion = 11;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -180,15 +182,6 @@ export interface SwitchPortStats {
   dropped: Record<string, number>;
 }
 
-export interface AddressEntry {
-  /** In lower case with colons. */
-  mac: string;
-  vlan: number;
-  port: number;
-  /** Since the last frame from it. */
-  ageMs: number;
-}
-
 export interface TrafficFigures {
   /** `resolving`: the next hops have not answered ARP yet. */
   state: 'resolving' | 'running' | 'ended' | 'failed';
@@ -226,12 +219,12 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
           ? SwitchStats[]
           : R extends { op: 'addresses' }
             ? AddressEntry[]
-            : R extends { op: 'traffic_start' }
-              ? TrafficFigures
-              : R extends { op: 'traffic_read' }
-                ? TrafficFigures | null
-                : R extends { op: 'apply' | 'sync' }
-                  ? LinkFailure[]
+            : R extends { op: 'traffic_start' | 'traffic_read' }
+              ? TrafficFigures | null
+              : R extends { op: 'apply' | 'sync' }
+                ? LinkFailure[]
+                : R extends { op: 'save_frames' | 'load_frames' }
+                  ? number
                   : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */

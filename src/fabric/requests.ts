@@ -22,6 +22,7 @@ import {
 import { type Filters, type LinkDirection, normaliseFilters } from '../schema/filter.ts';
 import type { LinkSchedule } from '../schema/schedule.ts';
 import { checkSchedule } from '../schema/schedule-rules.ts';
+import { longestTrafficMs, mostDatagrams, trafficDurationMs, trafficSizes } from '../schema/traffic.ts';
 
 /** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
 const maxSocketPathBytes = 107;
@@ -214,17 +215,43 @@ export type BpfPrograms = Pick<LinkSpec, BpfKey>;
 
 const ipv4 = textThat((value) => isIPv4(value), 'must be an IPv4 address');
 const station = object({ switch: id, vlan: whole(1, 4094), address: ipv4, nextHop: ipv4 });
+const gaps = list(whole(0));
+/** Microseconds before each datagram: at least one, and no more and no longer than the API takes. */
+const boundedGaps: Shape<number[]> = {
+  problem: (value, name) => {
+    const problem = gaps.problem(value, name);
+    if (problem !== undefined) return problem;
+    const given = value as readonly number[];
+    if (given.length === 0 || given.length > mostDatagrams) return `${name} must have 1 to ${mostDatagrams} entries`;
+    return trafficDurationMs(given) > longestTrafficMs ? `${name} must last at most ${longestTrafficMs} ms` : undefined;
+  },
+};
 /** Datagrams between two stations at switches of the fabric. */
 const traffic = object({
   id,
   source: station,
   sink: station,
-  /** Before each datagram, microseconds. */
-  gapsUs: list(whole(0)),
+  gapsUs: boundedGaps,
   /** Of frames, bytes; used in turn. */
-  sizes: list(whole(60, 1514)),
+  sizes: list(whole(trafficSizes.minimum, trafficSizes.maximum)),
 });
 export type TrafficSpec = ValueOf<typeof traffic>;
+
+/** A direction of a link. */
+const directionPlace = object({ link: text, direction: oneOf('ab', 'ba') });
+export type DirectionPlace = ValueOf<typeof directionPlace>;
+const directions = list(directionPlace);
+
+const addressEntry = object({
+  /** In lower case with colons. */
+  mac: textThat((value) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(value), 'must be a MAC address'),
+  vlan: whole(0, 4095),
+  port: portNumber,
+  /** Since the last frame from it. */
+  ageMs: finite,
+});
+/** What a switch has learned. */
+export type AddressEntry = ValueOf<typeof addressEntry>;
 
 /** Each is checked by itself (`linkSpec`): a wrong one is a failure of its own, and the others are applied. */
 const links = list(unchecked<LinkSpec>());
@@ -245,7 +272,17 @@ export const request = variants('op', {
   /** What a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },
   forget_addresses: { switch: text },
-  /** Starts a flow, unless it exists. */
+  /** Those of ports that are plugged, as if frames had come from there. */
+  learn_addresses: { switch: text, addresses: list(addressEntry) },
+  /** Time stands still for these links, until they are released or the lease ends. Links that do not exist are held when they are made. */
+  hold: { ids, leaseMs: whole(1, 60_000) },
+  /** Their frames leave after what had remained of their delay. Before, both ends of each are waited for, `connectMs` at most. */
+  release: { ids, connectMs: whole(0, 10_000) },
+  /** Writes the frames that wait in held links to a file; answers how many. */
+  save_frames: { path: absolutePath, directions },
+  /** Adds frames of such a file, whose directions have the same order, to held links; answers how many. */
+  load_frames: { path: absolutePath, directions },
+  /** Starts a flow, unless it exists, or there are too many. */
   traffic_start: { flow: traffic },
   traffic_read: { traffic: text },
   traffic_remove: { traffic: text },

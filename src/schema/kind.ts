@@ -24,6 +24,15 @@ export const KindFacts = Type.Object(
         image: Type.Optional(Type.String({ description: 'The property that `image` of a lab file stands for' })),
         memory: Type.Optional(Type.String({ description: 'The property, MiB, that `memory` stands for' })),
         cpus: Type.Optional(Type.String({ description: 'The property that `cpus` stands for' })),
+        config_disk: Type.Optional(
+          Type.Object(
+            { property: Type.String(), folder: Type.String(), files: Type.Array(Type.String()) },
+            {
+              ...named('ConfigDiskInLabFiles'),
+              description: 'Files of this folder of the node get onto a disk that the property attaches; `files`: usual names',
+            },
+          ),
+        ),
         startup_file: Type.Optional(Type.String({ description: "The start-up configuration, in the node's folder" })),
         port_list: Type.Optional(oneOf(['plain', 'vlan'], { description: 'Lab files can give `ports` of it' })),
         fixed: Type.Array(Type.String(), { description: 'Properties that are decided when the node is made' }),
@@ -39,8 +48,10 @@ export const KindFacts = Type.Object(
         reload: can('Reset while it runs'),
         duplicate: can('Copy a node with its files'),
         filter: can('Filters on its links; one end of a link must'),
+        mirror: can('Be sent the frames of a link by a mirror'),
         reset_console: can('Cut all clients of the console'),
         resize_disk: can('Make disks larger'),
+        convert: can('Make a machine of QEMU of it, with its disks, as it does not run here'),
       },
       named('KindAbilities'),
     ),

@@ -15,7 +15,10 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/links'],
     ['live/drawings', 'live/nodes'],
     ['live/host'],
-    ['catalog', 'computes'],
+    ['engines/kubernetes', 'engines/slurm'],
+    ['slices'],
+    // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
+    ['catalog', 'computes', 'engines'],
     ['log', 'zip'],
     ['model'],
   ],

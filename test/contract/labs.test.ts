@@ -12,9 +12,10 @@ import { planOn } from '../../src/lab/open-lab.ts';
 import { driftOf, linesOf } from '../../src/lab/plan/lab-plan.ts';
 import { getProject } from '../../src/lab/state/lab-state.ts';
 import type { Drawing } from '../../src/schema/drawing.ts';
-import type { Link } from '../../src/schema/link.ts';
+import type { Link, MirrorOfLink } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
+import type { ScheduleOfLink } from '../../src/schema/schedule.ts';
 import type { TSchema } from '../../src/schema/type.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { freshName, withServer } from '../support/with-server.ts';
@@ -39,6 +40,7 @@ const everything = `
 project: {show_grid: true, scene_width: 3000, variables: [{name: A, value: "$\${x}"}]}
 nodes:
   PC[1-3]: {kind: vpcs, config: "set pcname %h\\nip 10.0.0.\${index}/24\\n"}
+  IDS: {kind: vpcs}
   SW: {kind: ethernet_switch, vlans: {Ethernet0: 10, Ethernet6: qinq 5 0x88A8, Ethernet7: trunk 4}}
   SW2: {kind: ethernet_switch, ports: 3, locked: true}
   VM:
@@ -50,6 +52,7 @@ nodes:
     port_name_format: Gi{segment0}/{port0}
     port_segment_size: 2
     properties: {boot_priority: n, options: -nodefaults, mac_address: '0C:AA:BB:CC:DD:00', kernel_command_line: "a $\${b}"}
+    files: {config/user-data: "#cloud-config\\nhostname: \${node}\\n", config/meta-data: "instance-id: \${node}\\n"}
   NAT: {kind: nat}
   C: {kind: cloud, properties: {ports_mapping: [{name: t, port_number: 0, type: udp, lport: 20300, rhost: 127.0.0.1, rport: 20301}]}}
   H: {kind: ethernet_hub, ports: 12, symbol: ':/symbols/hub.svg'}
@@ -66,7 +69,16 @@ links:
   - {ends: [SW:Ethernet7, VM], filters: {delay: 20ms 5ms, ab: {loss: 1%}, bpf: "icmp and host 10.0.0.1"}}
   - {ends: [SW2, VM:Gi0/1], suspend: true, style: {color: "#ff0000"}}
   - {ends: [{node: SW2, label: {text: here, x: 1, y: 2}}, H]}
-  - [H, SW2]
+  - ends: [H, SW2]
+    mirror: IDS
+    schedule:
+      duration: 60s
+      repeat: forever
+      steps:
+        - {at: 10s, filters: {delay: 50ms 5ms, ab: {loss: 2%}, rate: 0}, ramp: 1500}
+        - {at: 30s, flap: {down: 500ms, up: 2s, count: 5}}
+        - {at: 50s, filters: {delay: []}, suspend: true}
+      traces: [{direction: ba, length: 20s, samples: [[0, 1000, null, 0.5], [10000, null, 20, null]]}]
   - [NAT, H]
   - [T, H]
 drawings:
@@ -79,16 +91,17 @@ describe('a lab of all kinds', () => {
   it('is applied with few requests, and then there is nothing to do', async () => {
     const lab = await load(everything, freshName('all'));
     const before = await plan(lab);
-    assert.equal(before.filter((line) => line.startsWith('+ node')).length, 17);
+    assert.equal(before.filter((line) => line.startsWith('+ node')).length, 18);
     assert.ok(
       before.includes('+ link VM:Gi0/1 - SW2:(first free)') || before.includes('+ link SW2:(first free) - VM:Gi0/1'),
       before.join('\n'),
     );
     const project = await apply(lab);
     assert.deepEqual(await plan(lab), []);
-    assert.equal((await list<Node>(project, 'nodes')).length, 17);
+    assert.equal((await list<Node>(project, 'nodes')).length, 18);
     const vm = (await list<Node>(project, 'nodes')).find(({ name }) => name === 'VM');
     assert.ok(vm);
+    assert.equal(vm.properties.create_config_disk, true);
     assert.deepEqual(
       vm.ports.map(({ name }) => name),
       ['mgmt', 'Gi0/1'],
@@ -105,14 +118,17 @@ describe('a lab of all kinds', () => {
     assert.deepEqual(await plan(copy), []);
     assert.deepEqual(await contents(second), await contents(first));
     assert.equal((await exportFrom(api, second)).replace(copy.name, again.name), text);
+    assert.match(text, /config\/user-data: \|\n +#cloud-config\n +hostname: VM\n/);
   });
 });
 
 /** All that clients see of a project, without what is a number or an address of its own. */
 async function contents(project: Project): Promise<unknown> {
-  const [nodes, links, drawings] = await Promise.all([
+  const [schedules, nodes, links, mirrors, drawings] = await Promise.all([
+    list<ScheduleOfLink>(project, 'link_schedules'),
     list<Node>(project, 'nodes'),
     list<Link>(project, 'links'),
+    list<MirrorOfLink>(project, 'mirrors'),
     list<Drawing>(project, 'drawings'),
   ]);
   const nameOf = new Map(nodes.map(({ node_id, name }) => [node_id, name]));
@@ -122,9 +138,15 @@ async function contents(project: Project): Promise<unknown> {
     Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
   return {
     nodes: nodes.map((node) => ({ ...without(node, own), properties: without(node.properties, generated) })),
-    links: links.map(({ link_id: _id, project_id: _project, nodes: ends, ...link }) => ({
+    links: links.map(({ link_id, project_id: _project, nodes: ends, ...link }) => ({
       ...link,
+      schedule: without(schedules.find((one) => one.link_id === link_id)?.schedule ?? {}, ['started_at']),
       ends: ends.map(({ node_id, ...end }) => ({ ...end, node: nameOf.get(node_id) })),
+    })),
+    mirrors: mirrors.map(({ link_id, node_id, ...port }) => ({
+      ...port,
+      node: nameOf.get(node_id),
+      link: links.findIndex((link) => link.link_id === link_id),
     })),
     drawings: drawings.map(({ drawing_id: _id, project_id: _project, ...drawing }) => drawing),
     project: without(project, ['project_id', 'name', 'path', 'filename']),
@@ -172,6 +194,39 @@ drawings:
     assert.equal(now.length, 3);
   });
 
+  it('mirrors links to other ports, which are free then', async () => {
+    const name = freshName('mirrors');
+    const nodes = 'nodes:\n  PC[1-3]: {kind: vpcs}\n  VM: {kind: qemu, memory: 16}\n  SW: {kind: ethernet_hub}\nlinks:\n';
+    const lab = (links: string) => load(nodes + links, name);
+    const before = await lab('  - {ends: [PC1, SW], mirror: VM}\n  - {ends: [PC2, SW], mirror: VM:Ethernet0}\n');
+    const project = await apply(before);
+    assert.deepEqual(await plan(before), []);
+    const mirrors = await list<MirrorOfLink>(project, 'mirrors');
+    assert.deepEqual(
+      mirrors.map(({ adapter_number }) => adapter_number),
+      [1, 0],
+    );
+    // The two exchange their ports, and a third link takes the place of a mirror that goes.
+    const changed = await lab('  - {ends: [PC1, SW], mirror: VM:Ethernet0}\n  - [PC2, SW]\n  - [PC3, VM:Ethernet1]\n');
+    assert.deepEqual(await plan(changed), [
+      '~ link PC1:Ethernet0 - SW:Ethernet0 (mirror)',
+      '~ link PC2:Ethernet0 - SW:Ethernet1 (mirror)',
+      '+ link PC3:Ethernet0 - VM:Ethernet1',
+    ]);
+    const [, drift] = driftOf(await planOn(api, changed));
+    assert.deepEqual(drift?.changes, [{ field: 'mirror', project: 'VM:Ethernet0', file: undefined }]);
+    await apply(changed);
+    assert.deepEqual(await plan(changed), []);
+    assert.match(await exportFrom(api, project), /mirror: VM:Ethernet0/);
+    await assert.rejects(
+      lab('  - {ends: ["PC[1-2]", SW], mirror: VM}\n'),
+      /^LabError: .*:6:5: 2 links cannot be mirrored to 1 ports: each needs one of its own/,
+    );
+    await assert.rejects(lab('  - {ends: [PC1, SW], mirror: MV}\n'), /no node "MV"/);
+    const twice = await lab('  - {ends: [PC1, SW], mirror: VM:Ethernet0}\n  - [PC3, VM:Ethernet0]\n');
+    await assert.rejects(planOn(api, twice), /two links end at port Ethernet0 of VM/);
+  });
+
   it('shows as drift what someone changed in the project, and applying reverts it', async () => {
     const lab = await load(
       'nodes:\n  PC[1-2]: {kind: vpcs, x: 5}\nlinks:\n  - {ends: [PC1, PC2], filters: {delay: 5}}',
@@ -195,6 +250,46 @@ drawings:
     ]);
     await apply(lab);
     assert.deepEqual(await plan(lab), []);
+  });
+
+  it('schedules are set, changed and removed; one that is as in the file continues', async () => {
+    const name = freshName('schedule');
+    const files = { 'traces/lte.csv': 'time_s,rate_mbps,delay_ms\n0,10,20\n5,1,80\n' };
+    const lab = (ends: string, schedule: string) =>
+      loadLab({
+        text: `nodes:\n  A: {kind: vpcs}\n  B: {kind: vpcs}\nlinks:\n  - {ends: ${ends}${schedule}}`,
+        file: `${name}.yaml`,
+        files: filesOf(files),
+      });
+    const scheduled = ', schedule: {steps: [{at: 1s, filters: {ab: {loss: 3%}}}], traces: [{file: traces/lte.csv, direction: ab}]}';
+    const project = await apply(await lab('[A, B]', scheduled));
+    const schedules = () => list<ScheduleOfLink>(project, 'link_schedules');
+    const [first] = await schedules();
+    assert.deepEqual(first?.schedule.steps, [{ at: 1000, filters: { packet_loss_ab: [3] } }]);
+    assert.deepEqual(first?.schedule.traces[0]?.samples, [
+      [0, 10_000, 20, null],
+      [5000, 1000, 80, null],
+    ]);
+    assert.deepEqual(await plan(await lab('[A, B]', scheduled)), []);
+    // From the other end, what was for one direction is for the other.
+    const turned = scheduled.replaceAll('ab: {', 'ba: {').replace('direction: ab', 'direction: ba');
+    assert.deepEqual(await plan(await lab('[B, A]', turned)), []);
+    assert.deepEqual(await schedules(), [first]);
+    const other = await lab('[B, A]', scheduled);
+    assert.match((await plan(other)).join(), /^~ link .* \(schedule\)$/);
+    await apply(other);
+    assert.deepEqual((await schedules())[0]?.schedule.steps, [{ at: 1000, filters: { packet_loss_ba: [3] } }]);
+    const none = await lab('[A, B]', '');
+    await apply(none);
+    assert.deepEqual([await schedules(), await plan(none)], [[], []]);
+    const refused = async (schedule: string, says: RegExp) =>
+      assert.rejects(lab('[A, B]', `, schedule: {${schedule}}`), (error: Error) => assert.match(error.message, says) === undefined);
+    await refused('repeat: forever, steps: [{at: 0}]', /yaml:5:.* schedule: a schedule that repeats needs a duration/);
+    await refused('steps: [{at: 5 parsec}]', /schedule: "5 parsec" has the unknown unit "parsec"/);
+    await refused('steps: [{at: 1s, filters: {bpf: icmp}}]', /filter bpf cannot be scheduled/);
+    await refused('traces: [{file: no.csv}]', /the file no\.csv was not sent/);
+    await refused('traces: [{file: ../no.csv}]', /outside of the folder/);
+    await refused('', /it has neither steps nor traces/);
   });
 
   it('restarts a running node only where it must', async () => {

@@ -239,7 +239,12 @@ export class ComputeNode {
 
   anotherConsolePort = (): Promise<number | null> => this.#state.anotherConsolePort();
 
+  #requireLease(): void {
+    if (this.context.lease.isOver) throw fault('lease_expired', { name: this.name });
+  }
+
   async #start(options?: StartOptions): Promise<void> {
+    this.#requireLease();
     const run = await NodeRun.start(this, options);
     this.#take(run);
     this.#stale = false;
@@ -273,6 +278,7 @@ export class ComputeNode {
   }
 
   async #resume(run: NodeRun): Promise<void> {
+    this.#requireLease();
     await run.emulator.resume();
     await this.#changeStatus(run, 'started');
   }

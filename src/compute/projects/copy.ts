@@ -56,13 +56,23 @@ export async function copyProject(
   return copyTo(copying, destination);
 }
 
-/** What else is done with the nodes while they are held: before they are paused, and then. */
+/** What else is done with the nodes while they are held. */
 export interface PauseWork {
+  /** May take its time. */
   prepare(nodes: readonly ComputeNode[]): Promise<void>;
+  /** They are about to be paused. */
+  beforePause(nodes: readonly ComputeNode[]): Promise<void>;
   whilePaused(): Promise<void>;
+  /** They run again, whatever failed. Never rejects. */
+  whenResumed(): Promise<void>;
 }
 
-const noWork: PauseWork = { prepare: async () => {}, whilePaused: async () => {} };
+const noWork: PauseWork = {
+  prepare: async () => {},
+  beforePause: async () => {},
+  whilePaused: async () => {},
+  whenResumed: async () => {},
+};
 
 /** How long machines were paused, at most, and how far apart the first and the last one were paused. Milliseconds. */
 export interface Pause {
@@ -91,7 +101,9 @@ async function copyTo({ context, project, wanted, work }: ComputeCopying, destin
       const whilePaused = () => together([copy(), work.whilePaused()]);
       const pause = await whileHeld([...project.nodes.values()], context, {
         prepare: (nodes) => work.prepare(nodes),
+        beforePause: (nodes) => work.beforePause(nodes),
         whilePaused,
+        whenResumed: () => work.whenResumed(),
       });
       await renameNodes(context, folder, new Map(Object.entries(wanted.nodes).map(([from, to]) => [from.toLowerCase(), to])));
       return pause;
@@ -144,19 +156,23 @@ async function whileHeld(nodes: readonly ComputeNode[], context: Context, work: 
   const holds: Hold[] = [];
   const began: number[] = [];
   let firstAt = performance.now();
+  let endedAt = firstAt;
   try {
     for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.push(await holdNode(node));
     await work.prepare(nodes);
+    await work.beforePause(nodes);
     firstAt = performance.now();
     await together(holds.map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
     await work.whilePaused();
   } finally {
     const released = await Promise.allSettled(holds.map((hold) => hold.release()));
+    endedAt = performance.now();
+    await work.whenResumed();
     for (const result of released)
       if (result.status === 'rejected') context.log('error', `a node did not resume after a copy: ${result.reason}`);
   }
   const [first = firstAt, last = first] = [began.at(0), began.at(-1)];
-  return { pausedMs: began.length > 0 ? performance.now() - firstAt : 0, skewMs: last - first };
+  return { pausedMs: began.length > 0 ? endedAt - firstAt : 0, skewMs: last - first };
 }
 
 /** Waits for all of them, also when one fails: what is still under way needs what the failure would take away. */

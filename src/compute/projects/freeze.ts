@@ -9,10 +9,11 @@ import type { MemorySaver } from '../../emulators/driver.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
-import { savedMemoryName } from '../../schema/folders.ts';
+import { savedLinksName, savedMemoryName } from '../../schema/folders.ts';
 import type { ColdNode } from '../../schema/snapshot.ts';
 import type { Static } from '../../schema/type.ts';
 import type { Context } from '../context.ts';
+import { type FabricHolds, HeldLinks, syncSavedLinks } from '../links/held-links.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import { copyProject, type Pause, type PauseWork, type ProjectCopy } from './copy.ts';
 import { placeFor } from './project-folder.ts';
@@ -33,13 +34,15 @@ interface SavedNode {
 
 export class ProjectFreezes {
   readonly #context: Context;
+  readonly #fabric: FabricHolds;
   readonly #projects: ComputeProjects;
   /** By project, in lower case: the freeze under way, and the last one until it is waited for. */
   readonly #freezes = new Map<string, MemoryFreeze>();
 
-  constructor(context: Context, projects: ComputeProjects) {
+  constructor(context: Context, projects: ComputeProjects, fabric: FabricHolds) {
     this.#context = context;
     this.#projects = projects;
+    this.#fabric = fabric;
   }
 
   /** Answers when the machines run again. @throws project_not_found, freeze_busy, disk_floor, project_copy_failed */
@@ -51,7 +54,7 @@ export class ProjectFreezes {
     };
     const folder = await placeFor(this.#context.settings, id, wanted.memory_path);
     busy();
-    const freeze = new MemoryFreeze(this.#context, folder);
+    const freeze = new MemoryFreeze(this.#context, this.#fabric, folder);
     this.#freezes.set(key, freeze);
     try {
       const pause = await copyProject({ context: this.#context, projects: this.#projects }, id, wanted, freeze);
@@ -80,14 +83,19 @@ export class ProjectFreezes {
 
 class MemoryFreeze implements PauseWork {
   readonly #context: Context;
+  readonly #fabric: FabricHolds;
   readonly #folder: string;
   readonly #saved: SavedNode[] = [];
   readonly #cold: ColdNode[] = [];
   completed: Promise<void> = Promise.resolve();
   isUnderWay = true;
+  #links: HeldLinks | undefined;
+  #hasFrames = false;
+  #frozenAt = 0;
 
-  constructor(context: Context, folder: string) {
+  constructor(context: Context, fabric: FabricHolds, folder: string) {
     this.#context = context;
+    this.#fabric = fabric;
     this.#folder = folder;
   }
 
@@ -98,10 +106,24 @@ class MemoryFreeze implements PauseWork {
     await this.#requireSpace();
   }
 
+  /** From now on frames stay in links; what was on its way to a machine is in it before it is paused. */
+  async beforePause(nodes: readonly ComputeNode[]): Promise<void> {
+    const parts = { fabric: this.#fabric, wiring: this.#context.wiring, ...linkNodes(nodes) };
+    this.#links = await HeldLinks.hold(parts).catch((error: unknown) => this.#withoutFrames(error));
+    await Promise.all(this.#saved.map(({ saver }) => saver.settle()));
+  }
+
   async whilePaused(): Promise<void> {
+    this.#frozenAt = Date.now();
     const transfers = this.#saved.map(({ saver }) => saver.transfer());
-    await Promise.allSettled(transfers);
+    await Promise.allSettled([...transfers, this.#saveFrames()]);
     await Promise.all(transfers);
+  }
+
+  async whenResumed(): Promise<void> {
+    await this.#links
+      ?.release()
+      .catch((error) => this.#context.log('warning', `links are released by the fabric itself: ${error}`));
   }
 
   /** Of the machines that run again. */
@@ -110,6 +132,7 @@ class MemoryFreeze implements PauseWork {
     this.completed = Promise.allSettled(completing).then(async () => {
       await this.dispose();
       await Promise.all(completing);
+      if (this.#hasFrames) await syncSavedLinks(this.#linksFolder);
     });
     // It is waited for later.
     this.completed.catch(() => undefined);
@@ -119,6 +142,7 @@ class MemoryFreeze implements PauseWork {
     return {
       paused_ms: Math.round(pausedMs),
       skew_ms: Math.round(skewMs * 10) / 10,
+      frozen_at: this.#frozenAt,
       memory: this.#saved.map(({ node, saver }) => ({ node_id: node.id, bytes: saver.ramBytes })),
       cold: this.#cold,
     };
@@ -127,6 +151,22 @@ class MemoryFreeze implements PauseWork {
   async dispose(): Promise<void> {
     await Promise.all(this.#saved.map(({ saver }) => saver.dispose()));
     this.isUnderWay = false;
+  }
+
+  get #linksFolder(): string {
+    return join(this.#folder, savedLinksName);
+  }
+
+  async #saveFrames(): Promise<void> {
+    const saving = this.#links?.save(this.#linksFolder);
+    this.#hasFrames = saving !== undefined;
+    await saving?.catch((error: unknown) => this.#withoutFrames(error));
+  }
+
+  /** Those that use TCP send them again. */
+  #withoutFrames(error: unknown): undefined {
+    this.#hasFrames = false;
+    this.#context.log('warning', `frames in flight are not saved: ${error}`);
   }
 
   async #prepareNode(node: ComputeNode): Promise<void> {
@@ -146,4 +186,10 @@ class MemoryFreeze implements PauseWork {
       throw isFault(error) ? error : fault('disk_floor', { reason: error.message });
     });
   }
+}
+
+/** Of a project's nodes: those whose links are held, and the switches in the fabric. */
+export function linkNodes(nodes: readonly ComputeNode[]): { nodeIds: string[]; switchIds: string[] } {
+  const switches = nodes.filter(({ driver }) => driver.kind.inFabric);
+  return { nodeIds: nodes.map(({ id }) => id), switchIds: switches.map(({ id }) => id) };
 }

@@ -6,8 +6,9 @@ import type { Driver } from '../../emulators/driver.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
-import { savedMemoryName } from '../../schema/folders.ts';
+import { resumedLinksName, savedLinksName, savedMemoryName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
+import { copySavedLinks } from '../links/held-links.ts';
 import { copyFolder } from './copy.ts';
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
@@ -54,6 +55,7 @@ export async function stageMemory(
     }),
   );
   await each(copies, ({ from, to }) => copyFolder(context, from, to));
+  await each(places, ({ path, nodes }) => copySavedLinks(join(source, savedLinksName), join(path, resumedLinksName), nodes));
 }
 
 async function each<T>(items: readonly T[], fn: (item: T) => Promise<void>): Promise<void> {

@@ -25,6 +25,7 @@ import type { KnownProjects } from '../projects/projects.ts';
 import { stagingPrefix } from '../projects/registry.ts';
 import { writeResumeList } from '../projects/resume-nodes.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
+import { continueSchedules } from './continue-schedules.ts';
 import type { MemoryRecord } from './snapshot-memory.ts';
 import { unpackSnapshot } from './snapshots.ts';
 import { stageMemory } from './stage-memory.ts';
@@ -95,7 +96,7 @@ async function makeForks(
 }
 
 async function fill(
-  { project, snapshot }: ForkSource,
+  { project, snapshot, memory }: ForkSource,
   { name, uplinks, stagingPath }: { name: string; uplinks: boolean; stagingPath: string },
   { version, settings }: ForkOptions,
 ): Promise<Fork> {
@@ -107,7 +108,8 @@ async function fill(
   await renameNodeFolders(join(folder, 'project-files'), identity.ids);
   const closed = { auto_start: false, auto_open: false, auto_close: false };
   const entry = canonical<ProjectEntry>({ ...topology.project, ...closed, name, project_id: identity.projectId });
-  const content = { ...renewed, project: entry, links: uplinks ? renewed.links : withoutUplinks(renewed) };
+  const links = continueSchedules(uplinks ? renewed.links : withoutUplinks(renewed), memory?.frozen_at);
+  const content = { ...renewed, project: entry, links };
   await writeFileAtomic(join(folder, projectFileName(name)), await topologyText(content, version));
   return { identity, entry, folder };
 }

@@ -30,6 +30,7 @@ function factsOf({
   programs = [],
   engineImages,
   lab = {},
+  converted,
 }: Kind): KindFacts {
   return {
     node_type: type,
@@ -47,6 +48,7 @@ function factsOf({
       ...(lab.memory && { memory: lab.memory }),
       ...(lab.cpus && { cpus: lab.cpus }),
       ...(lab.startupFile && { startup_file: lab.startupFile }),
+      ...(lab.configDisk && { config_disk: { ...lab.configDisk, files: [...lab.configDisk.files] } }),
       ...(lab.portList && { port_list: lab.portList }),
       fixed: [...(lab.fixed ?? [])],
       generated: [...(lab.generated ?? [])],
@@ -58,8 +60,10 @@ function factsOf({
       reload: can.reload,
       duplicate: can.duplicate,
       filter: can.filter,
+      mirror: can.mirror === true,
       reset_console: can.resetConsole,
       resize_disk: can.resizeDisk === true,
+      convert: converted !== undefined,
     },
   };
 }

@@ -118,6 +118,31 @@ export class FabricLink {
     return (this.#ends.a?.port.tap ?? this.#ends.b?.port.tap) !== undefined;
   }
 
+  /** Time stands still for it, in both directions. */
+  hold(nowMs: number): void {
+    this.#ab.hold(nowMs);
+    this.#ba.hold(nowMs);
+  }
+
+  unhold(nowMs: number): void {
+    this.#ab.unhold(nowMs);
+    this.#ba.unhold(nowMs);
+  }
+
+  direction(name: LinkDirection): Direction {
+    return name === 'ab' ? this.#ab : this.#ba;
+  }
+
+  get isConnected(): boolean {
+    const { a, b } = this.#ends;
+    return a?.port.connected === true && b?.port.connected === true;
+  }
+
+  /** Frames are being written to one of its ends. */
+  get isWriting(): boolean {
+    return this.#ab.isWriting || this.#ba.isWriting;
+  }
+
   sample(slot: number): void {
     this.#ab.sample(slot);
     this.#ba.sample(slot);

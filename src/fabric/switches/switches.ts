@@ -21,6 +21,7 @@ export interface Forwarding {
   portChanged?(port: SwitchPort): void;
   addresses?(): AddressEntry[];
   forgetAddresses?(): void;
+  learnAddresses?(entries: readonly AddressEntry[]): void;
 }
 
 /** The ports that are plugged, in the order in which they were. */
@@ -38,6 +39,9 @@ const forwardings: Record<SwitchPortSettings['medium'], (ports: SwitchPorts, clo
   frame_relay: (ports) => new FrameRelayForwarding(ports),
   atm: (ports) => new AtmForwarding(ports),
 };
+
+/** Ports of nodes have lower numbers. Those from here on are of stations of traffic, which are shown nowhere. */
+export const firstStationPort = 2 ** 30;
 
 export class Switches {
   readonly #turns = new FlushTurns();
@@ -64,11 +68,16 @@ export class Switches {
 
   /** None for a switch that is not there, or learns none. */
   addresses(id: string): AddressEntry[] {
-    return this.#switches.get(id)?.forwarding.addresses?.() ?? [];
+    const entries = this.#switches.get(id)?.forwarding.addresses?.() ?? [];
+    return entries.filter(({ port }) => port < firstStationPort);
   }
 
   forgetAddresses(id: string): void {
     this.#switches.get(id)?.forwarding.forgetAddresses?.();
+  }
+
+  learnAddresses(id: string, entries: readonly AddressEntry[]): void {
+    this.#switches.get(id)?.forwarding.learnAddresses?.(entries);
   }
 }
 
@@ -118,6 +127,6 @@ class Switch implements ForwardingSwitch, SwitchPorts {
   }
 
   stats(): SwitchStats {
-    return { id: this.id, ports: this.all.map((port) => port.stats()) };
+    return { id: this.id, ports: this.all.filter(({ number }) => number < firstStationPort).map((port) => port.stats()) };
   }
 }

@@ -6,6 +6,7 @@ import type { ProjectUpdate } from '../../schema/project.ts';
 import type { FidelitySettings, TestNode } from '../checks/definition/step-schema.ts';
 import type { CheckStep } from '../checks/definition/steps.ts';
 import type { Place } from './lab-error.ts';
+import type { LabSchedule } from './link-schedule.ts';
 
 export interface LabNode {
   readonly name: string;
@@ -47,6 +48,9 @@ export interface LabLink {
   readonly ends: readonly [LabEnd, LabEnd];
   readonly filters: Filters;
   readonly suspend: boolean;
+  /** The port that is sent its frames as well. */
+  readonly mirror: Omit<LabEnd, 'label'> | undefined;
+  readonly schedule: LabSchedule | undefined;
   readonly style: Readonly<Record<string, unknown>> | undefined;
   readonly place: Place | undefined;
 }

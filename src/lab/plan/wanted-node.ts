@@ -6,7 +6,7 @@ import type { Node, NodeType } from '../../schema/node.ts';
 import { nodeFrom } from '../../schema/template-node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import type { ShapeChecks } from '../file/check-shape.ts';
-import type { Lab, LabNode } from '../file/lab.ts';
+import type { Lab, LabEnd, LabLink, LabNode } from '../file/lab.ts';
 import { LabError, suggestion } from '../file/lab-error.ts';
 import { Places } from '../file/read-yaml.ts';
 import { findTemplate, type LabCatalog } from '../state/lab-state.ts';
@@ -34,9 +34,14 @@ interface Demand {
   readonly named: readonly string[];
 }
 
+/** All ports that a link takes. */
+function portsOf({ ends, mirror }: LabLink): Omit<LabEnd, 'label'>[] {
+  return mirror ? [...ends, mirror] : [...ends];
+}
+
 export function demandsOf({ links }: Lab): ReadonlyMap<string, Demand> {
   const demands = new Map<string, Demand>();
-  for (const { node, port } of links.flatMap(({ ends }) => ends)) {
+  for (const { node, port } of links.flatMap(portsOf)) {
     const { links: count, highest, named } = demands.get(node) ?? { links: 0, highest: 0, named: [] };
     demands.set(node, {
       links: count + 1,
@@ -100,6 +105,13 @@ function givenProperties(node: LabNode, { title, lab }: KindFacts): Record<strin
     properties[property] = value;
   }
   if (node.short.adapters !== undefined) properties.adapters = node.short.adapters;
+  const disk = lab.config_disk;
+  if (
+    disk &&
+    !Object.hasOwn(properties, disk.property) &&
+    [...node.files.keys()].some((path) => path.startsWith(`${disk.folder}/`))
+  )
+    properties[disk.property] = true;
   return properties;
 }
 
@@ -159,7 +171,9 @@ function propertySchema({ catalog, propertySchemas }: WantedContext, type: NodeT
 function filesOf({ config, files, name, place }: LabNode, { title, lab }: KindFacts): ReadonlyMap<string, string> {
   if (config === undefined) return files;
   if (lab.startup_file === undefined) {
-    throw new LabError(`${title} nodes take no \`config\`. Use \`files\`, with paths in the node's folder`, place);
+    const { folder, files: usual = [] } = lab.config_disk ?? {};
+    const hint = folder === undefined ? '' : `, such as ${usual.map((file) => `${folder}/${file}`).join(', ')}`;
+    throw new LabError(`${title} nodes take no \`config\`. Use \`files\`, with paths in the node's folder${hint}`, place);
   }
   return new Map([...files, [lab.startup_file, config.replaceAll('%h', () => name)]]);
 }

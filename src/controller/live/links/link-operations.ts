@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
 import type { Filters } from '../../../schema/filter.ts';
-import type { LinkInput, LinkMirror } from '../../../schema/link.ts';
-import type { LinkSchedule } from '../../../schema/schedule.ts';
+import type { LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
+import type { LinkSchedule, ScheduleOfLink } from '../../../schema/schedule.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import { type LinkEntry, type LinkExtras, withoutExtras } from '../../model/topology.ts';
@@ -91,7 +91,7 @@ export class LinkOperations {
     };
     const revert = async () => {
       this.#links.ports.free(entry);
-      await this.#wiring.unmirror(entry).catch(() => undefined);
+      await this.#wiring.unmirror(entry, nodes, udpPorts).catch(() => undefined);
       await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
     };
     const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }), ...(mirror && { mirror }) };
@@ -160,11 +160,21 @@ export class LinkOperations {
     return mirror;
   }
 
+  /** Of all links that have one. */
+  mirrors(): MirrorOfLink[] {
+    const links = Array.from(this.#links.all());
+    return links.flatMap(({ entry: { link_id, mirror } }) => (mirror ? [{ link_id, ...mirror }] : []));
+  }
+
   /** @throws `schedule_missing` */
   scheduleOf(linkId: string): LinkSchedule {
     const { schedule } = this.#links.open(linkId).entry;
     if (!schedule) throw fault('schedule_missing', { link_id: linkId });
     return schedule;
+  }
+
+  schedules(): ScheduleOfLink[] {
+    return Array.from(this.#links.all()).flatMap(({ entry: { link_id, schedule } }) => (schedule ? [{ link_id, schedule }] : []));
   }
 
   /** Takes up a link of the project file; false when its ends are not there, or a port has a link already. */

@@ -11,6 +11,12 @@ import { writeManifest } from './manifest.ts';
 import { ignoreShared, migrateTo, unthrottle } from './migration.ts';
 import { Shadow } from './shadow.ts';
 
+/**
+ * An answer of the monitor takes a turn of QEMU's main loop, which reads up to 68 KiB for each card (`NET_BUFSIZE`); a Unix socket holds
+ * 208 KiB (`net.core.wmem_default`).
+ */
+const settlingTurns = 4;
+
 export interface SaveParts {
   readonly node: NodeView;
   readonly host: Host;
@@ -32,6 +38,9 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
   const shadow = await Shadow.start({ node, host, record, inspected, folder });
   return {
     ramBytes: inspected.facts.ramBytes,
+    async settle() {
+      for (let turn = 0; turn < settlingTurns; turn++) await monitor.status();
+    },
     async transfer() {
       await unthrottle(monitor);
       // A machine that was restored itself ignored it.
