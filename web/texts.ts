@@ -224,6 +224,10 @@ export const texts = {
       hint: 'A link is down while it is suspended or the other node does not run.',
     },
   },
+  freezeOnClose: {
+    label: 'Keep the memory of machines on closing',
+    hint: 'They continue when the project is opened, also after a restart of the server or its host.',
+  },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
   palette: 'Node palette',

@@ -21,6 +21,10 @@ export function writeResumeList(folder: string, nodeIds: readonly string[]): Pro
   return writeFileAtomic(join(folder, listName), JSON.stringify(nodeIds));
 }
 
+export async function removeResumeList(folder: string): Promise<void> {
+  await rm(join(folder, listName), { force: true }).catch(() => undefined);
+}
+
 /** Starts them; listeners are sent what fails. Never rejects. */
 export async function resumeNodes(live: LiveProject): Promise<void> {
   const file = join(live.folder, listName);
@@ -38,7 +42,7 @@ export async function resumeNodes(live: LiveProject): Promise<void> {
     });
   });
   await transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
-  await rm(file, { force: true }).catch(() => undefined);
+  await removeResumeList(live.folder);
 }
 
 function idsIn(text: string): string[] {
