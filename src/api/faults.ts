@@ -81,6 +81,10 @@ const table = {
 
   // Nodes
   traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
+  traffic_too_many: {
+    status: 409,
+    says: 'There are {most} flows of traffic on this compute already: wait until one ends, or delete one',
+  },
   traffic_two_computes: {
     status: 409,
     says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',

@@ -17,7 +17,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/drawings', 'live/nodes'],
     ['live/host'],
     ['slices', 'placement'],
-    ['engines/process'],
+    ['engines/kubernetes', 'engines/process', 'engines/slurm'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
     ['log', 'zip'],

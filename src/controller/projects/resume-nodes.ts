@@ -27,6 +27,10 @@ export async function readResumeList(folder: string): Promise<string[]> {
   return list === undefined ? [] : idsIn(String(list));
 }
 
+export async function removeResumeList(folder: string): Promise<void> {
+  await rm(join(folder, listName), { force: true }).catch(() => undefined);
+}
+
 /** Starts them; listeners are sent what fails. Never rejects. */
 export async function resumeNodes(live: LiveProject): Promise<void> {
   const file = join(live.folder, listName);
@@ -44,7 +48,7 @@ export async function resumeNodes(live: LiveProject): Promise<void> {
     });
   });
   await transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
-  await rm(file, { force: true }).catch(() => undefined);
+  await removeResumeList(live.folder);
 }
 
 function idsIn(text: string): string[] {
