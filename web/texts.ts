@@ -134,6 +134,7 @@ export const texts = {
   },
   projectFile: 'a .gns3project file',
   pickFile: (what: string) => `Choose ${what}, or drop it here`,
+  pickFiles: (what: string) => `Choose ${what}, or drop them here`,
   projectStatus: { opened: 'Open', closed: 'Closed' },
   openingProject: 'Opening the project…',
   projectMissing: 'This project does not exist. It may have been deleted.',
@@ -231,6 +232,7 @@ export const texts = {
   builtInTemplates: 'Built in',
   builtIn: 'Built in',
   editTemplates: 'Templates and images',
+  moreAppliances: 'More appliances',
   addTemplate: (name: string) => `Add ${name}: click, or drag it onto the canvas`,
   newTemplate: 'New template',
   kindOfNode: 'Kind of node',
@@ -244,7 +246,8 @@ export const texts = {
     yes: 'Delete template',
   }),
   images: 'Images',
-  imagesFor: 'Images for',
+  appliances: 'Appliances',
+  catalogViews: 'Templates and images',
   imageFile: 'an image file',
   noImages: (what: string) => `No images for “${what}” yet. Upload one to use it in a template.`,
   noEngineImages: 'No images yet. The engine pulls an image when a node first needs it.',
@@ -288,10 +291,26 @@ export const texts = {
   dismissFailures: (count: number) => `Dismiss ${plural(count, 'failure', 'failures')}`,
   computeUnknown: (id: string) => `Compute ${id} is not registered. Register it, or delete this node.`,
   computeAway: (name: string, error: string) => `Compute ${name} is not reachable. ${error}`,
-  lacks: (what: string, found: string, packages: string) =>
-    `Nodes of this kind may not run. ${what}: ${found}. Install it: apt-get install ${packages}`,
+  lacks: (findings: readonly { readonly what: string; readonly found: string; readonly package?: string }[]) => {
+    const packages = findings.flatMap((finding) => finding.package ?? []).join(' ');
+    const install = packages === '' ? '' : ` Install: apt-get install ${packages}`;
+    return `Nodes of this kind do not start. ${findings.map(({ what, found }) => `${what}: ${found}.`).join(' ')}${install}`;
+  },
   kindMissing: (what: string, compute: string) =>
     `${compute} cannot run a ${what}: its emulator is missing. “npm run doctor” shows how to install it.`,
+
+  convert: {
+    why: (kind: string) =>
+      `This server does not drive ${kind}: the node starts on a GNS3 compute only. Convert it to a QEMU node with its disks to run it here.`,
+    offer: 'Convert to a QEMU node…',
+    title: (name: string) => `Convert ${name} to a QEMU node`,
+    explanation:
+      'The new node stands beside this one and has its network adapters, their MAC addresses and its memory. Choose its disks (VDI, VMDK, VHD), or upload them.',
+    disk: (number: number) => `Disk ${number}`,
+    action: 'Convert',
+    busy: 'Converting. Large disks take minutes; the dialog may be closed meanwhile.',
+    done: (from: string, to: string) => `${to} was made of ${from}`,
+  },
 
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
@@ -481,6 +500,12 @@ export const texts = {
       loss: (percent: number) => `${percent} % lost`,
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
+  },
+  mirror: {
+    title: 'Mirror',
+    hint: 'Frames of both directions are sent to this port, too (SPAN).',
+    figures: (frames: number, lost: number) =>
+      `${frames.toLocaleString('en')} frames sent${lost > 0 ? `, ${lost.toLocaleString('en')} dropped` : ''}`,
   },
   schedule: {
     title: 'Schedule',

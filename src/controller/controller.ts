@@ -43,8 +43,7 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
-import { SliceList } from './slices/slice-list.ts';
-import { Slices } from './slices/slices.ts';
+import { Cluster } from './slices/cluster.ts';
 
 /** What the controller needs of the compute in its process. */
 export interface LocalCompute {
@@ -76,7 +75,7 @@ interface ControllerParts {
   readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
-  readonly slices: Slices;
+  readonly cluster: Cluster;
 }
 
 interface EventOfCompute {
@@ -107,8 +106,7 @@ export class Controller {
     textOf: ({ action, event, seq }) => JSON.stringify({ action, event, seq }),
   });
   readonly computes: Computes;
-  readonly slices: Slices;
-  readonly sliceList: SliceList;
+  readonly cluster: Cluster;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -127,8 +125,7 @@ export class Controller {
     this.#parts = parts;
     this.computes = parts.computes;
     this.templates = parts.templates;
-    this.slices = parts.slices;
-    this.sliceList = new SliceList(parts.slices, parts.computes, () => undefined);
+    this.cluster = parts.cluster;
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
     const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
@@ -197,8 +194,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const leaseMs = settings.Cluster.lease_seconds * 1000;
-    const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced: () => undefined });
+    const cluster = await Cluster.open({ settings, stateDirectory, computes, log });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
       ...streams,
@@ -209,7 +205,7 @@ export class Controller {
       kept,
       computes,
       templates,
-      slices,
+      cluster,
     });
     await controller.projects.load();
     controller.watch.begin(computes.all());
@@ -235,11 +231,13 @@ export class Controller {
     };
     local.replace(canonical(record), local.transport);
     this.computes.changed(local);
+    this.cluster.begin(url);
   }
 
   /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.cluster.stop();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
     const { promise: enough, resolve } = Promise.withResolvers<void>();
@@ -248,8 +246,8 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, staging, captures, restores, slices } = this.#parts;
-    await Promise.all([slices, registry, staging, captures, restores, this.kept].map((part) => part.close()));
+    const { registry, staging, captures, restores, cluster } = this.#parts;
+    await Promise.all([cluster, registry, staging, captures, restores, this.kept].map((part) => part.close()));
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {
@@ -309,7 +307,7 @@ export class Controller {
       }
     }
     await this.computes.delete(computeId);
-    await this.slices.forget(computeId);
+    await this.cluster.forget(computeId);
   }
 
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */

@@ -104,6 +104,7 @@ const table = {
       20,
       'A slice (`patchbay compute --join`) that has not reached the controller for so long pauses its machines; after twice as long it ends them; after three times they are started elsewhere; 5 to 3600',
     ),
+    engine: ours('', '`process`: slices can be ordered as processes of this host; empty: slices are started by hand'),
     join_url: ours('', 'Address of this server for slices that it places, such as `http://10.0.0.1:3080`; empty: where it listens'),
   },
   Qemu: {

@@ -17,6 +17,19 @@ export const SliceInvite = Type.Object(
   named('SliceInvite'),
 );
 
+export const SliceOrderRequest = Type.Object(
+  {
+    engine: Type.Optional(Name({ maxLength: 64, description: 'Default: the one of the configuration' })),
+    name: Type.Optional(GivenName({ maxLength: 64 })),
+    project_id: Type.Optional(nullable(Uuid)),
+    cpus: Type.Optional(Type.Number({ minimum: 0.1, maximum: 4096, description: 'Default 1' })),
+    memory: Type.Optional(Type.Integer({ minimum: 128, maximum: 67_108_864, description: 'MiB; default 512' })),
+    disk: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_073_741_824, description: 'MiB; default 1024' })),
+    kvm: Type.Optional(Type.Boolean({ description: 'Its machines use /dev/kvm; default false' })),
+  },
+  named('SliceOrderRequest'),
+);
+
 export const SliceInvitation = Type.Object(
   {
     compute_id: Type.String(),
@@ -84,6 +97,7 @@ export const SliceObject = Type.Object(
   named('Slice'),
 );
 
+export type SliceOrderRequest = Static<typeof SliceOrderRequest>;
 export type SliceInvite = Static<typeof SliceInvite>;
 export type SliceInvitation = Static<typeof SliceInvitation>;
 export type SliceAddress = Static<typeof SliceAddress>;

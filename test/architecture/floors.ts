@@ -17,6 +17,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/host'],
     ['engines/kubernetes', 'engines/slurm'],
     ['slices'],
+    ['engines/process'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
     ['log', 'zip'],
@@ -70,7 +71,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['main.tsx'],
     ['page.tsx'],
     ['panels'],
-    ['console', 'impair'],
+    ['catalog', 'console', 'impair'],
     ['actions'],
     ['capture', 'dialogs', 'scene'],
     ['ui'],

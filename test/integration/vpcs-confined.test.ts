@@ -99,7 +99,9 @@ test('vpcs listens nowhere on this host, sees none of its files and is not its r
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     assert.match(status, /^NoNewPrivs:\s+1$/m);
     assert.match(status, /^CapEff:\s+0+$/m);
-    if (process.getuid?.() === 0) assert.match(status, /^Uid:\s+61100\s/m);
+    if (process.getuid?.() !== 0) continue;
+    assert.match(status, /^Uid:\s+61100\s/m);
+    assert.equal(await readFile(`/proc/${pid}/timerslack_ns`, 'utf8'), '1000000\n', 'idle, it sleeps longer than its 100 µs');
   }
   await client.post(`${pc.path}/stop`, {}, 200);
 });

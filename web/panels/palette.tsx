@@ -24,8 +24,8 @@ export function Palette() {
     if (compute?.connected && !compute.capabilities.node_types.includes(template_type))
       return texts.kindMissing(texts.kind[template_type], compute.name);
     if (compute?.compute_id !== 'local') return undefined;
-    const [lack] = findingsOf(findings.value, template_type).filter((finding) => finding.package !== undefined);
-    return lack && texts.lacks(lack.what, lack.found, lack.package ?? '');
+    const lacks = findingsOf(findings.value, template_type).filter(({ required }) => required);
+    return lacks.length === 0 ? undefined : texts.lacks(lacks);
   };
   const shown = server.templates.all.value.filter(({ name, template_type }) =>
     `${name} ${template_type}`.toLowerCase().includes(wanted),
@@ -66,9 +66,14 @@ export function Palette() {
         <PaletteGroup title={texts.builtInTemplates} templates={builtIn} lackOf={lackOf} />
         {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
       </div>
-      <a class="palette-foot" href="/templates">
-        <Icon name="edit" /> {texts.editTemplates}
-      </a>
+      <nav class="palette-foot" aria-label={texts.catalogViews}>
+        <a href="/appliances">
+          <Icon name="plus" /> {texts.moreAppliances}
+        </a>
+        <a href="/templates">
+          <Icon name="edit" /> {texts.editTemplates}
+        </a>
+      </nav>
     </aside>
   );
 }

@@ -1,7 +1,8 @@
 /** A form built from a schema: each property gets the control of its type. A property without schema gets the control of its value. */
+
+import { type PropertySchema, wordsOf } from '../catalog/kind-schema.ts';
 import { texts } from '../texts.ts';
 import { ChoiceField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
-import { type PropertySchema, wordsOf } from './kind-schema.ts';
 import { RowsField } from './rows-field.tsx';
 
 interface PropertyFormProps {

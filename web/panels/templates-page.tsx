@@ -8,7 +8,7 @@ import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
-import { ImagesPanel } from './images-panel.tsx';
+import { CatalogViews } from './catalog-pages.tsx';
 import { NewTemplate } from './new-template.tsx';
 import { TemplateEditor } from './template-editor.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -26,6 +26,7 @@ export function TemplatesPage() {
       <main class="projects">
         <div class="projects-head">
           <h1>{texts.templates}</h1>
+          <CatalogViews />
           <label class="search">
             <Icon name="search" />
             <input
@@ -47,7 +48,6 @@ export function TemplatesPage() {
             <TemplateRow key={template.template_id} template={template} />
           ))}
         </ul>
-        <ImagesPanel />
       </main>
     </div>
   );

@@ -125,7 +125,8 @@ export class QemuImg {
     }: { readonly reads?: readonly string[]; readonly writes?: readonly string[]; readonly timeoutMs?: number },
     whatFailed: string,
   ): Promise<string> {
-    const { code, stdout, reason } = await this.#tools.run(this.#program, args, { ...files, timeoutMs });
+    const isLong = timeoutMs > limitMs;
+    const { code, stdout, reason } = await this.#tools.run(this.#program, args, { ...files, timeoutMs, isLong });
     if (code !== 0) throw fault('qemu_failed', { reason: `${whatFailed}: ${reason}` });
     return stdout;
   }

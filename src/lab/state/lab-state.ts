@@ -3,7 +3,7 @@ import { forEachBounded } from '../../lib/bounded.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import type { Drawing } from '../../schema/drawing.ts';
 import type { KindFacts, KindSchemas } from '../../schema/kind.ts';
-import type { Link } from '../../schema/link.ts';
+import type { Link, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
 import type { Node, NodeType } from '../../schema/node.ts';
 import type { Project } from '../../schema/project.ts';
 import type { Template } from '../../schema/template.ts';
@@ -27,6 +27,8 @@ export interface LabProjectState {
   readonly project: Project;
   readonly nodes: readonly Node[];
   readonly links: readonly Link[];
+  /** By link id. */
+  readonly mirrors: ReadonlyMap<string, LinkMirror>;
   readonly drawings: readonly Drawing[];
   /** Contents of files that the lab file or the kind names, by node id and path. */
   readonly files: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -87,12 +89,14 @@ export async function readProject(api: LabApi, project: Project, lab?: Lab): Pro
   if (project.status !== 'opened') {
     throw new LabError(`the project "${project.name}" is closed. \`patchbay lab apply\` and \`patchbay lab start\` open it`);
   }
-  const [nodes, links, drawings] = await Promise.all([
+  const [nodes, links, mirrored, drawings] = await Promise.all([
     api.json<Node[]>('GET', `${path}/nodes`),
     api.json<Link[]>('GET', `${path}/links`),
+    api.json<MirrorOfLink[]>('GET', `${path}/mirrors`),
     api.json<Drawing[]>('GET', `${path}/drawings`),
   ]);
-  return { project, nodes, links, drawings, files: lab ? await readNamedFiles(api, path, nodes, lab) : new Map() };
+  const mirrors = new Map(mirrored.map(({ link_id, ...mirror }) => [link_id, mirror]));
+  return { project, nodes, links, mirrors, drawings, files: lab ? await readNamedFiles(api, path, nodes, lab) : new Map() };
 }
 
 /** The files that a lab gives its nodes, as the nodes have them. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
 import type { Filters } from '../../../schema/filter.ts';
-import type { LinkInput, LinkMirror } from '../../../schema/link.ts';
+import type { LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
 import type { LinkSchedule } from '../../../schema/schedule.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
@@ -158,6 +158,12 @@ export class LinkOperations {
     const { mirror } = this.#links.open(linkId).entry;
     if (!mirror) throw fault('mirror_missing', { link_id: linkId });
     return mirror;
+  }
+
+  /** Of all links that have one. */
+  mirrors(): MirrorOfLink[] {
+    const links = Array.from(this.#links.all());
+    return links.flatMap(({ entry: { link_id, mirror } }) => (mirror ? [{ link_id, ...mirror }] : []));
   }
 
   /** @throws `schedule_missing` */
