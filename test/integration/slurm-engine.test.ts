@@ -83,15 +83,14 @@ while :; do sleep 0.1; done
     { mode: 0o755 },
   );
   const settings: SlurmSettings = {
-    socket: slurm.socket,
     command: [program],
-    dataFolder: work,
-    outputFolder: work,
+    data_folder: work,
+    output_folder: work,
     partition: 'labs',
     account: '',
     qos: '',
     licenses: '',
-    kvmFeature: 'kvm',
+    kvm_feature: 'kvm',
     minutes: 30,
     grace: 2,
   };
@@ -134,7 +133,7 @@ while :; do sleep 0.1; done
       await engine.place(order);
       const running = await watched.until(order.id, 'running');
       assert.equal(running.host, 'n1', 'the only host with the feature');
-      assert.ok(running.endsAt && running.endsAt.getTime() > Date.now(), 'the time limit is told');
+      assert.ok(running.endsAt && running.endsAt.getTime() > Date.now(), 'the time limit is reported');
       const token = () => readFile(join(work, order.id, 'token'), 'utf8').catch(() => '');
       await waitFor(async () => (await token()) === `${order.token}\n`, { what: 'its token' });
       await watched.end();
