@@ -33,6 +33,8 @@ export class KubeError extends EngineError {
   }
 }
 
+type KubeMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 interface KubeRequest {
   readonly body?: object;
   readonly signal?: AbortSignal;
@@ -52,7 +54,7 @@ export class KubeClient {
   }
 
   /** @throws KubeError */
-  async call<T = KubeObject>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+  async call<T = KubeObject>(method: KubeMethod, path: string, body?: object): Promise<T> {
     const answer = await this.#request(method, path, { ...(body && { body }), signal: AbortSignal.timeout(timeoutMs) });
     return (await readJson(answer)) as T;
   }
@@ -96,7 +98,7 @@ export class KubeClient {
     await (await this.#agent)?.destroy();
   }
 
-  async #request(method: 'GET' | 'POST' | 'DELETE', path: string, options: KubeRequest): Promise<Dispatcher.ResponseData> {
+  async #request(method: KubeMethod, path: string, options: KubeRequest): Promise<Dispatcher.ResponseData> {
     const { body, signal, idleMs = timeoutMs } = options;
     const { request } = await import('undici');
     const access = await this.#opened();
