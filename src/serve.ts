@@ -206,11 +206,16 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   const end = (): void => {
     if (ending) return;
     ending = true;
-    if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
-    void endAll(parts).then(
-      () => process.exit(),
-      () => process.exit(1),
-    );
+    void parts.controller
+      .keep()
+      .then(() => {
+        if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
+        return endAll(parts);
+      })
+      .then(
+        () => process.exit(),
+        () => process.exit(1),
+      );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, end);
   // As `POST /v2/reload`.

@@ -224,6 +224,10 @@ export const texts = {
       hint: 'A link is down while it is suspended or the other node does not run.',
     },
   },
+  freezeOnClose: {
+    label: 'Keep the memory of machines on closing',
+    hint: 'They continue when the project is opened, also after a restart of the server or its host.',
+  },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
   palette: 'Node palette',
@@ -540,6 +544,7 @@ export const texts = {
       stream: 'Carried over TCP to another compute.',
       udp: 'Carried as datagrams to another compute.',
     },
+    carrierReason: (reason: string) => `The kernel cannot carry it: ${reason}.`,
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
   },

@@ -81,6 +81,10 @@ const table = {
 
   // Nodes
   traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
+  traffic_too_many: {
+    status: 409,
+    says: 'There are {most} flows of traffic on this compute already: wait until one ends, or delete one',
+  },
   traffic_two_computes: {
     status: 409,
     says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',
@@ -247,6 +251,7 @@ const table = {
     says: 'The token to join is unknown, expired or used: make another one with patchbay slices invite',
   },
   slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
+  no_compute_fits: { status: 409, says: 'No compute has room for a {node_type} node of {memory} MiB: add or name one' },
   engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
   slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },

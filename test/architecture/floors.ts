@@ -7,6 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/controller': [
     ['routes'],
     ['controller.ts'],
+    ['relocation'],
     ['archive'],
     ['projects'],
     ['live'],

@@ -18,27 +18,34 @@ interface ConvertDialogProps {
   readonly close: () => void;
 }
 
-export function ConvertDialog({ node, close }: ConvertDialogProps) {
+/** The request, and how it goes. */
+function useConversion({ node, close }: ConvertDialogProps) {
   const app = useApp();
   const project = useProject();
-  const machine = app.server.mainType ?? 'qemu';
-  const { names, failure, read } = useImages(app, machine, node.compute_id);
-  /** In the order of the machine's disks. */
-  const disks = useSignal<readonly string[]>([]);
   const state = useSignal<{ readonly busy: boolean; readonly failure: string }>({ busy: false, failure: '' });
-  const choose = (at: number, name: string) => {
-    disks.value = name === '' ? disks.value.toSpliced(at, 1) : disks.value.toSpliced(at, 1, name);
-  };
-  const convert = async () => {
-    if (disks.value.length === 0 || state.value.busy) return;
+  const convert = async (disks: readonly string[]) => {
+    if (disks.length === 0 || state.value.busy) return;
     state.value = { busy: true, failure: '' };
     try {
-      const made = await app.api.post<Node>(`${project.path}/nodes/${node.node_id}/convert`, { disks: disks.value });
+      const made = await app.api.post<Node>(`${project.path}/nodes/${node.node_id}/convert`, { disks });
       app.toasts.show('done', texts.convert.done(node.name, made.name));
       close();
     } catch (error) {
       state.value = { busy: false, failure: (error as Error).message };
     }
+  };
+  return { state, convert };
+}
+
+export function ConvertDialog({ node, close }: ConvertDialogProps) {
+  const app = useApp();
+  const machine = app.server.mainType ?? 'qemu';
+  const { names, failure, read } = useImages(app, machine, node.compute_id);
+  /** In the order of the machine's disks. */
+  const disks = useSignal<readonly string[]>([]);
+  const { state, convert } = useConversion({ node, close });
+  const choose = (at: number, name: string) => {
+    disks.value = name === '' ? disks.value.toSpliced(at, 1) : disks.value.toSpliced(at, 1, name);
   };
   const { busy } = state.value;
   const problem = state.value.failure || failure.value;
@@ -47,7 +54,7 @@ export function ConvertDialog({ node, close }: ConvertDialogProps) {
     <Dialog
       title={texts.convert.title(node.name)}
       close={close}
-      onSubmit={convert}
+      onSubmit={() => convert(disks.value)}
       footer={
         <>
           <Button onClick={close}>{texts.cancel}</Button>
