@@ -11,6 +11,7 @@ import { testLab } from '../../src/lab/checks/test-lab.ts';
 import { filesOf } from '../../src/lab/file/lab-files.ts';
 import { loadLab } from '../../src/lab/file/load-lab.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
+import { assertSameVerdict, skipTwice } from '../support/same-verdict.ts';
 import { withServer } from '../support/with-server.ts';
 
 const labs = resolve(import.meta.dirname, '../../labs');
@@ -51,6 +52,17 @@ describe('DNS over a satellite line', { skip, concurrency: true, timeout: 200_00
     // Each direction carries at least the answered ones of ten pings.
     const held = report.certificate?.links.filter(({ delayError }) => delayError.count >= 6) ?? [];
     assert.equal(held.length, 2, JSON.stringify(report.certificate?.links));
+  });
+
+  test('the same seed gives the same verdict', { skip: skipTwice }, async () => {
+    assertSameVerdict(await run({}), await run({}));
+  });
+
+  // Each check waits for answers that are lost.
+  test('too much loss makes its check fail', { skip: skipTwice }, async () => {
+    const { verdict, steps } = await run({ loss: '95%' });
+    assert.equal(verdict, 'failed');
+    assert.match(findFirstFailure(steps)?.name ?? '', /as long as a satellite/);
   });
 
   test('a wrong record makes its check fail', async () => {
