@@ -1,7 +1,8 @@
-/** Takes a local file: chosen or dropped. */
+/** Takes a local file, or several: chosen or dropped. */
 import { useSignal } from '@preact/signals';
 import { texts } from '../texts.ts';
 import { Icon } from './icon.tsx';
+import { chosenFiles, droppedFiles, type PickedFile } from './picked-files.ts';
 import { sizeText } from './progress.tsx';
 
 interface FilePickerProps {
@@ -9,13 +10,16 @@ interface FilePickerProps {
   readonly accept?: string;
   readonly file: File | undefined;
   readonly onPick: (file: File) => void;
+  /** In place of `onPick`: several files, and folders that are dropped. Never empty. */
+  readonly onPickAll?: (files: readonly PickedFile[]) => void;
 }
 
-export function FilePicker({ label, accept, file, onPick }: FilePickerProps) {
+export function FilePicker({ label, accept, file, onPick, onPickAll }: FilePickerProps) {
   const over = useSignal(false);
-  const take = (files: FileList | null | undefined) => {
-    const [first] = files ?? [];
-    if (first) onPick(first);
+  const take = (files: readonly PickedFile[]) => {
+    const [first] = files;
+    if (first && onPickAll) onPickAll(files);
+    else if (first) onPick(first.file);
   };
   return (
     <label
@@ -30,10 +34,18 @@ export function FilePicker({ label, accept, file, onPick }: FilePickerProps) {
       onDrop={(event) => {
         event.preventDefault();
         over.value = false;
-        take(event.dataTransfer?.files);
+        const { dataTransfer } = event;
+        if (onPickAll) void droppedFiles(dataTransfer).then(take);
+        else take(chosenFiles(dataTransfer?.files ?? null));
       }}
     >
-      <input type="file" accept={accept} aria-label={label} onChange={({ currentTarget }) => take(currentTarget.files)} />
+      <input
+        type="file"
+        accept={accept}
+        multiple={onPickAll !== undefined}
+        aria-label={label}
+        onChange={({ currentTarget }) => take(chosenFiles(currentTarget.files))}
+      />
       <Icon name="upload" size={22} />
       {file ? (
         <span>
