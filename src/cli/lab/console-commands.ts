@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
+import { stripVTControlCharacters } from 'node:util';
 import { type ConsolePlatform, Platforms } from '../../lab/checks/console/platforms.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
 import { type CliCommand, CliUsageError, projectOption, serverOptions, textOption } from '../command.ts';
@@ -117,7 +118,7 @@ class PromptDialogue {
     this.#reader.forget();
     this.#socket.send(`${command}\r`);
     const text = await this.#reader.untilQuiet((output) => /[\r\n]/.test(output) && lastLine(output) === this.#prompt);
-    const lines = text.split(/\r?\n/);
+    const lines = stripVTControlCharacters(text).split(/\r?\n/);
     return lines.slice(1, -1).join('\n').replaceAll('\r', '').trimEnd();
   }
 
@@ -128,7 +129,8 @@ class PromptDialogue {
 }
 
 function lastLine(text: string): string {
-  return (text.split(/[\r\n]/).at(-1) ?? '').trimEnd();
+  // Shells ask for the place of the cursor behind their prompt.
+  return stripVTControlCharacters(text.split(/[\r\n]/).at(-1) ?? '').trimEnd();
 }
 
 class ConsoleReader {
