@@ -1,5 +1,6 @@
 /** The page: the view of the current address, and what lies above every view. */
 import { useSignalEffect } from '@preact/signals';
+import { AppliancesPage, ImagesPage } from './panels/catalog-pages.tsx';
 import { ConnectionBar } from './panels/connection-bar.tsx';
 import { ProjectPage } from './panels/project-page.tsx';
 import { ProjectsPage } from './panels/projects-page.tsx';
@@ -33,6 +34,10 @@ function View() {
       return project.value ? <ProjectPage key={view.projectId} /> : null;
     case 'server':
       return <ServerPage />;
+    case 'appliances':
+      return <AppliancesPage />;
+    case 'images':
+      return <ImagesPage />;
     case 'templates':
       return <TemplatesPage />;
     default:

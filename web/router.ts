@@ -2,7 +2,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 
 export type View =
-  | { readonly name: 'projects' | 'templates' | 'server' }
+  | { readonly name: 'projects' | 'templates' | 'appliances' | 'images' | 'server' }
   | { readonly name: 'project'; readonly projectId: string };
 
 export interface Router {
@@ -13,11 +13,12 @@ export interface Router {
 
 export const projectPath = (projectId: string) => `/projects/${projectId}`;
 
+const named = ['templates', 'appliances', 'images', 'server'] as const;
+
 export function viewOf(path: string): View {
   const projectId = /^\/projects\/([\w-]+)$/.exec(path)?.[1];
   if (projectId !== undefined) return { name: 'project', projectId };
-  if (path === '/templates' || path === '/server') return { name: path.slice(1) as 'templates' | 'server' };
-  return { name: 'projects' };
+  return { name: named.find((name) => path === `/${name}`) ?? 'projects' };
 }
 
 export function createRouter(): Router {

@@ -136,6 +136,7 @@ export const texts = {
   },
   projectFile: 'a .gns3project file',
   pickFile: (what: string) => `Choose ${what}, or drop it here`,
+  pickFiles: (what: string) => `Choose ${what}, or drop them here`,
   projectStatus: { opened: 'Open', closed: 'Closed' },
   openingProject: 'Opening the project…',
   projectMissing: 'This project does not exist. It may have been deleted.',
@@ -225,6 +226,10 @@ export const texts = {
       hint: 'A link is down while it is suspended or the other node does not run.',
     },
   },
+  freezeOnClose: {
+    label: 'Keep the memory of machines on closing',
+    hint: 'They continue when the project is opened, also after a restart of the server or its host.',
+  },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
   palette: 'Node palette',
@@ -233,6 +238,7 @@ export const texts = {
   builtInTemplates: 'Built in',
   builtIn: 'Built in',
   editTemplates: 'Templates and images',
+  moreAppliances: 'More appliances',
   addTemplate: (name: string) => `Add ${name}: click, or drag it onto the canvas`,
   newTemplate: 'New template',
   kindOfNode: 'Kind of node',
@@ -246,7 +252,8 @@ export const texts = {
     yes: 'Delete template',
   }),
   images: 'Images',
-  imagesFor: 'Images for',
+  appliances: 'Appliances',
+  catalogViews: 'Templates and images',
   imageFile: 'an image file',
   noImages: (what: string) => `No images for “${what}” yet. Upload one to use it in a template.`,
   noEngineImages: 'No images yet. The engine pulls an image when a node first needs it.',
@@ -261,6 +268,14 @@ export const texts = {
   alwaysRuns: 'Always runs',
   kind,
   properties,
+  propertyGroups: {
+    hardware: 'Hardware',
+    disks: 'Images and disks',
+    network: 'Network',
+    console: 'Console',
+    general: 'General',
+    advanced: 'Advanced',
+  },
   status: { started: 'Running', stopped: 'Stopped', suspended: 'Suspended' },
   ports: 'Ports',
   portsOf: (name: string) => `Ports of ${name}`,
@@ -290,10 +305,26 @@ export const texts = {
   dismissFailures: (count: number) => `Dismiss ${plural(count, 'failure', 'failures')}`,
   computeUnknown: (id: string) => `Compute ${id} is not registered. Register it, or delete this node.`,
   computeAway: (name: string, error: string) => `Compute ${name} is not reachable. ${error}`,
-  lacks: (what: string, found: string, packages: string) =>
-    `Nodes of this kind may not run. ${what}: ${found}. Install it: apt-get install ${packages}`,
+  lacks: (findings: readonly { readonly what: string; readonly found: string; readonly package?: string }[]) => {
+    const packages = findings.flatMap((finding) => finding.package ?? []).join(' ');
+    const install = packages === '' ? '' : ` Install: apt-get install ${packages}`;
+    return `Nodes of this kind do not start. ${findings.map(({ what, found }) => `${what}: ${found}.`).join(' ')}${install}`;
+  },
   kindMissing: (what: string, compute: string) =>
     `${compute} cannot run a ${what}: its emulator is missing. “npm run doctor” shows how to install it.`,
+
+  convert: {
+    why: (kind: string) =>
+      `This server does not drive ${kind}: the node starts on a GNS3 compute only. Convert it to a QEMU node with its disks to run it here.`,
+    offer: 'Convert to a QEMU node…',
+    title: (name: string) => `Convert ${name} to a QEMU node`,
+    explanation:
+      'The new node stands beside this one and has its network adapters, their MAC addresses and its memory. Choose its disks (VDI, VMDK, VHD), or upload them.',
+    disk: (number: number) => `Disk ${number}`,
+    action: 'Convert',
+    busy: 'Converting. Large disks take minutes; the dialog may be closed meanwhile.',
+    done: (from: string, to: string) => `${to} was made of ${from}`,
+  },
 
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
@@ -451,6 +482,7 @@ export const texts = {
     find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
+    symbols: 'Flat or classic symbols',
   },
 
   impair: {
@@ -461,7 +493,7 @@ export const texts = {
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
     groups: {
-      time: 'Delay and rate',
+      time: 'Delay',
       loss: 'Loss',
       damage: 'Damage and order',
       scope: 'Only these frames',
@@ -472,6 +504,7 @@ export const texts = {
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>
       `${least.toLocaleString('en')} to ${most.toLocaleString('en')}${unit.startsWith('(') ? '' : ` ${unit}`}`.trim(),
+    more: 'More impairments',
     presetsTitle: 'Typical lines',
     presets: { dsl: 'DSL', umts: '3G', lte: 'LTE', satellite: 'Satellite', wifi: 'Lossy Wi-Fi', wan: 'WAN, 50 ms' },
     upAndDownHint: ([one, other]: readonly [string, string]) =>
@@ -483,6 +516,12 @@ export const texts = {
       loss: (percent: number) => `${percent} % lost`,
       burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
     },
+  },
+  mirror: {
+    title: 'Mirror',
+    hint: 'Frames of both directions are sent to this port, too (SPAN).',
+    figures: (frames: number, lost: number) =>
+      `${frames.toLocaleString('en')} frames sent${lost > 0 ? `, ${lost.toLocaleString('en')} dropped` : ''}`,
   },
   schedule: {
     title: 'Schedule',
@@ -508,6 +547,7 @@ export const texts = {
     rate: 'Rate',
     drops: 'Lost',
     delay: 'Delay, median',
+    ago: (seconds: number) => (seconds === 0 ? 'now' : `−${seconds} s`),
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
@@ -517,8 +557,24 @@ export const texts = {
       stream: 'Carried over TCP to another compute.',
       udp: 'Carried as datagrams to another compute.',
     },
+    carrierReason: (reason: string) => `The kernel cannot carry it: ${reason}.`,
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
+  },
+  config: {
+    open: 'Configuration files',
+    of: (name: string) => `Configuration of ${name}`,
+    file: 'File',
+    fileHint: 'A path in the folder of the node',
+    content: 'Content of the file',
+    missing: 'This file does not exist yet. Saving creates it.',
+    binary: 'This file is not text, or too long to edit. Upload or download it.',
+    upload: 'a file to replace it',
+    saved: (path: string) => `Saved ${path}`,
+    nextStart: 'Applies when the node starts next.',
+    compare: 'Show changes since the last version',
+    same: 'No changes.',
+    tooDifferent: 'The versions differ too much to be compared.',
   },
   capture: {
     title: 'Capture this link',
@@ -593,6 +649,7 @@ export const texts = {
     apiVersion: 'API version',
     licence: 'Licence',
     licenceText: 'Patchbay is free software under the Apache License, version 2.0: use, study, share and change it.',
-    librariesText: 'The page contains Preact, xterm.js, dagre (MIT) and noVNC (MPL 2.0).',
+    librariesText:
+      'The page contains Preact, xterm.js, dagre, noble-hashes (MIT), noVNC (MPL 2.0) and the font Inter (SIL OFL 1.1).',
   },
 } as const;

@@ -95,6 +95,10 @@ const table = {
   node_name_exhausted: { status: 409, says: 'No free name is left for "{name}"' },
   node_name_format: { status: 409, says: 'The name format "{format}" is not valid: {reason}' },
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
+  memory_not_kept: {
+    status: 409,
+    says: 'The project "{name}" was not closed, as the memory of its machines could not be kept: {reason}',
+  },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
@@ -122,6 +126,7 @@ const table = {
 
   // Symbols and appliances
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
+  appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
   appliances_not_fetched: {
     status: 409,
@@ -187,7 +192,7 @@ const table = {
   },
   mirror_unsupported: {
     status: 409,
-    says: 'Link {link_id} cannot be mirrored to {name}: one of its ends must be on the same Patchbay compute as {name}',
+    says: 'Link {link_id} cannot be mirrored to {name}: neither of its ends is on a Patchbay compute that mirrors links',
   },
   filter_invalid: { status: 400, says: 'Filter {name}: {reason}. Known filters: {known}' },
   capture_active: {
@@ -245,6 +250,18 @@ const table = {
     status: 409,
     says: 'The engine {engine} is not available: this server runs no GNS3 VM. Register a running one as a compute',
   },
+  slice_token_refused: {
+    status: 403,
+    says: 'The token to join is unknown, expired or used: make another one with patchbay slices invite',
+  },
+  slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
+  engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
+  engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
+  slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
+  lease_expired: {
+    status: 409,
+    says: 'Node {name} cannot be started: this compute has lost its controller. It can when its lease is renewed',
+  },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
   // Emulators
@@ -276,6 +293,11 @@ const table = {
   form_invalid: {
     status: 400,
     says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',
+  },
+  image_in_use: {
+    status: 409,
+    says: 'The image "{image}" is used by {users}: delete them first, or choose another image for them',
+    exception: 'NodeError',
   },
   image_not_allowed: {
     status: 409,

@@ -95,6 +95,8 @@ export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | un
   readonly replyType?: string;
   /** Query parameters of routes whose body is not looked at; the handler checks them. */
   readonly query?: Readonly<Record<string, TSchema>>;
+  /** It checks a token or a secret of its body: neither the server's credentials nor its name in `Host` matter. */
+  readonly hasOwnCredentials?: true;
   /** Not of the GNS3 API; `docs/api.md` explains it. */
   readonly own?: true;
 }

@@ -64,5 +64,10 @@ export interface Transport<A> {
   events(listener: (event: ComputeEvent) => void): () => void;
   /** Calls back after every change of `state`. */
   onState(listener: (state: TransportState) => void): () => void;
+  /**
+   * Of a remote compute: ends all of its connections, and makes none until it is called with null. The reason is that of the refusal of
+   * requests meanwhile.
+   */
+  hold?(reason: string | null): void;
   close(): Promise<void>;
 }

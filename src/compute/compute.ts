@@ -20,12 +20,11 @@ import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
-import { consoleHostOf } from '../schema/console-access.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
-import { consoleAdmission } from './host/console-admission.ts';
+import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
@@ -33,13 +32,15 @@ import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
 import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
+import { LeasedMachines } from './nodes/leased-machines.ts';
 import { computeMetrics } from './nodes/metrics.ts';
 import type { ComputeNode } from './nodes/node.ts';
 import { removeHalfCopies } from './projects/copy.ts';
 import { ProjectFreezes } from './projects/freeze.ts';
 import { ComputeProjects } from './projects/projects.ts';
+import { ResumedLinks } from './projects/resumed-links.ts';
 import { computeRoutes } from './routes/routes.ts';
-import { type LoadedNode, type RunRecord, Store } from './store.ts';
+import { type LoadedNode, type RunRecord, Store, udpPortsOf, withoutStreams } from './store.ts';
 
 /** The server's log, as pino has it. */
 export interface Logger {
@@ -67,8 +68,10 @@ export class HostCompute {
   readonly #context: Context;
   readonly #projects: ComputeProjects;
   readonly #freezes: ProjectFreezes;
+  readonly #resumedLinks: ResumedLinks;
   readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
+  #leased: LeasedMachines | undefined;
 
   private constructor(parts: {
     context: Context;
@@ -85,8 +88,10 @@ export class HostCompute {
     this.host = host;
     this.#projects = new ComputeProjects(context);
     const figures = new HostFigures(context.settings.Server.projects_path);
-    this.#freezes = new ProjectFreezes(context, this.#projects);
-    this.#routes = computeRoutes({ context, projects: this.#projects, freezes: this.#freezes, events, host, figures, ...rest });
+    this.#freezes = new ProjectFreezes(context, this.#projects, rest.fabric);
+    this.#resumedLinks = new ResumedLinks(context, this.#projects, rest.fabric);
+    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks };
+    this.#routes = computeRoutes({ context, ...ofProjects, events, host, figures, ...rest });
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
@@ -99,20 +104,16 @@ export class HostCompute {
     await chmod(state, 0o700);
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
     const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
-    const place = {
-      socketPath: join(runtimeDirectory, 'fabric.sock'),
-      logPath: join(state, 'fabric.log'),
-      runDirectory: runtimeDirectory,
-    };
-    const fabric = new LazyFabricClient(place, log);
+    const sockets = { socketPath: join(runtimeDirectory, 'fabric.sock'), runDirectory: runtimeDirectory };
+    const fabric = new LazyFabricClient({ ...sockets, logPath: join(state, 'fabric.log') }, log);
     // Looked for before a process is started here.
     const [leftovers, store] = await Promise.all([
       listMarked(runtimeDirectory),
       Store.open(join(state, 'compute.journal'), (message) => log('error', message)),
     ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
-    const consoleHost = consoleHostOf(Server);
-    const ports = new Ports(Server, consoleHost, numberOf(dataDirectory));
+    const consoles = consoleAccess(Server, (message) => log('warning', message));
+    const ports = new Ports(Server, consoles.consoleHost, numberOf(dataDirectory));
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
@@ -122,10 +123,10 @@ export class HostCompute {
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
+      lease: { isOver: false },
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),
-      consoleHost,
-      consoleAdmission: consoleAdmission(Server, (message) => log('warning', message)),
+      ...consoles,
       log,
       emit: (event) => events.emit(event),
     };
@@ -156,6 +157,12 @@ export class HostCompute {
     return this.#routes;
   }
 
+  /** Of a slice: its machines follow its lease. */
+  get leased(): LeasedMachines {
+    this.#leased ??= new LeasedMachines(this.#context, () => this.#projects.allNodes());
+    return this.#leased;
+  }
+
   metrics(): Promise<Metric[]> {
     return computeMetrics(this.#projects.allNodes(), () => this.#fabric.load());
   }
@@ -163,6 +170,7 @@ export class HostCompute {
   /** Ends the compute; with `stopNodes` also every emulator. The fabric keeps running while there is a link or a machine. */
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
+    this.#resumedLinks.close();
     await this.#freezes.close();
     const nodes = this.#projects.allNodes();
     // What is always running is there for machines: without a link or one of them it ends with the server.
@@ -227,9 +235,8 @@ class Opening {
       log('warning', `console port ${record.console} of node ${record.name} is given twice`);
     }
     for (const { adapter, port, nio } of nios) {
-      ports.udp.reserve(nio.lport);
-      const { stream: _switchedOff, ...datagrams } = nio;
-      await wiring.bind({ nodeId: node.id, adapter, port }, settings.Server.link_streams ? nio : datagrams);
+      for (const own of udpPortsOf(nio)) ports.udp.reserve(own);
+      await wiring.bind({ nodeId: node.id, adapter, port }, settings.Server.link_streams ? nio : withoutStreams(nio));
     }
   }
 

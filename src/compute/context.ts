@@ -5,10 +5,16 @@ import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { BusyCaptures } from './captures/busy-captures.ts';
-import type { Admission } from './host/console-admission.ts';
+import type { ConsoleAccess } from './host/console-admission.ts';
 import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
+
+/** Of a compute that runs machines only while its controller knows of it. */
+export interface MachineLease {
+  /** Nothing may start or resume. */
+  isOver: boolean;
+}
 
 /** What listeners of the compute are sent. */
 export interface ComputeNotice {
@@ -17,18 +23,15 @@ export interface ComputeNotice {
   readonly project_id?: string;
 }
 
-export interface Context {
+export interface Context extends ConsoleAccess {
   readonly settings: Settings;
   readonly store: Store;
   readonly ports: Ports;
   readonly wiring: FabricWiring;
   readonly captures: BusyCaptures;
+  readonly lease: MachineLease;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
-  /** Address on which consoles listen. */
-  readonly consoleHost: string;
-  /** Which of their clients they let in; undefined: all. */
-  readonly consoleAdmission: Admission | undefined;
   readonly log: Host['log'];
   emit(event: ComputeNotice): void;
 }

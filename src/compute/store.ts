@@ -10,7 +10,7 @@ import { DurableMap } from '../lib/durable-map.ts';
 import type { Warn } from '../lib/set-aside.ts';
 import { type CaptureSide, gns3CaptureId } from '../schema/capture.ts';
 import type { Filters } from '../schema/filter.ts';
-import type { NioStream } from '../schema/nio.ts';
+import type { NioMirror, NioStream } from '../schema/nio.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
 import type { LinkSchedule } from '../schema/schedule.ts';
 
@@ -56,6 +56,8 @@ export interface NioRecord extends BpfTables {
   readonly schedule?: LinkSchedule;
   /** The node's port is sent the frames of the link whose NIO has this local port. */
   readonly mirror_of?: number;
+  /** The frames of the link are sent to this port of a node of another compute as well; its `rhost` as an IP address is `address`. */
+  readonly mirror_to?: NioMirror & { readonly address: string };
   /** The other end is on a compute of ours, and can be reached over TCP. */
   readonly stream?: NioStream;
   /** Its frames are written to these files whenever the node runs; the capture that GNS3's API knows first. */
@@ -73,6 +75,18 @@ function upgraded({ capture, ...nio }: OldNioRecord): NioRecord {
 
 export function capturesOf({ captures = [] }: NioRecord): readonly CaptureRecord[] {
   return captures;
+}
+
+/** The UDP ports that are its own. */
+export function udpPortsOf({ lport, mirror_to }: NioRecord): readonly number[] {
+  return mirror_to ? [lport, mirror_to.lport] : [lport];
+}
+
+/** Streams are switched off on this compute. */
+export function withoutStreams({ stream: _stream, mirror_to, ...datagrams }: NioRecord): NioRecord {
+  if (!mirror_to) return datagrams;
+  const { stream: _mirrors, ...mirror } = mirror_to;
+  return { ...datagrams, mirror_to: mirror };
 }
 
 export interface CaptureRecord {

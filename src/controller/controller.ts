@@ -9,6 +9,7 @@ import { NotificationFeeds } from '../api/notification-feeds.ts';
 import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
 import type { ComputeApi } from '../compute/api.ts';
+import { forEachBounded } from '../lib/bounded.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -43,6 +44,7 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
+import { Cluster } from './slices/cluster.ts';
 
 /** What the controller needs of the compute in its process. */
 export interface LocalCompute {
@@ -74,6 +76,7 @@ interface ControllerParts {
   readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
+  readonly cluster: Cluster;
 }
 
 interface EventOfCompute {
@@ -85,6 +88,10 @@ interface EventOfCompute {
 const usageMs = 3_000;
 /** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
+/** Less than the 90 s in which systemd expects a service to end (`DefaultTimeoutStopSec`). */
+const keepMs = 60_000;
+/** Each takes the memory of its machines once more. */
+const keptAtOnce = 2;
 /** Between the pings of a silent notification feed; GNS3's interval. */
 const pingMs = 5_000;
 
@@ -104,6 +111,7 @@ export class Controller {
     textOf: ({ action, event, seq }) => JSON.stringify({ action, event, seq }),
   });
   readonly computes: Computes;
+  readonly cluster: Cluster;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -122,6 +130,7 @@ export class Controller {
     this.#parts = parts;
     this.computes = parts.computes;
     this.templates = parts.templates;
+    this.cluster = parts.cluster;
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
     const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
@@ -190,8 +199,19 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
+    const cluster = await Cluster.open({ settings, stateDirectory, computes, log });
     const streams = { notices, computeEvents, computeStates };
-    const controller = new Controller(options, { ...streams, registry, staging, captures, restores, kept, computes, templates });
+    const controller = new Controller(options, {
+      ...streams,
+      registry,
+      staging,
+      captures,
+      restores,
+      kept,
+      computes,
+      templates,
+      cluster,
+    });
     await controller.projects.load();
     controller.watch.begin(computes.all());
     controller.#timer = setInterval(() => controller.#announceUsage(), usageMs).unref();
@@ -216,11 +236,22 @@ export class Controller {
     };
     local.replace(canonical(record), local.transport);
     this.computes.changed(local);
+    this.cluster.begin(url);
+  }
+
+  /** The server is about to end: freezes the projects that are frozen when they are closed. What is not frozen in time runs on. */
+  async keep(): Promise<void> {
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, keepMs);
+    const kept = forEachBounded([...this.projects.all()], keptAtOnce, (project) => project.keep());
+    await Promise.race([kept, enough]);
+    clearTimeout(timer);
   }
 
   /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.cluster.stop();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
     const { promise: enough, resolve } = Promise.withResolvers<void>();
@@ -229,8 +260,8 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, staging, captures, restores } = this.#parts;
-    await Promise.all([registry, staging, captures, restores, this.kept].map((part) => part.close()));
+    const { registry, staging, captures, restores, cluster } = this.#parts;
+    await Promise.all([cluster, registry, staging, captures, restores, this.kept].map((part) => part.close()));
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {
@@ -290,6 +321,7 @@ export class Controller {
       }
     }
     await this.computes.delete(computeId);
+    await this.cluster.forget(computeId);
   }
 
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */

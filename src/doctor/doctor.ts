@@ -74,7 +74,7 @@ async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
       what: program.name,
       found: `not found: needed for ${program.for}${program.source === undefined ? '' : `. ${program.source}`}`,
       ...(program.package !== undefined && { package: program.package }),
-      ...(program.nodeTypes && { node_types: [...program.nodeTypes] }),
+      ...(program.nodeTypes && { node_types: [...program.nodeTypes], required: true }),
     };
   }
   const { stdout, stderr } = await runTool(path, program.versionArgs, { timeoutMs: versionTimeoutMs });

@@ -8,7 +8,7 @@ export interface Program extends ProgramFacts {
   readonly nodeTypes?: readonly NodeType[];
 }
 
-/** Those that kinds of node need are in their facts. */
+/** Programs that no kind of node needs. */
 const ofNoKind: readonly Program[] = [
   {
     name: 'tcpdump',
@@ -35,11 +35,17 @@ const ofNoKind: readonly Program[] = [
   },
 ];
 
-const ofKinds = Object.values(kinds).flatMap(({ type, programs: own = [] }) =>
-  own.map((program): Program => (program.isEmulator ? { ...program, nodeTypes: [type] } : program)),
-);
+const ofKinds = new Map<string, Program>();
+for (const { type, programs: own = [] } of Object.values(kinds)) {
+  for (const program of own) {
+    const known = ofKinds.get(program.name) ?? program;
+    const nodeTypes = [...((known as Program).nodeTypes ?? []), ...(program.isEmulator ? [type] : [])];
+    const uses = [...new Set([known.for, program.for])].join(', ');
+    ofKinds.set(program.name, { ...known, for: uses, ...(nodeTypes.length > 0 && { nodeTypes }) });
+  }
+}
 
 /** Those that most projects need come first. */
-export const programs: readonly Program[] = [...ofKinds, ...ofNoKind].sort(
+export const programs: readonly Program[] = [...ofKinds.values(), ...ofNoKind].sort(
   (one, other) => Number(one.optional ?? false) - Number(other.optional ?? false),
 );

@@ -64,6 +64,8 @@ export interface Ending {
 /** Saves the memory of a machine in steps: it has to be paused during one of them only. */
 export interface MemorySaver {
   readonly ramBytes: number;
+  /** Resolves when the running machine has taken what was sent to it until now. */
+  settle(): Promise<void>;
   /** Takes the memory of the paused machine, which may resume when this resolves. */
   transfer(): Promise<void>;
   /** Completes what is saved, while the machine runs. */

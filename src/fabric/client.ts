@@ -13,6 +13,7 @@ import { ConnectionLost } from './connection/connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './connection/find-fabric.ts';
 import type {
   AddressEntry,
+  DirectionPlace,
   FabricCapabilities,
   FabricLinkStats,
   FabricLoad,
@@ -118,6 +119,30 @@ export class FabricClient {
 
   async forgetAddresses(id: string): Promise<void> {
     await this.#ask({ op: 'forget_addresses', switch: id });
+  }
+
+  async learnAddresses(id: string, addresses: AddressEntry[]): Promise<void> {
+    await this.#ask({ op: 'learn_addresses', switch: id, addresses });
+  }
+
+  /** Time stands still for these links until they are released, at most for `leaseMs` after the last such request. */
+  async hold(ids: string[], leaseMs: number): Promise<void> {
+    await this.#ask({ op: 'hold', ids, leaseMs });
+  }
+
+  /** Waits for the ends of the links, so long at most. */
+  async release(ids: string[], connectMs = 0): Promise<void> {
+    await this.#ask({ op: 'release', ids, connectMs });
+  }
+
+  /** The frames that wait in held links, as a file. Answers how many. */
+  saveFrames(path: string, directions: DirectionPlace[]): Promise<number> {
+    return this.#ask({ op: 'save_frames', path, directions });
+  }
+
+  /** Adds those of such a file to held links. Answers how many. */
+  loadFrames(path: string, directions: DirectionPlace[]): Promise<number> {
+    return this.#ask({ op: 'load_frames', path, directions });
   }
 
   /** Null: there are `mostTrafficFlows` that have not ended. */

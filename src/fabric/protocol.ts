@@ -4,15 +4,17 @@
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
 import type { Filters } from '../schema/filter.ts';
-import type { BpfKey, Request } from './requests.ts';
+import type { AddressEntry, BpfKey, Request } from './requests.ts';
 
 export type {
+  AddressEntry,
   AtmCircuit,
   BpfInstruction,
   BpfKey,
   BpfPrograms,
   BpfType,
   CaptureSpec,
+  DirectionPlace,
   EthernetSettings,
   FrameRelayCircuit,
   LinkSpec,
@@ -25,7 +27,7 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 10;
+export const protocolVersion = 11;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -100,6 +102,8 @@ export interface FabricLinkStats {
   connected: { a: boolean; b: boolean };
   /** How frames get to another compute now, or that the kernel carries them; undefined for all other links. */
   carrier?: PeerCarrier | 'kernel';
+  /** Why the kernel does not carry a link that it could carry by its rules. */
+  kernelObstacle?: string;
   ab: DirectionStats;
   ba: DirectionStats;
   /** Undefined when there is none. */
@@ -180,15 +184,6 @@ export interface SwitchPortStats {
   dropped: Record<string, number>;
 }
 
-export interface AddressEntry {
-  /** In lower case with colons. */
-  mac: string;
-  vlan: number;
-  port: number;
-  /** Since the last frame from it. */
-  ageMs: number;
-}
-
 export interface TrafficFigures {
   /** `resolving`: the next hops have not answered ARP yet. */
   state: 'resolving' | 'running' | 'ended' | 'failed';
@@ -230,7 +225,9 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
               ? TrafficFigures | null
               : R extends { op: 'apply' | 'sync' }
                 ? LinkFailure[]
-                : null;
+                : R extends { op: 'save_frames' | 'load_frames' }
+                  ? number
+                  : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -237,6 +237,22 @@ const traffic = object({
 });
 export type TrafficSpec = ValueOf<typeof traffic>;
 
+/** A direction of a link. */
+const directionPlace = object({ link: text, direction: oneOf('ab', 'ba') });
+export type DirectionPlace = ValueOf<typeof directionPlace>;
+const directions = list(directionPlace);
+
+const addressEntry = object({
+  /** In lower case with colons. */
+  mac: textThat((value) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(value), 'must be a MAC address'),
+  vlan: whole(0, 4095),
+  port: portNumber,
+  /** Since the last frame from it. */
+  ageMs: finite,
+});
+/** What a switch has learned. */
+export type AddressEntry = ValueOf<typeof addressEntry>;
+
 /** Each is checked by itself (`linkSpec`): a wrong one is a failure of its own, and the others are applied. */
 const links = list(unchecked<LinkSpec>());
 const ids = list(text);
@@ -256,6 +272,16 @@ export const request = variants('op', {
   /** What a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },
   forget_addresses: { switch: text },
+  /** Those of ports that are plugged, as if frames had come from there. */
+  learn_addresses: { switch: text, addresses: list(addressEntry) },
+  /** Time stands still for these links, until they are released or the lease ends. Links that do not exist are held when they are made. */
+  hold: { ids, leaseMs: whole(1, 60_000) },
+  /** Their frames leave after what had remained of their delay. Before, both ends of each are waited for, `connectMs` at most. */
+  release: { ids, connectMs: whole(0, 10_000) },
+  /** Writes the frames that wait in held links to a file; answers how many. */
+  save_frames: { path: absolutePath, directions },
+  /** Adds frames of such a file, whose directions have the same order, to held links; answers how many. */
+  load_frames: { path: absolutePath, directions },
   /** Starts a flow, unless it exists, or there are too many. */
   traffic_start: { flow: traffic },
   traffic_read: { traffic: text },

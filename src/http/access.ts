@@ -1,11 +1,13 @@
 /** Which pages may use the server: names it may be addressed by, and origins of other pages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
-import type { IsKnownHost } from './known-hosts.ts';
+import type { IsKnownHost } from '../lib/known-hosts.ts';
 
 /** For a server without credentials: what is addressed by another name comes from a page that was rebound to it. */
 export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {
-  app.addHook('onRequest', async ({ headers }) => refuseUnknownHost(headers.host, isKnownHost));
+  app.addHook('onRequest', async ({ headers, routeOptions }) => {
+    if (!routeOptions.config?.hasOwnCredentials) refuseUnknownHost(headers.host, isKnownHost);
+  });
 }
 
 /** @throws host_refused */

@@ -3,9 +3,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import type { Tickets } from '../api/tickets.ts';
+import type { IsKnownHost } from '../lib/known-hosts.ts';
 import { refuseUnknownHost } from './access.ts';
 import { clientOf } from './client-address.ts';
-import type { IsKnownHost } from './known-hosts.ts';
 import { LoginDelays } from './login-delays.ts';
 
 export interface Credentials {
@@ -26,7 +26,7 @@ export function addBasicAuth(app: FastifyInstance, credentials: Credentials, isK
   const expected = digest(Buffer.from(`${user}:${password}`).toString('base64'));
   const delays = new LoginDelays();
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS') return;
+    if (request.method === 'OPTIONS' || request.routeOptions.config?.hasOwnCredentials) return;
     const { authorization } = request.headers;
     if (authorization !== undefined) {
       const client = clientOf(request);

@@ -20,6 +20,8 @@ declare module 'fastify' {
     template?: string;
     /** It is a WebSocket's. */
     isSocket?: true;
+    /** It checks credentials of its own. */
+    hasOwnCredentials?: true;
     /** Its body is a stream of any length. */
     isUpload?: true;
   }
@@ -46,7 +48,11 @@ function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountP
   app.route({
     method: route.method,
     url: routerPath(route.template),
-    config: { template: route.template, ...(route.spec.raw && { isUpload: true }) },
+    config: {
+      template: route.template,
+      ...(route.spec.raw && { isUpload: true }),
+      ...(route.spec.hasOwnCredentials && { hasOwnCredentials: true }),
+    },
     // Else the connection would be upgraded, to be closed at once.
     preHandler: async (request) => {
       if (request.ws) throw fault('invalid_request', { reason: 'this address answers no WebSocket connections' });

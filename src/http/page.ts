@@ -8,7 +8,7 @@ import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Addresses that are the page's own: what they show is decided in the browser (`web/router.ts`). */
-export const pagePaths = ['/', '/projects', '/projects/:id', '/templates', '/server'];
+export const pagePaths = ['/', '/projects', '/projects/:id', '/templates', '/appliances', '/images', '/server'];
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -37,8 +37,8 @@ const policy = [
 ].join('; ');
 
 const notBuilt = `<!doctype html><meta charset="utf-8"><title>Patchbay</title>
-<p>This server answers its API, but its page is not built. Run <code>npm start</code> in its folder, or
-<code>node scripts/build-page.mjs</code>, and load this again.</p>
+<p>This server answers its API, but its page is not built. Run <code>node_modules/.bin/node scripts/build-page.mjs</code> in its
+folder, and load this again; <code>npm start</code> does so before each start.</p>
 `;
 
 /** Encodings in which files lie beside the plain ones, the best first. */

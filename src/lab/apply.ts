@@ -58,7 +58,7 @@ class Run {
     const project = await this.#project();
     this.#path = `/v2/projects/${project.project_id}`;
     const { nodes } = this.#plan;
-    await this.#deleteLinks(this.#plan.links.filter(({ action }) => action === 'delete'));
+    await this.#freePorts(this.#plan.links);
     await this.#stop(nodes.filter(({ restart }) => restart));
     await this.#delete(
       'nodes',
@@ -80,8 +80,14 @@ class Run {
     return this.#api.json<Project>('PUT', `/v2/projects/${id}`, body);
   }
 
-  #deleteLinks(steps: readonly LinkStep[]): Promise<void> {
-    return this.#delete('links', steps);
+  /** Deletes links, and mirrors that go or change. */
+  async #freePorts(steps: readonly LinkStep[]): Promise<void> {
+    const mirrored = steps.filter(({ id, mirror }) => id !== undefined && mirror !== undefined);
+    await this.#bounded(mirrored, ({ id }) => this.#api.json('DELETE', `${this.#path}/links/${id}/mirror`));
+    await this.#delete(
+      'links',
+      steps.filter(({ action }) => action === 'delete'),
+    );
   }
 
   /** Locked ones are unlocked before. */
@@ -143,11 +149,13 @@ class Run {
     const state = await readProject(this.#api, project);
     const byName = new Map(state.nodes.map(({ name, node_id }) => [name.replaceAll(' ', ''), node_id]));
     const steps = planLinks(this.#lab, state, []);
-    await this.#deleteLinks(steps.filter(({ action }) => action === 'delete'));
+    await this.#freePorts(steps);
+    const mirrors = steps.flatMap(({ id, mirror }) => (id !== undefined && mirror ? [{ id, mirror }] : []));
     for (const part of parts(steps.filter(({ action }) => action === 'create'))) {
       const links = part.map(({ ends, body }) => ({ ...body, nodes: (ends ?? []).map((end) => endOf(end, byName)) }));
       const made = await this.#bulk({ links } as BulkCreate);
       await this.#bounded([...part.entries()], ([index, step]) => this.#schedule(made.links[index]?.link_id ?? '', step));
+      for (const [index, { mirror }] of part.entries()) if (mirror) mirrors.push({ id: made.links[index]?.link_id ?? '', mirror });
       this.#report('create links', part.length);
     }
     const updates = steps.filter(({ action }) => action === 'update');
@@ -156,6 +164,9 @@ class Run {
       if (Object.keys(body).length > 0) await this.#api.json('PUT', `${this.#path}/links/${id}`, body);
       await this.#schedule(id, step);
     });
+    await this.#bounded(mirrors, ({ id, mirror }) =>
+      this.#api.json('PUT', `${this.#path}/links/${id}/mirror`, endOf(mirror, byName)),
+    );
   }
 
   async #schedule(linkId: string, { schedule }: LinkStep): Promise<void> {

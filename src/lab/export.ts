@@ -2,7 +2,7 @@
 import { Document, isSeq, visit } from 'yaml';
 import type { Drawing } from '../schema/drawing.ts';
 import type { KindFacts } from '../schema/kind.ts';
-import type { Link } from '../schema/link.ts';
+import type { Link, LinkEnd, LinkMirror } from '../schema/link.ts';
 import { type Label, labelOffset, type Node } from '../schema/node.ts';
 import { type Project, ProjectUpdate, projectDefaults } from '../schema/project.ts';
 import type { LinkSchedule } from '../schema/schedule.ts';
@@ -44,7 +44,7 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
     name: project.name ?? 'lab',
     ...(Object.keys(settings).length > 0 && { project: settings }),
     nodes: Object.fromEntries(nodes.map((node) => nodeEntry(node, state, catalog))),
-    ...(links.length > 0 && { links: links.map((link) => linkOf(link, byId, state.schedules.get(link.link_id))) }),
+    ...(links.length > 0 && { links: links.map((link) => linkOf(link, state, byId)) }),
     ...(drawings.length > 0 && { drawings: drawings.map(drawingOf) }),
   };
   const document = new Document(escaped(lab), { aliasDuplicateObjects: false });
@@ -166,14 +166,17 @@ function labelOf({ text: _text, ...label }: Label, height: number): LabFields {
   return rotation === 0 && style === null && x === null && y === labelOffset(height) ? {} : { label };
 }
 
-function linkOf(link: Link, byId: ReadonlyMap<string, Node>, schedule: LinkSchedule | undefined): unknown {
+function linkOf(link: Link, { mirrors, schedules }: LabProjectState, byId: ReadonlyMap<string, Node>): unknown {
   const ends = link.nodes.map((end) => endOf(end, byId.get(end.node_id)));
-  const isPlain = !schedule && Object.keys(link.filters).length === 0 && !link.suspend && Object.keys(link.link_style).length === 0;
+  const [mirror, schedule] = [mirrors.get(link.link_id), schedules.get(link.link_id)];
+  const isImpaired = Object.keys(link.filters).length > 0 || link.suspend || schedule !== undefined;
+  const isPlain = !isImpaired && !mirror && Object.keys(link.link_style).length === 0;
   if (isPlain && ends.every((end) => typeof end === 'string')) return ends;
   return {
     ends,
     ...(Object.keys(link.filters).length > 0 && { filters: link.filters }),
     ...(link.suspend && { suspend: true }),
+    ...(mirror && { mirror: endOf(mirror, byId.get(mirror.node_id)) }),
     ...(schedule && { schedule: scheduleFields(schedule) }),
     ...(Object.keys(link.link_style).length > 0 && { style: link.link_style }),
   };
@@ -190,7 +193,10 @@ function scheduleFields(schedule: LinkSchedule): LabFields {
   };
 }
 
-function endOf({ node_id, adapter_number, port_number, label }: Link['nodes'][number], node: Node | undefined): unknown {
+function endOf(
+  { node_id, adapter_number, port_number, label }: LinkMirror & Pick<LinkEnd, 'label'>,
+  node: Node | undefined,
+): unknown {
   const name = node?.name.replaceAll(' ', '') ?? node_id;
   const port = node?.ports.find((one) => one.adapter_number === adapter_number && one.port_number === port_number);
   const isUnique = port !== undefined && node?.ports.filter((one) => one.name === port.name).length === 1;

@@ -1,8 +1,10 @@
 /** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
-import { extname, join, normalize, relative } from 'node:path';
+import { mkdir, realpath } from 'node:fs/promises';
+import { basename, dirname, extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkArrival } from './disk-image/references.ts';
 import { isReallyBelow, realExisting } from './inside.ts';
+import { isOpenedBelow, openedPath, openFolderBelow } from './open-folder.ts';
 import { NotAFile, openRegular } from './regular-file.ts';
 import { type WriteOptions, writeStream } from './stream-file.ts';
 
@@ -17,6 +19,8 @@ export class OutsideError extends Error {
   }
 }
 
+const outside = "it lies outside the project's folder";
+
 export interface FoundFile {
   readonly contentType: string;
   readonly modified: Date;
@@ -30,7 +34,7 @@ export async function pathInside(folder: string, path: string): Promise<string> 
   if (path.includes('\0')) throw new OutsideError(path.replaceAll('\0', '?'), 'it holds a NUL character');
   const file = normalize(join(folder, path));
   if (await isReallyBelow(folder, file)) return file;
-  throw new OutsideError(path, "it lies outside the project's folder");
+  throw new OutsideError(path, outside);
 }
 
 /** @throws OutsideError, and errors of the system */
@@ -39,6 +43,10 @@ export async function readInside(folder: string, path: string): Promise<FoundFil
   const { file: handle } = await openRegular(file).catch((error: unknown) => {
     throw error instanceof NotAFile ? new Error('it is not a file') : error;
   });
+  if (!(await isOpenedBelow(folder, handle).catch(() => false))) {
+    await handle.close();
+    throw new OutsideError(path, outside);
+  }
   const { mtime, size } = await handle.stat();
   if (size === 0) await handle.close();
   const contentType = contentTypes[extname(file).toLowerCase()] ?? 'application/octet-stream';
@@ -63,7 +71,17 @@ export async function writeInside(folder: string, path: string, source: Readable
   const [realFolder, realFile] = await Promise.all([realExisting(folder), realExisting(file)]);
   const problem = options.problemOf(relative(folder, file)) ?? options.problemOf(relative(realFolder, realFile));
   if (problem !== undefined) throw new OutsideError(path, problem);
-  await writeStream(file, source, { check: checkArrival, ...options });
+  if (file.endsWith('/')) throw new OutsideError(path, 'it is a folder');
+  const { whileThere = (fn) => fn() } = options;
+  const above = await whileThere(async () => {
+    await mkdir(folder, { recursive: true });
+    return openFolderBelow(await realpath(folder), relative(realFolder, await realExisting(dirname(file))));
+  });
+  try {
+    await writeStream(join(openedPath(above), basename(file)), source, { check: checkArrival, ...options });
+  } finally {
+    await above.close();
+  }
 }
 
 /** What nodes and projects keep; anything else is bytes. */

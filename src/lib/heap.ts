@@ -41,6 +41,11 @@ export class Heap<T extends Placed> {
     this.#rise(item, item.place);
   }
 
+  /** All of them, in no order. What is changed in them must not change which comes first. */
+  values(): Iterable<T> {
+    return this.#items;
+  }
+
   clear(): void {
     for (const item of this.#items) item.place = outside;
     this.#items.length = 0;

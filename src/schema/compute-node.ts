@@ -49,6 +49,7 @@ export const ComputeFreeze = Type.Object(
   {
     paused_ms: Type.Integer({ description: 'How long the machines were paused, at most' }),
     skew_ms: Type.Number({ description: 'Between the pause of the first machine and that of the last one' }),
+    frozen_at: Type.Integer({ description: 'Milliseconds since 1970' }),
     memory: Type.Array(Type.Object({ node_id: Uuid, bytes: Type.Integer({ description: 'Size of its memory' }) }, strict)),
     cold: Type.Array(ColdNode),
   },

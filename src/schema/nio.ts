@@ -1,4 +1,4 @@
-import { Name, named, oneOf, strict, TcpPort } from './common.ts';
+import { Name, named, nullable, oneOf, strict, TcpPort, Uuid } from './common.ts';
 import { LinkSchedule } from './schedule.ts';
 import { type Static, Type } from './type.ts';
 
@@ -17,6 +17,25 @@ const NioStream = Type.Object(
   { ...strict, description: 'Frames go over TCP, and as datagrams while there is no connection' },
 );
 export type NioStream = Static<typeof NioStream>;
+
+/** Ours, for computes whose link features have `mirrors`. */
+const NioMirror = Type.Object(
+  {
+    node_id: Uuid,
+    adapter_number: Type.Integer({ minimum: 0 }),
+    port_number: Type.Integer({ minimum: 0 }),
+    lport: TcpPort,
+    rhost: Name(),
+    rport: TcpPort,
+    stream: Type.Optional(NioStream),
+  },
+  {
+    ...strict,
+    description:
+      'The frames of the link are sent to this port of a node of another compute as well, from lport to rport there; null ends it, and without it it stays',
+  },
+);
+export type NioMirror = Static<typeof NioMirror>;
 
 /** What joins a node's port to a link: GNS3's shape. Frames travel as UDP payload, one frame per datagram. */
 export const NioUdp = Type.Object(
@@ -39,6 +58,7 @@ export const NioUdp = Type.Object(
           'Ours: the port is sent the frames of the link whose NIO on this compute has this lport, and what it sends is dropped',
       }),
     ),
+    mirror_to: Type.Optional(nullable(NioMirror)),
     peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
   },
   named('NioUdp'),

@@ -46,7 +46,7 @@ const table = {
     ),
     allowed_hosts: ours(
       '',
-      'Without `auth`: comma-separated names by which clients may address this server, beside IP addresses, `host` and the machine’s own name',
+      'Comma-separated names by which clients may address this server without `auth`, and pages of containers always, beside IP addresses, `host` and the machine’s own name',
     ),
     request_timeout: ours(30, 'Seconds for the headers of a request, and for a body in JSON'),
     upload_idle_timeout: ours(60, 'Seconds that an upload may pause'),
@@ -98,6 +98,14 @@ const table = {
       'User that the emulators of a root server run as; empty: `patchbay` if it exists, else one without a name; `root`: root',
     ),
     console_users: ours('', 'Comma-separated local users that may open consoles and screens when `auth` is on'),
+  },
+  Cluster: {
+    lease_seconds: ours(
+      20,
+      'A slice (`patchbay compute --join`) that has not reached the controller for so long pauses its machines; after twice as long it ends them; after three times they are started elsewhere; 5 to 3600',
+    ),
+    engine: ours('', '`process`: slices can be ordered as processes of this host; empty: slices are started by hand'),
+    join_url: ours('', 'Address of this server for slices that it places, such as `http://10.0.0.1:3080`; empty: where it listens'),
   },
   Qemu: {
     enable_hardware_acceleration: gns3(true, 'Use KVM where it works'),

@@ -65,6 +65,25 @@ describe('a link in the browser', () => {
     assert.equal((await client.send(`GET ${linkPath}/schedule`)).status, 404);
   });
 
+  it('mirrors its frames to a free port that is chosen in its panel', async () => {
+    const spy = await createNode(client, project, 'vpcs', { name: 'Spy', x: 400, y: 200 });
+    await createNode(client, project, 'ethernet_hub', { name: 'Hub', x: 400, y: 300 });
+    await selectLink(page);
+    const mirror = page.getByLabel('Mirror', { exact: true }).and(page.locator('select'));
+    await mirror.locator('option', { hasText: 'Spy Ethernet0' }).waitFor({ state: 'attached' });
+    assert.deepEqual(await mirror.locator('option').allTextContents(), ['none', 'Spy Ethernet0']);
+    await mirror.selectOption({ label: 'Spy Ethernet0' });
+    const wanted = { node_id: spy.node_id, adapter_number: 0, port_number: 0 };
+    await waitFor(async () => isDeepStrictEqual((await client.send(`GET ${linkPath}/mirror`)).json(), wanted), {
+      what: 'the mirror',
+    });
+    await client.post(`${project.path}/nodes/${spy.node_id}/start`, {}, 200);
+    await page.getByText(/^[1-9][0-9,]* frames sent/).waitFor();
+    await mirror.selectOption('');
+    await waitFor(async () => (await client.send(`GET ${linkPath}/mirror`)).status === 404, { what: 'no mirror' });
+    await client.delete(`${project.path}/nodes/${spy.node_id}`);
+  });
+
   it('draws the rate and the delay of its frames', async () => {
     await selectLink(page);
     await graph
@@ -98,6 +117,7 @@ describe('a link in the browser', () => {
 
   it('shows why the server refuses a filter', async () => {
     await impairments.getByRole('tab', { name: 'Both ways' }).click();
+    await impairments.getByText('More impairments').click();
     await impairments.getByLabel('Berkeley Packet Filter').fill('no such expression (');
     await impairments
       .getByRole('alert')
@@ -108,10 +128,10 @@ describe('a link in the browser', () => {
   });
 
   it('becomes a typical line with one click, and is cleared with another', async () => {
-    await impairments.getByText('Typical lines').click();
     await impairments.getByRole('button', { name: /^Satellite/ }).click();
     await waitFor(async () => 'bandwidth_ba' in (await filters()), { what: 'the preset on the server' });
     await page.getByText('Impaired', { exact: true }).waitFor();
+    assert.equal(await impairments.getByRole('button', { name: /^Satellite/ }).getAttribute('aria-pressed'), 'true');
     await page.locator('.inspector').evaluate((panel) => panel.scrollTo(0, 190));
     await picture(page, 'impairments');
     await impairments.getByRole('button', { name: 'Clear' }).click();

@@ -12,6 +12,11 @@ import { canvas } from './page-parts.ts';
 const empty = await mkdtemp(join(tmpdir(), 'pb-no-programs-'));
 after(() => rm(empty, { recursive: true }));
 const { server, client } = await withServer({ env: { PATH: empty } });
+for (const [template_type, name, fields] of [
+  ['dynamips', 'Old router', { platform: 'c3725', image: 'ios.bin' }],
+  ['iou', 'New router', { path: 'l3.bin' }],
+] as const)
+  await client.post('/v2/templates', { template_type, name, compute_id: 'local', ...fields });
 const project = await createProject(client, { auto_close: false });
 await createNode(client, project, 'ethernet_switch', { name: 'Switch', x: 0, y: 0 });
 await createNode(client, project, 'vpcs', { name: 'PC', x: 150, y: 0 });
@@ -22,6 +27,7 @@ describe('a compute without emulators, in the browser', () => {
   it('lists the nodes that need each missing program', async () => {
     const findings = await client.get<Finding[]>('/v2/computes/local/doctor');
     const typesOf = (name: string) => findings.find(({ what }) => what === name)?.node_types;
+    assert.deepEqual(typesOf('socat')?.toSorted(), ['dynamips', 'iou', 'vpcs']);
     assert.deepEqual([typesOf('vpcs'), typesOf('qemu-system-x86_64'), typesOf('KVM')], [['vpcs'], ['qemu'], ['qemu']]);
     assert.equal(typesOf('tcpdump'), undefined);
   });
@@ -39,8 +45,15 @@ describe('a compute without emulators, in the browser', () => {
     const entry = (name: string) => page.locator('button.template').filter({ hasText: name });
     await page.getByRole('searchbox').hover();
     await entry('VPCS').locator('.icon').waitFor();
-    assert.match((await entry('VPCS').getAttribute('title')) ?? '', /not found.*apt-get install vpcs$/);
+    assert.match((await entry('VPCS').getAttribute('title')) ?? '', /not found.*apt-get install vpcs /);
     assert.equal(await entry('Ethernet switch').locator('.icon').count(), 0);
+    // Debian has no package of Dynamips; an IOU image is the user's, but its console needs a program.
+    await entry('Old router').locator('.icon').waitFor();
+    assert.match(
+      (await entry('Old router').getAttribute('title')) ?? '',
+      /dynamips: not found.*build it from https:.*apt-get install .*socat/,
+    );
+    assert.match((await entry('New router').getAttribute('title')) ?? '', /socat: not found.*apt-get install socat$/);
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));

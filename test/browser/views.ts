@@ -42,7 +42,9 @@ export async function createLab(client: RawClient): Promise<ProjectHandle> {
   await client.put(`${project.path}/links/${impaired.link_id}`, { filters: { delay: [40, 5], packet_loss: [2] } }, 201);
   await captureOf(client, project, captured);
   await client.post(`${project.path}/nodes/${pcs[0]?.node_id}/start`, {}, 200);
-  await client.post('/v2/templates', { name: 'Router', template_type: 'qemu', compute_id: 'local', ram: 256 });
+  await client.send('POST /v2/compute/qemu/images/router.img', { raw: Buffer.alloc(65_536) });
+  const router = { name: 'Router', template_type: 'qemu', compute_id: 'local', ram: 256, hda_disk_image: 'router.img' };
+  await client.post('/v2/templates', router);
   return project;
 }
 
@@ -132,6 +134,15 @@ const ofCanvas: readonly View[] = [
   { name: 'export', show: (page) => choose(page, 'Actions for Views', 'Export'), ...modal },
   { name: 'snapshots', show: (page) => choose(page, 'Actions for Views', 'Snapshots'), ...modal },
   {
+    name: 'config',
+    show: async (page) => {
+      await select(page, 'PC1');
+      await button(page, 'Configuration files');
+      await page.getByLabel('Content of the file').waitFor();
+    },
+    ...modal,
+  },
+  {
     name: 'console',
     show: async (page) => {
       await canvas(page).node('PC1').dblclick();
@@ -201,6 +212,28 @@ const ofServer: readonly View[] = [
         .click()
         .then(() => page.getByLabel('Memory').waitFor()),
     ...modal,
+  },
+  {
+    name: 'appliances',
+    show: async (page) => {
+      await page.getByRole('link', { name: 'Appliances' }).click();
+      await page.locator('.appliance-card').nth(5).waitFor();
+    },
+  },
+  {
+    name: 'appliance',
+    show: async (page) => {
+      await page.locator('.appliance-card').filter({ hasText: 'Arista vEOS' }).click();
+      await page.locator('.needed-files').waitFor();
+    },
+    ...modal,
+  },
+  {
+    name: 'images',
+    show: async (page) => {
+      await page.getByRole('link', { name: 'Images' }).click();
+      await page.locator('.image-table').waitFor();
+    },
   },
   {
     name: 'server',

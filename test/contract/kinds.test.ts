@@ -18,8 +18,9 @@ describe('the abilities of a server', () => {
     const of = (type: string) => facts.find(({ node_type }) => node_type === type);
     assert.deepEqual([of('qemu')?.can.suspend, of('vpcs')?.can.suspend], [true, false]);
     assert.deepEqual([of('qemu')?.can.resize_disk, of('ethernet_switch')?.always_running], [true, true]);
+    assert.deepEqual(facts.flatMap(({ node_type, can }) => (can.convert ? [node_type] : [])).toSorted(), ['virtualbox', 'vmware']);
     const emulated = facts.filter(({ emulator }) => emulator).map(({ node_type }) => node_type);
-    assert.deepEqual(emulated.toSorted(), ['docker', 'dynamips', 'qemu', 'vpcs']);
+    assert.deepEqual(emulated.toSorted(), ['docker', 'dynamips', 'iou', 'qemu', 'vpcs']);
     assert.deepEqual([of('docker')?.images, of('docker')?.engine_images, of('qemu')?.engine_images], [false, true, false]);
     assert.ok(of('qemu')?.console_types.includes('vnc'));
   });

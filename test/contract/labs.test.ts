@@ -12,7 +12,7 @@ import { planOn } from '../../src/lab/open-lab.ts';
 import { driftOf, linesOf } from '../../src/lab/plan/lab-plan.ts';
 import { getProject } from '../../src/lab/state/lab-state.ts';
 import type { Drawing } from '../../src/schema/drawing.ts';
-import type { Link } from '../../src/schema/link.ts';
+import type { Link, MirrorOfLink } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { ScheduleOfLink } from '../../src/schema/schedule.ts';
@@ -40,6 +40,7 @@ const everything = `
 project: {show_grid: true, scene_width: 3000, variables: [{name: A, value: "$\${x}"}]}
 nodes:
   PC[1-3]: {kind: vpcs, config: "set pcname %h\\nip 10.0.0.\${index}/24\\n"}
+  IDS: {kind: vpcs}
   SW: {kind: ethernet_switch, vlans: {Ethernet0: 10, Ethernet6: qinq 5 0x88A8, Ethernet7: trunk 4}}
   SW2: {kind: ethernet_switch, ports: 3, locked: true}
   VM:
@@ -69,6 +70,7 @@ links:
   - {ends: [SW2, VM:Gi0/1], suspend: true, style: {color: "#ff0000"}}
   - {ends: [{node: SW2, label: {text: here, x: 1, y: 2}}, H]}
   - ends: [H, SW2]
+    mirror: IDS
     schedule:
       duration: 60s
       repeat: forever
@@ -89,14 +91,14 @@ describe('a lab of all kinds', () => {
   it('is applied with few requests, and then there is nothing to do', async () => {
     const lab = await load(everything, freshName('all'));
     const before = await plan(lab);
-    assert.equal(before.filter((line) => line.startsWith('+ node')).length, 17);
+    assert.equal(before.filter((line) => line.startsWith('+ node')).length, 18);
     assert.ok(
       before.includes('+ link VM:Gi0/1 - SW2:(first free)') || before.includes('+ link SW2:(first free) - VM:Gi0/1'),
       before.join('\n'),
     );
     const project = await apply(lab);
     assert.deepEqual(await plan(lab), []);
-    assert.equal((await list<Node>(project, 'nodes')).length, 17);
+    assert.equal((await list<Node>(project, 'nodes')).length, 18);
     const vm = (await list<Node>(project, 'nodes')).find(({ name }) => name === 'VM');
     assert.ok(vm);
     assert.equal(vm.properties.create_config_disk, true);
@@ -122,10 +124,11 @@ describe('a lab of all kinds', () => {
 
 /** All that clients see of a project, without what is a number or an address of its own. */
 async function contents(project: Project): Promise<unknown> {
-  const [schedules, nodes, links, drawings] = await Promise.all([
+  const [schedules, nodes, links, mirrors, drawings] = await Promise.all([
     list<ScheduleOfLink>(project, 'link_schedules'),
     list<Node>(project, 'nodes'),
     list<Link>(project, 'links'),
+    list<MirrorOfLink>(project, 'mirrors'),
     list<Drawing>(project, 'drawings'),
   ]);
   const nameOf = new Map(nodes.map(({ node_id, name }) => [node_id, name]));
@@ -139,6 +142,11 @@ async function contents(project: Project): Promise<unknown> {
       ...link,
       schedule: without(schedules.find((one) => one.link_id === link_id)?.schedule ?? {}, ['started_at']),
       ends: ends.map(({ node_id, ...end }) => ({ ...end, node: nameOf.get(node_id) })),
+    })),
+    mirrors: mirrors.map(({ link_id, node_id, ...port }) => ({
+      ...port,
+      node: nameOf.get(node_id),
+      link: links.findIndex((link) => link.link_id === link_id),
     })),
     drawings: drawings.map(({ drawing_id: _id, project_id: _project, ...drawing }) => drawing),
     project: without(project, ['project_id', 'name', 'path', 'filename']),
@@ -184,6 +192,39 @@ drawings:
     const kept = now.find(({ link_id }) => link_id === links[1]?.link_id);
     assert.deepEqual(kept?.filters, { delay: [5], packet_loss_ba: [2] });
     assert.equal(now.length, 3);
+  });
+
+  it('mirrors links to other ports, which are free then', async () => {
+    const name = freshName('mirrors');
+    const nodes = 'nodes:\n  PC[1-3]: {kind: vpcs}\n  VM: {kind: qemu, memory: 16}\n  SW: {kind: ethernet_hub}\nlinks:\n';
+    const lab = (links: string) => load(nodes + links, name);
+    const before = await lab('  - {ends: [PC1, SW], mirror: VM}\n  - {ends: [PC2, SW], mirror: VM:Ethernet0}\n');
+    const project = await apply(before);
+    assert.deepEqual(await plan(before), []);
+    const mirrors = await list<MirrorOfLink>(project, 'mirrors');
+    assert.deepEqual(
+      mirrors.map(({ adapter_number }) => adapter_number),
+      [1, 0],
+    );
+    // The two exchange their ports, and a third link takes the place of a mirror that goes.
+    const changed = await lab('  - {ends: [PC1, SW], mirror: VM:Ethernet0}\n  - [PC2, SW]\n  - [PC3, VM:Ethernet1]\n');
+    assert.deepEqual(await plan(changed), [
+      '~ link PC1:Ethernet0 - SW:Ethernet0 (mirror)',
+      '~ link PC2:Ethernet0 - SW:Ethernet1 (mirror)',
+      '+ link PC3:Ethernet0 - VM:Ethernet1',
+    ]);
+    const [, drift] = driftOf(await planOn(api, changed));
+    assert.deepEqual(drift?.changes, [{ field: 'mirror', project: 'VM:Ethernet0', file: undefined }]);
+    await apply(changed);
+    assert.deepEqual(await plan(changed), []);
+    assert.match(await exportFrom(api, project), /mirror: VM:Ethernet0/);
+    await assert.rejects(
+      lab('  - {ends: ["PC[1-2]", SW], mirror: VM}\n'),
+      /^LabError: .*:6:5: 2 links cannot be mirrored to 1 ports: each needs one of its own/,
+    );
+    await assert.rejects(lab('  - {ends: [PC1, SW], mirror: MV}\n'), /no node "MV"/);
+    const twice = await lab('  - {ends: [PC1, SW], mirror: VM:Ethernet0}\n  - [PC3, VM:Ethernet0]\n');
+    await assert.rejects(planOn(api, twice), /two links end at port Ethernet0 of VM/);
   });
 
   it('shows as drift what someone changed in the project, and applying reverts it', async () => {

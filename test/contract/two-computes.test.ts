@@ -104,6 +104,69 @@ describe('a link from one server to the other', () => {
   });
 });
 
+describe('a mirror on the other server', () => {
+  test('is sent the frames, also after kills of both servers, until it is removed', async () => {
+    const project = await createProject(client);
+    const pcs = [
+      await Pc.make(client, project, 1),
+      await Pc.make(client, project, 2),
+      await Pc.make(client, project, 3, computeId),
+    ];
+    const [one, two, far] = pcs as [Pc, Pc, Pc];
+    const made = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one.node), end(two.node)] });
+    const link = `${project.path}/links/${made.link_id}`;
+    const port = { node_id: far.node.node_id, adapter_number: 0, port_number: 0 };
+    await client.post(`${project.path}/nodes/start`, {}, 204);
+    assert.deepEqual(await client.put(`${link}/mirror`, port), port);
+    const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+    /** Of the mirror's port, as its compute sees it; undefined when it has no link. */
+    const received = async () => {
+      using direct = new RawClient(away.url, { authorization });
+      const [figures] = await direct.get<{ carrier: string; to_node: { frames: number } }[]>(
+        `/v2/compute/projects/${project.id}/link_stats`,
+      );
+      return figures;
+    };
+    const mirrors = async (carrier: string) => {
+      await waitFor(
+        async () => {
+          const before = await received();
+          await one.reaches(two);
+          const now = await received();
+          return before && now?.carrier === carrier && now.to_node.frames > before.to_node.frames + 1;
+        },
+        { what: `frames at the mirror by ${carrier}` },
+      );
+    };
+    await mirrors('stream');
+    const { mirrors: figures = [] } = await client.get<{ mirrors?: { node_id: string; frames: number }[] }>(`${link}/stats`);
+    assert.deepEqual([figures.length, figures[0]?.node_id], [1, far.node.node_id]);
+    assert.ok((figures[0]?.frames ?? 0) > 1);
+    await client.put(link, { filters: { delay: [1] } }, 201);
+    await mirrors('stream');
+    await away.kill9();
+    await away.restart();
+    await isConnected(true);
+    await untilUsable(project);
+    await mirrors('stream');
+    await client.delete(`${link}/mirror`);
+    assert.equal(await received(), undefined, 'the port of the mirror is free');
+    await client.post(`${project.path}/undo`, {}, 200);
+    await mirrors('stream');
+    await bench.server.kill9();
+    await bench.server.restart();
+    await isConnected(true);
+    await untilUsable(project);
+    assert.deepEqual(await client.get(`${link}/mirror`), port);
+    await mirrors('stream');
+    assert.equal(await one.reaches(far), false, 'it is no end of the link');
+    await client.delete(link);
+    assert.equal(await received(), undefined);
+    for (const pc of pcs) pc.close();
+    await client.delete(project.path);
+  });
+});
+
 test('the first PCs of two computes have addresses of their own: behind one switch they hear each other', async () => {
   const project = await createProject(client);
   const hub = await createNode(client, project, 'ethernet_switch');

@@ -46,6 +46,51 @@ async function neighbour(address: string): Promise<Neighbour> {
   return made;
 }
 
+/** Interfaces on top of another one; `inside`: what the host behind them has. */
+const stacked = [
+  {
+    type: 'vlan',
+    make: (name: string, below: string) => [`link add link ${below} name ${name} type vlan id 9`],
+    inside: ['link add link eth0 name up type vlan id 9', 'addr add 10.66.8.2/24 dev up', 'link set up up'],
+  },
+  {
+    type: 'bond',
+    make: (name: string, below: string) => [
+      `link add ${name} type bond mode active-backup`,
+      `link set ${below} down`,
+      `link set ${below} master ${name}`,
+    ],
+    inside: ['addr add 10.66.8.2/24 dev eth0'],
+  },
+  {
+    type: 'macvlan',
+    make: (name: string, below: string) => [`link add link ${below} name ${name} type macvlan mode passthru`],
+    inside: ['addr add 10.66.8.2/24 dev eth0'],
+  },
+] as const;
+
+/** Why there can be no such interfaces here; undefined where there can. */
+async function lacks(type: string): Promise<string | undefined> {
+  if (skip) return skip;
+  const [name, below] = [randomBytes(3).toString('hex'), randomBytes(3).toString('hex')].map((text) => `pby${text}`) as [
+    string,
+    string,
+  ];
+  const more = { vlan: `link ${below} name ${name} type vlan id 9`, bond: `${name} type bond` }[type];
+  await ip(`link add ${below} type veth peer name ${below}p`);
+  try {
+    await ip(`link add ${more ?? `link ${below} name ${name} type ${type}`}`);
+    await ip(`link del ${name}`);
+    return undefined;
+  } catch {
+    return `this kernel has no interfaces of type ${type}`;
+  } finally {
+    await ip(`link del ${below}`);
+  }
+}
+
+const lacking = new Map(await Promise.all(stacked.map(async ({ type }) => [type, await lacks(type)] as const)));
+
 describe('a cloud on this host', { skip }, () => {
   test('interface: to and fro, large frames, filters, captures, SIGKILL of server, of the fabric, and the end', async () => {
     const other = await neighbour('10.66.1.2/24');
@@ -103,6 +148,57 @@ describe('a cloud on this host', { skip }, () => {
     await ip(`addr add 10.66.3.2/24 dev ${name}`);
     await pings(pc, '10.66.3.2');
     await client.delete(link);
+    assert.doesNotMatch(await ip('link'), new RegExp(name));
+  });
+
+  for (const { type, make, inside } of stacked) {
+    test(`${type}: a host behind it is reached, and nothing of the cloud stays on it`, { skip: lacking.get(type) }, async () => {
+      const other = await neighbour('10.66.7.2/24');
+      for (const line of inside) await other.run('ip', ...line.split(' '));
+      const name = `pbx${randomBytes(3).toString('hex')}`;
+      undo.push(() => ip(`link del ${name}`));
+      for (const line of make(name, other.interface)) await ip(line);
+      await ip(`link set ${name} up`);
+      const { project, link, pc } = await lab({ name: 'out', type: 'ethernet', interface: name }, '10.66.8.1');
+      await pings(pc, '10.66.8.2');
+      const isReached = () => other.run('busybox', 'ping', '-c', '1', '-s', '1400', '-W', '5', '10.66.8.1').catch(() => false);
+      await waitFor(isReached, { what: 'an answer' });
+      const isClean = async () => /promiscuity 0/.test(await ip(`-d link show ${name}`));
+      assert.equal(await isClean(), false);
+      await server.kill9();
+      const fabrics = processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) =>
+        commandLine.includes('fabric/main.ts'),
+      );
+      for (const { pid } of fabrics) process.kill(pid, 'SIGKILL');
+      await waitFor(isClean, { what: 'the interface as it was' });
+      await server.restart();
+      await client.post(`${project.path}/open`);
+      await waitFor(isReached, { what: 'an answer after the kills' });
+      await client.delete(link);
+      assert.ok(await isClean());
+      await client.delete(project.path);
+    });
+  }
+
+  test('a TAP interface is a port of one cloud: another one that names it is refused, and the first one stays', async () => {
+    const name = `pbt${randomBytes(3).toString('hex')}`;
+    const port = { port_number: 0, name: 'tap', type: 'tap', interface: name };
+    const project = await createProject(client);
+    const join = async () => {
+      const cloud = await createNode(client, project, 'cloud', { properties: { ports_mapping: [port] } });
+      const pc = await createNode(client, project);
+      return { cloud, send: () => client.send(`POST ${project.path}/links`, { body: { nodes: [end(pc), end(cloud)] } }) };
+    };
+    const [one, two] = [await join(), await join()];
+    const replies = await Promise.all([one.send(), two.send()]);
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409]);
+    const [winner, loser] = replies[0]?.status === 201 ? [one, two] : [two, one];
+    expectFault(await loser.send(), 409, /another port of a cloud is this TAP interface.*bridge/);
+    assert.match(await ip('link'), new RegExp(name));
+    await client.delete(`${project.path}/nodes/${winner.cloud.node_id}`);
+    assert.doesNotMatch(await ip('link'), new RegExp(name));
+    assert.equal((await loser.send()).status, 201, 'it is free again');
+    await client.delete(project.path);
     assert.doesNotMatch(await ip('link'), new RegExp(name));
   });
 

@@ -1,11 +1,15 @@
 /** Machines of VirtualBox and VMware become machines of QEMU, with disks that the real qemu-img has made. */
 import assert from 'node:assert/strict';
-import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
 import { runTool } from '../../src/process/tool.ts';
-import { expectFault } from '../support/raw-http.ts';
+import { processesOf } from '../support/leftovers.ts';
+import { expectFault, RawClient } from '../support/raw-http.ts';
+import { startServer } from '../support/server.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 
 const missing = (await findProgram('qemu-img')) === undefined || (await findProgram('qemu-system-x86_64')) === undefined;
@@ -69,6 +73,44 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'twice.qcow2');
   });
 
+  test('two are converted at once; of those that a killed server was converting nothing is left', async (t) => {
+    // A qemu-img that never ends a conversion, after the start of an image.
+    const folder = await mkdtemp(join(tmpdir(), 'pb-img-'));
+    t.after(() => rm(folder, { recursive: true }));
+    await chmod(folder, 0o755);
+    const script = `#!/bin/sh\nif [ "$1" = convert ]; then for made; do :; done; echo half > "$made"; exec sleep 1000; fi\nexec ${await findProgram('qemu-img')} "$@"\n`;
+    await writeFile(join(folder, 'qemu-img'), script, { mode: 0o755 });
+    const slow = await startServer({ env: { PATH: `${folder}:${process.env.PATH}` } });
+    t.after(() => slow.stop());
+    const other = new RawClient(slow.url);
+    t.after(() => other.close());
+    const place = join(slow.dataDir, 'images', 'QEMU');
+    await mkdir(place, { recursive: true });
+    const names = ['a', 'b', 'c'];
+    for (const name of names) await copyFile(join(images, 'twice.vdi'), join(place, `${name}.vdi`));
+    const asked = names.map((name) =>
+      other.send('POST /v2/compute/qemu/convert', { body: { source: `${name}.vdi` } }).catch(() => undefined),
+    );
+    const begun = async () => {
+      const found = names.map((name) => stat(join(place, `${name}.qcow2.unfinished`, `${name}.qcow2`)).catch(() => undefined));
+      return (await Promise.all(found)).filter((facts) => (facts?.size ?? 0) > 0).length;
+    };
+    const listed = async () => (await other.get<unknown[]>('/v2/compute/qemu/convert')).length;
+    await waitFor(async () => (await begun()) === 2 && (await listed()) === 3, { what: 'two conversions, and one that waits' });
+    const sleepers = () =>
+      processesOf(slow.dataDir, slow.runtimeDirectory).filter(({ commandLine }) => commandLine === 'sleep 1000');
+    process.kill(sleepers()[0]?.pid ?? 0, 'SIGKILL');
+    await waitFor(async () => (await listed()) === 2 && (await begun()) === 2, { what: 'the third one' });
+    assert.equal(sleepers().length, 2);
+    await slow.kill9();
+    await Promise.all(asked);
+    await slow.restart();
+    await waitFor(() => sleepers().length === 0, { what: 'the end of qemu-img' });
+    await waitFor(async () => (await readdir(place)).every((name) => name.endsWith('.vdi')), {
+      what: 'an image folder without halves',
+    });
+  });
+
   test('what refers to other files, has no need, is missing or is in the way is refused, and leaves nothing', async () => {
     const old = await createNode(client, project, 'virtualbox', { properties: { vmname: 'other', adapters: 1 } });
     // Its data is in a file beside it.
@@ -82,7 +124,7 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     const before = (await readdir(images)).sort();
     const nodes = (await client.get<NodeBody[]>(`${project.path}/nodes`)).length;
     const bad: [disk: string, says: RegExp][] = [
-      ['flat.vmdk', /descriptor, which names its data in other files/],
+      ['flat.vmdk', /descriptor, which names its data in other files: convert it \(qemu-img convert -O qcow2\)/],
       ['child.vmdk', /difference to another file/],
       ['source.raw', /it is raw, which needs no conversion/],
       ['old.vdi', /old\.qcow2.* exists already/],
@@ -91,12 +133,17 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
       ['../../etc/passwd', /passwd/],
     ];
     expectFault(await client.send('POST /v2/compute/qemu/convert', { body: { source: long } }), 507);
+    // Of two disks the first could be converted.
+    await copyFile(join(images, 'source.raw'), join(images, 'other.raw'));
+    await img('convert', '-f', 'raw', '-O', 'vdi', 'other.raw', 'first.vdi');
+    before.push('other.raw', 'first.vdi');
+    expectFault(await send(old, ['first.vdi', 'torn.vdi']), 409, /torn\.vdi|cannot be/);
     for (const [disk, says] of bad) {
       const { status, text } = await convert(old, [disk]);
       assert.ok(status >= 400 && status < 500, `${disk}: ${status} ${text}`);
       assert.match(text, says);
     }
-    assert.deepEqual((await readdir(images)).sort(), before);
+    assert.deepEqual((await readdir(images)).sort(), before.sort());
     assert.equal((await client.get<NodeBody[]>(`${project.path}/nodes`)).length, nodes);
     const pc = await createNode(client, project, 'vpcs');
     expectFault(await send(pc, ['old.vdi']), 409);

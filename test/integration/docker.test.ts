@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
@@ -254,6 +256,9 @@ describe('containers', { skip }, () => {
       },
     );
     assert.equal(page, 'hello from inside\n');
+    const rebound = connect({ port: Number(node.console), host: '127.0.0.1' });
+    rebound.write('GET / HTTP/1.1\r\nHost: rebound.example\r\n\r\n');
+    assert.match(await text(rebound), /^HTTP\/1\.1 403 /);
     await act(project, node, 'stop');
     await assert.rejects(fetch(`http://127.0.0.1:${node.console}/`));
   });

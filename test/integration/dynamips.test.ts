@@ -125,6 +125,22 @@ describe('routers', { skip: obstacle }, () => {
     line.close();
   });
 
+  test('a router that is started for a search of idle-PC values does not outlive the server', async () => {
+    const [kept] = hypervisors();
+    const node = await createRouter({ platform: 'c2691' });
+    // It ends with the server; GNS3's time for the boot of a router is longer than this test.
+    const search = client.send(`GET ${pathOf(node)}/dynamips/auto_idlepc`).catch(() => undefined);
+    const pids = () => hypervisors().map(({ pid }) => pid);
+    const temporary = await waitFor(() => pids().find((pid) => pid !== kept?.pid), { what: 'the router of the search' });
+    await server.kill9();
+    await search;
+    await waitFor(() => !pids().includes(temporary), { what: 'its end' });
+    assert.deepEqual(pids(), [kept?.pid], 'the router of a node stays');
+    await server.restart();
+    await waitFor(async () => (await statusOf(router)) === 'started', { what: 'the adoption of the router' });
+    await client.delete(pathOf(node));
+  });
+
   test('it is suspended, resumed and reloaded', async () => {
     await verb(router, 'suspend');
     assert.equal(await statusOf(router), 'suspended');

@@ -1,14 +1,22 @@
 /** How frames come in and go out: framing, back-pressure, ends that come and go, datagrams. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { loadNative, type Native } from '../../src/fabric/ports/native.ts';
 import type { BpfInstruction, FabricLinkStats } from '../../src/fabric/protocol.ts';
+import { noContainerEnds } from '../support/container-end.ts';
 import { freeUdpPort, prefixed, UdpEnd } from '../support/frame-ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
 
 const frameOf = (text: string, length = 60) => Buffer.alloc(length, text);
+const run = promisify(execFile);
+const native = await loadNative();
+const noTaps = await noContainerEnds();
 const textOf = (frames: readonly Buffer[]) => frames.map((frame) => String.fromCharCode(frame[0] ?? 0)).join('');
 
 describe('stream ports', () => {
@@ -268,6 +276,71 @@ describe('datagram ports', () => {
   });
 });
 
+describe('ports on interfaces of the host', { skip: noTaps }, () => {
+  it('carry VLAN tags as they are, which the kernel takes out of frames that come in', async (context) => {
+    const { client, folder } = await startFabric(context);
+    const [one, other] = ['a', 'b'].map((side) => `pbv${randomBytes(4).toString('hex')}${side}`) as [string, string];
+    await run('ip', ['link', 'add', one, 'type', 'veth', 'peer', 'name', other]);
+    context.after(() => run('ip', ['link', 'delete', one]));
+    for (const name of [one, other]) await run('ip', ['link', 'set', 'dev', name, 'addrgenmode', 'none', 'up']);
+    const [a, b] = [await streamEnd(context, `${folder}/a`), await streamEnd(context, `${folder}/b`)];
+    const packet = (name: string) => ({ type: 'packet' as const, interface: name });
+    const links = [linkOf(a.port, packet(one), { id: 'one' }), linkOf(packet(other), b.port, { id: 'other' })];
+    assert.deepEqual(await client.apply(links), []);
+    await Promise.all([a.connected(), b.connected()]);
+    const addresses = 'ffffffffffff0200000000aa';
+    const sent = ['88b5', '8100e00788b5', '8100000788b5', '88a8000581000006ffff88b5', '810000018100000288b5'].map((types, index) =>
+      Buffer.concat([Buffer.from(addresses + types, 'hex'), Buffer.alloc(60 + index * 300, index + 1)]),
+    );
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      from.send(...sent);
+      const isOurs = (frame: Buffer) => frame.subarray(6, 12).toString('hex') === addresses.slice(12);
+      const received = await waitFor(
+        () => (to.frames.filter(isOurs).length === sent.length ? to.frames.filter(isOurs) : undefined),
+        {
+          what: 'all frames',
+        },
+      );
+      assert.deepEqual(received, sent);
+    }
+  });
+});
+
+describe('ports on Unix datagram sockets', { skip: native ? false : 'koffi is not installed' }, () => {
+  it('count what a missing peer and one that hangs do not take as dropped', async (context) => {
+    const { client, folder } = await startFabric(context);
+    const a = await streamEnd(context, `${folder}/a`);
+    const peer = `${folder}/peer`;
+    const port = { type: 'datagrams' as const, path: `${folder}/own`, peer, header: 'aabb' };
+    assert.deepEqual(await client.apply([linkOf(a.port, port)]), []);
+    await a.connected();
+    const counts = async () => (await client.stats())[0]?.ab;
+    a.send(frameOf('x'), frameOf('y'));
+    const missing = await waitFor(async () => ((await counts())?.dropped.no_peer === 2 ? await counts() : undefined), {
+      what: 'frames without a peer',
+    });
+    assert.deepEqual([missing.sent, missing.dropped], [0, { no_peer: 2 }]);
+    // It never reads.
+    const calls = native as Native;
+    const descriptor = calls.openDatagrams(peer);
+    context.after(() => calls.close(descriptor));
+    a.send(...Array.from({ length: 100 }, () => frameOf('z')));
+    const hung = await waitFor(async () => ((await counts())?.dropped.queue_full ? await counts() : undefined), {
+      what: 'frames that were given up',
+    });
+    const buffer = Buffer.alloc(100);
+    let taken = 0;
+    while (calls.read(descriptor, { buffer, at: 0, room: 100 }) > 0) taken += 1;
+    assert.ok(taken > 0);
+    assert.equal(hung.received, 102);
+    assert.equal(hung.sent, taken);
+    assert.deepEqual(hung.dropped, { no_peer: 2, queue_full: 100 - taken });
+  });
+});
+
 describe('mirrors of a link', () => {
   it('are sent the frames of both directions after the filters, and nothing from them reaches the link', async (context) => {
     const { client, folder, a, b, change, stats } = await startLink(context);
@@ -294,6 +367,25 @@ describe('mirrors of a link', () => {
     a.send(frameOf('v'));
     assert.equal(textOf(await b.receive(3)), 'xyv');
     assert.equal(textOf(await mirror.receive(4)), 'xywo');
+  });
+
+  it('count frames that a TAP interface refuses as dropped', { skip: noTaps }, async (context) => {
+    const { a, b, change, stats } = await startLink(context);
+    const name = `pbm${randomBytes(5).toString('hex')}`;
+    await run('ip', ['tuntap', 'add', 'dev', name, 'mode', 'tap']);
+    context.after(() => run('ip', ['link', 'delete', name]));
+    // It is down: the kernel refuses every frame.
+    await change({ mirrors: [{ id: 'm', port: { type: 'tap', name } }] });
+    a.send(frameOf('x', 100));
+    await b.receive(1);
+    const [mirror] = await waitFor(
+      async () => {
+        const { mirrors = [] } = await stats();
+        return mirrors.some(({ dropped }) => Object.keys(dropped).length > 0) && mirrors;
+      },
+      { what: 'the frame that was refused' },
+    );
+    assert.deepEqual([mirror?.sent, mirror?.dropped], [0, { queue_full: 1 }]);
   });
 
   it('that are missing or slow delay no frame of the link, and count what they lose', async (context) => {

@@ -1,10 +1,12 @@
 /** IOU nodes, with a program that stands in for an image: `test/support/iou/stand-in.c`. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rmdir, stat, truncate, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { readStandIn, skipIou, validLicense } from '../support/iou/build.ts';
 import { processesOf } from '../support/leftovers.ts';
+import { emulatorUser } from '../support/other-user.ts';
 import { Pc } from '../support/pc.ts';
 import { expectFault } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
@@ -16,6 +18,7 @@ const limitMs = 60_000;
 
 describe('IOU', { skip: skipIou }, async () => {
   const { server, client } = await withServer();
+  const user = await emulatorUser();
   let project: ProjectHandle;
   let router: NodeBody;
   let bridge: NodeBody;
@@ -28,6 +31,23 @@ describe('IOU', { skip: skipIou }, async () => {
     processesOf(server.dataDir, server.runtimeDirectory).flatMap(({ pid, commandLine }) =>
       /^\/iou /.test(commandLine) ? [pid] : [],
     );
+
+  /** The processes have no names of nodes: an image's working folder is that of its node. */
+  async function pidOf(node: NodeBody): Promise<number> {
+    const { ino } = await stat(String(node.node_directory));
+    const found = await Promise.all(imagePids().map(async (pid) => ({ pid, work: await stat(`/proc/${pid}/cwd`) })));
+    return found.find(({ work }) => work.ino === ino)?.pid ?? assert.fail(`no image of ${node.name}`);
+  }
+
+  /** Of the image's program: the folder of its node's sockets is the one in which its launcher was started. */
+  async function consoleOf(pid: number): Promise<string> {
+    const { ino } = await stat(`/proc/${pid}/root/tmp/netio${user}`);
+    for (const name of await readdir(join(server.runtimeDirectory, 'n'))) {
+      const folder = join(server.runtimeDirectory, 'n', name);
+      if ((await stat(join(folder, 'netio')).catch(() => undefined))?.ino === ino) return join(folder, 'console');
+    }
+    return assert.fail(`no console of process ${pid}`);
+  }
 
   async function withConsole(node: NodeBody, work: (console: TelnetClient) => Promise<unknown>): Promise<void> {
     const console = await openTelnet(node.console as number);
@@ -191,6 +211,39 @@ describe('IOU', { skip: skipIou }, async () => {
     await withConsole(router, (console) => type(console, 'show startup', /hostname Core/));
   });
 
+  test('a saved configuration is not lost when the image and the server end before it is a file', async () => {
+    const pid = await pidOf(router);
+    await server.kill9();
+    const console = connect(await consoleOf(pid));
+    console.setEncoding('utf8');
+    let shown = '';
+    console.on('data', (text) => {
+      shown += text;
+    });
+    for (const [line, answer] of [
+      ['hostname Late', /Late>/],
+      ['write', /\[OK\]/],
+    ] as const) {
+      console.write(`${line}\r`);
+      await waitFor(() => answer.test(shown), { limitMs, what: `the answer to ${line}` });
+    }
+    console.destroy();
+    process.kill(pid, 'SIGKILL');
+    await waitFor(() => !imagePids().includes(pid), { limitMs, what: 'the end of the image' });
+    await server.restart();
+    assert.match(await read(router, 'startup-config.cfg'), /^hostname Late\n/);
+    await act(router, 'start');
+    await withConsole(router, (again) => type(again, 'show startup', /hostname Late/));
+  });
+
+  test('a log of the console that grows is cut at its start', async () => {
+    const log = join(String(router.node_directory), 'console.log');
+    await truncate(log, 20 * 2 ** 20);
+    await waitFor(async () => (await stat(log)).size < 2 * 2 ** 20, { limitMs, what: 'the shorter log' });
+    await withConsole(router, (console) => type(console, 'show interfaces', /ethernet/));
+    await waitFor(async () => (await read(router, 'console.log')).endsWith('>'), { limitMs, what: 'new lines in the log' });
+  });
+
   test('it sees nothing of the host, and is not its root', async () => {
     const pids = imagePids();
     assert.equal(pids.length, 2);
@@ -198,11 +251,11 @@ describe('IOU', { skip: skipIou }, async () => {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
       assert.match(status, /^NoNewPrivs:\s+1$/m);
       assert.match(status, /^CapEff:\s+0+$/m);
-      if (process.getuid?.() === 0) assert.match(status, /^Uid:\s+61100\s/m);
+      assert.match(status, new RegExp(`^Uid:\\s+${user}\\s`, 'm'));
       for (const path of ['bin/sh', 'etc/passwd', 'proc/self'])
         await assert.rejects(stat(join(`/proc/${pid}/root`, path)), { code: 'ENOENT' }, path);
       const sockets = await readdir(`/proc/${pid}/root/tmp`);
-      assert.deepEqual(sockets, [`netio${process.getuid?.() === 0 ? 61_100 : process.getuid?.()}`]);
+      assert.deepEqual(sockets, [`netio${user}`]);
     }
   });
 

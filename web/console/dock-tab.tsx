@@ -1,12 +1,9 @@
 /** The content of a dock tab: a node's console or a link's capture. */
-import { useSignal } from '@preact/signals';
-import type { FunctionComponent } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { endNames } from '../scene/link-view.tsx';
-import { useApp } from '../state/app.ts';
 import { captureOfTab } from '../state/console-dock.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
+import { Lazy } from '../ui/lazy.tsx';
 import { ConsoleView } from './console-view.tsx';
 
 export function tabLook(project: ProjectState, tab: string): { readonly name: string; readonly state: string } {
@@ -22,20 +19,12 @@ export function tabLook(project: ProjectState, tab: string): { readonly name: st
 }
 
 export function DockContent({ tab, visible }: { readonly tab: string; readonly visible: boolean }) {
-  return captureOfTab(tab) === undefined ? <ConsoleView nodeId={tab} visible={visible} /> : <Capture tab={tab} />;
+  return captureOfTab(tab) === undefined ? (
+    <ConsoleView nodeId={tab} visible={visible} />
+  ) : (
+    <Lazy load={loadCapture} props={{ tab }} />
+  );
 }
 
 /** Loaded when the first capture opens. */
-function Capture({ tab }: { readonly tab: string }) {
-  const { toasts } = useApp();
-  const loaded = useSignal<{ readonly View: FunctionComponent<{ tab: string }> } | undefined>(undefined);
-  useEffect(() => {
-    void toasts.attempt(async () => {
-      const { CaptureView } = await import('../capture/capture-view.tsx');
-      loaded.value = { View: CaptureView };
-    });
-  }, [toasts, loaded]);
-  if (!loaded.value) return <p class="console-note">{texts.loading}</p>;
-  const { View } = loaded.value;
-  return <View tab={tab} />;
-}
+const loadCapture = async () => (await import('../capture/capture-view.tsx')).CaptureView;

@@ -3,8 +3,22 @@ import type { ComponentChildren } from 'preact';
 import type { Node } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { ConvertDialog } from './convert-dialog.tsx';
 import { NodeFindings } from './doctor.tsx';
+
+/** Why a machine of another program does not start here, and what to do. */
+function NotDriven({ app, node }: { readonly app: App; readonly node: Node }) {
+  return (
+    <>
+      <Notice level="warning">{texts.convert.why(texts.kind[node.node_type])}</Notice>
+      <Button icon="copy" onClick={() => app.dialogs.show((close) => <ConvertDialog node={node} close={close} />)}>
+        {texts.convert.offer}
+      </Button>
+    </>
+  );
+}
 
 export function findingsFor(app: App, node: Node): ComponentChildren {
   const compute = app.server.computes.find(node.compute_id);
@@ -12,8 +26,12 @@ export function findingsFor(app: App, node: Node): ComponentChildren {
   if (!compute.connected) return <Notice level="warning">{texts.computeAway(compute.name, compute.last_error ?? '')}</Notice>;
   return (
     <>
-      {!compute.capabilities.node_types.includes(node.node_type) && (
-        <Notice level="warning">{texts.kindMissing(texts.kind[node.node_type], compute.name)}</Notice>
+      {app.server.canConvert(node.node_type) && node.status === 'stopped' ? (
+        <NotDriven app={app} node={node} />
+      ) : (
+        !compute.capabilities.node_types.includes(node.node_type) && (
+          <Notice level="warning">{texts.kindMissing(texts.kind[node.node_type], compute.name)}</Notice>
+        )
       )}
       <NodeFindings computeId={compute.compute_id} nodeType={node.node_type} />
     </>

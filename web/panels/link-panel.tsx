@@ -4,6 +4,7 @@ import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { Impairments } from '../impair/impairments.tsx';
 import { LinkGraph, useLinkStats } from '../impair/link-graph.tsx';
+import { Mirror } from '../impair/mirror.tsx';
 import { Schedule } from '../impair/schedule.tsx';
 import { linkStates, portName } from '../scene/link-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
@@ -54,6 +55,7 @@ export function LinkPanel({ link }: { readonly link: Link }) {
       </div>
       <LinkGraph link={link} live={live} />
       <Impairments link={link} />
+      <Mirror link={link} stats={live.stats} />
       <Schedule link={link} now={live.stats?.schedule} />
     </>
   );

@@ -2,14 +2,14 @@
 import { useSignal } from '@preact/signals';
 import type { NodeType } from '../../src/schema/node.ts';
 import type { Template } from '../../src/schema/template.ts';
+import { ImageUpload } from '../catalog/image-upload.tsx';
+import { useImages } from '../catalog/images.ts';
+import { useKindForms } from '../catalog/kind-schema.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
-import { ImageUpload } from './image-upload.tsx';
-import { useImages } from './images.ts';
-import { useKindForms } from './kind-schema.ts';
 import { PropertyForm } from './property-form.tsx';
 import { isImageKey, TemplateEditor } from './template-editor.tsx';
 

@@ -1,11 +1,11 @@
 /** The settings of a node as a form: common ones, and those of its kind from the server's schemas. */
 import { useSignal } from '@preact/signals';
 import type { ConsoleType, Node, NodeUpdate } from '../../src/schema/node.ts';
+import { useKindForms } from '../catalog/kind-schema.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { SwitchField, TextField } from '../ui/field.tsx';
-import { useKindForms } from './kind-schema.ts';
 import { PropertyForm } from './property-form.tsx';
 import { SymbolPicker } from './symbol-picker.tsx';
 

@@ -3,9 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
 import { addNode } from '../scene/add-node.ts';
 import { templateType } from '../scene/drop.ts';
-import { symbolAddress } from '../scene/node-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { focusCanvas, moveFocus } from '../ui/focus.ts';
 import { Icon } from '../ui/icon.tsx';
 import { findingsOf, useFindings } from './doctor.tsx';
@@ -24,8 +24,8 @@ export function Palette() {
     if (compute?.connected && !compute.capabilities.node_types.includes(template_type))
       return texts.kindMissing(texts.kind[template_type], compute.name);
     if (compute?.compute_id !== 'local') return undefined;
-    const [lack] = findingsOf(findings.value, template_type).filter((finding) => finding.package !== undefined);
-    return lack && texts.lacks(lack.what, lack.found, lack.package ?? '');
+    const lacks = findingsOf(findings.value, template_type).filter(({ required }) => required);
+    return lacks.length === 0 ? undefined : texts.lacks(lacks);
   };
   const shown = server.templates.all.value.filter(({ name, template_type }) =>
     `${name} ${template_type}`.toLowerCase().includes(wanted),
@@ -66,9 +66,14 @@ export function Palette() {
         <PaletteGroup title={texts.builtInTemplates} templates={builtIn} lackOf={lackOf} />
         {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
       </div>
-      <a class="palette-foot" href="/templates">
-        <Icon name="edit" /> {texts.editTemplates}
-      </a>
+      <nav class="palette-foot" aria-label={texts.catalogViews}>
+        <a href="/appliances">
+          <Icon name="plus" /> {texts.moreAppliances}
+        </a>
+        <a href="/templates">
+          <Icon name="edit" /> {texts.editTemplates}
+        </a>
+      </nav>
     </aside>
   );
 }
@@ -111,7 +116,7 @@ function PaletteEntry({ template: { template_id, name, symbol }, lack }: Palette
         onDragStart={({ dataTransfer }) => dataTransfer?.setData(templateType, template_id)}
         onClick={() => addNode(app, project, template_id)}
       >
-        <img src={symbolAddress(symbol)} alt="" draggable={false} />
+        <DeviceSymbol symbol={symbol} size={28} />
         <span>{name}</span>
         {lack && <Icon name="warning" />}
       </button>

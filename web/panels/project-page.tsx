@@ -1,12 +1,13 @@
 /** The view of one project: canvas in the middle, palette on the left, details on the right, consoles below. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { ActionButton, ActionMenu } from '../actions/action-button.tsx';
 import { actionsAt, getAction } from '../actions/actions.ts';
 import { ConsoleArea } from '../console/console-area.tsx';
 import { endNames } from '../scene/link-view.tsx';
 import { PortMenu } from '../scene/port-menu.tsx';
 import { Scene } from '../scene/scene.tsx';
-import { useApp, useProject } from '../state/app.ts';
+import { type App, useApp, useProject } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { focusCanvas } from '../ui/focus.ts';
@@ -18,14 +19,21 @@ import { projectCommands } from './project-commands.ts';
 import { TopBar } from './top-bar.tsx';
 
 export function ProjectPage() {
-  const { tools, toasts } = useApp();
+  const app = useApp();
+  const { tools, toasts } = app;
   const project = useProject();
   const phase = project.phase.value;
   const message = project.message.value;
+  const area = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // After keyboard navigation the canvas gets the focus, so that its keys work.
     if (navigator.userActivation.hasBeenActive && document.activeElement === document.body) focusCanvas();
   }, []);
+  useEffect(() => {
+    const drop = (event: DragEvent) => takeFiles(app, project, event);
+    area.current?.addEventListener('drop', drop);
+    return () => area.current?.removeEventListener('drop', drop);
+  }, [app, project, phase]);
   useEffect(() => {
     if (message) toasts.show(message.level === 'error' ? 'error' : 'info', message.message);
   }, [message, toasts]);
@@ -38,7 +46,7 @@ export function ProjectPage() {
       >
         {tools.paletteOpen.value && <Palette />}
         <div class="middle">
-          <div class="canvas-area">
+          <div class="canvas-area" ref={area}>
             <Scene />
             <ToolHint />
             <ZoomBar />
@@ -54,6 +62,18 @@ export function ProjectPage() {
       <SelectionStatus />
     </div>
   );
+}
+
+/** Their code is loaded with the first file. */
+function takeFiles(app: App, project: ProjectState, event: DragEvent): void {
+  const files = [...(event.dataTransfer?.files ?? [])];
+  if (files.length === 0) return;
+  event.preventDefault();
+  const at = { x: event.clientX, y: event.clientY };
+  void app.toasts.attempt(async () => {
+    const { takeDroppedFiles } = await import('../catalog/dropped-files.tsx');
+    await takeDroppedFiles(app, project, files, at);
+  });
 }
 
 function ProjectBar() {

@@ -1,8 +1,9 @@
 /** A list of objects as a table: the ports of a switch, the adapters of a machine. */
+
+import { type PropertySchema, wordsOf } from '../catalog/kind-schema.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { useDraft } from '../ui/draft.ts';
-import { type PropertySchema, wordsOf } from './kind-schema.ts';
 
 interface RowsFieldProps {
   readonly label: string;

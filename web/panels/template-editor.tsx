@@ -1,14 +1,14 @@
 /** The form of a template. Its fields follow from the template and from the schema of its kind. */
 import { useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
+import { ImageUpload } from '../catalog/image-upload.tsx';
+import { useImages } from '../catalog/images.ts';
+import { useKindForms } from '../catalog/kind-schema.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
-import { ImageUpload } from './image-upload.tsx';
-import { useImages } from './images.ts';
-import { useKindForms } from './kind-schema.ts';
 import { PropertyForm } from './property-form.tsx';
 import { SymbolPicker } from './symbol-picker.tsx';
 
@@ -76,14 +76,15 @@ export function TemplateEditor({ template, close }: { readonly template: Templat
           options={categories.map((one) => [one, texts.categories[one]] as const)}
           onChange={(value) => set('category', value)}
         />
-        <PropertyForm
-          schema={{ properties: rest }}
-          values={values}
-          hidden={shownAbove}
-          change={set}
-          options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
-        />
       </div>
+      <PropertyForm
+        schema={{ properties: rest }}
+        values={values}
+        hidden={shownAbove}
+        change={set}
+        options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
+        grouped
+      />
       {imageKeys.length > 0 && <ImageUpload nodeType={template.template_type} uploaded={images.read} />}
       <SymbolPicker symbol={String(values.symbol)} pick={(symbol) => set('symbol', symbol)} />
     </Dialog>

@@ -22,8 +22,8 @@ function FindButton() {
 export function TopBar({ children }: { readonly children?: ComponentChildren }) {
   const { router } = useApp();
   const { name } = router.view.value;
-  const link = (path: string, label: string, view: string) => (
-    <a href={path} aria-current={name === view ? 'page' : undefined}>
+  const link = (path: string, label: string, view: readonly string[]) => (
+    <a href={path} aria-current={view.includes(name) ? 'page' : undefined}>
       {label}
     </a>
   );
@@ -39,10 +39,10 @@ export function TopBar({ children }: { readonly children?: ComponentChildren }) 
         <span>{texts.product}</span>
       </a>
       {children ?? (
-        <nav aria-label={texts.views}>
-          {link('/', texts.projects, 'projects')}
-          {link('/templates', texts.templates, 'templates')}
-          {link('/server', texts.server, 'server')}
+        <nav class="views" aria-label={texts.views}>
+          {link('/', texts.projects, ['projects'])}
+          {link('/templates', texts.templates, ['templates', 'appliances', 'images'])}
+          {link('/server', texts.server, ['server'])}
         </nav>
       )}
       <span class="grow" />

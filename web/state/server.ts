@@ -56,6 +56,11 @@ export class ServerState {
     return this.kinds.value.get(nodeType)?.can[what] ?? true;
   }
 
+  /** Whether nodes of a type do not run here, but can become machines of QEMU. */
+  canConvert(nodeType: string): boolean {
+    return this.kinds.value.get(nodeType)?.can.convert === true;
+  }
+
   async #read(): Promise<void> {
     const [projects, templates, computes, version, kinds, programVersion] = await Promise.all([
       this.#api.get<Project[]>('/v2/projects'),

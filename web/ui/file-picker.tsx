@@ -1,4 +1,4 @@
-/** Takes a local file, or several: chosen or dropped. */
+/** Takes local files: chosen or dropped. */
 import { useSignal } from '@preact/signals';
 import { texts } from '../texts.ts';
 import { Icon } from './icon.tsx';
@@ -8,18 +8,20 @@ import { sizeText } from './progress.tsx';
 interface FilePickerProps {
   readonly label: string;
   readonly accept?: string;
-  readonly file: File | undefined;
+  readonly file?: File | undefined;
+  /** Called for each of several files. Default: the first counts. */
+  readonly multiple?: boolean;
+  readonly hint?: string;
   readonly onPick: (file: File) => void;
   /** In place of `onPick`: several files, and folders that are dropped. Never empty. */
   readonly onPickAll?: (files: readonly PickedFile[]) => void;
 }
 
-export function FilePicker({ label, accept, file, onPick, onPickAll }: FilePickerProps) {
+export function FilePicker({ label, accept, file, multiple = false, hint, onPick, onPickAll }: FilePickerProps) {
   const over = useSignal(false);
   const take = (files: readonly PickedFile[]) => {
-    const [first] = files;
-    if (first && onPickAll) onPickAll(files);
-    else if (first) onPick(first.file);
+    if (onPickAll && files.length > 0) onPickAll(files);
+    else for (const picked of files.slice(0, multiple ? undefined : 1)) onPick(picked.file);
   };
   return (
     <label
@@ -42,9 +44,13 @@ export function FilePicker({ label, accept, file, onPick, onPickAll }: FilePicke
       <input
         type="file"
         accept={accept}
-        multiple={onPickAll !== undefined}
         aria-label={label}
-        onChange={({ currentTarget }) => take(chosenFiles(currentTarget.files))}
+        multiple={multiple || onPickAll !== undefined}
+        onChange={({ currentTarget }) => {
+          take(chosenFiles(currentTarget.files));
+          // The same file may be picked again.
+          if (multiple) currentTarget.value = '';
+        }}
       />
       <Icon name="upload" size={22} />
       {file ? (
@@ -52,8 +58,9 @@ export function FilePicker({ label, accept, file, onPick, onPickAll }: FilePicke
           <strong>{file.name}</strong> · {sizeText(file.size)}
         </span>
       ) : (
-        <span>{texts.pickFile(label)}</span>
+        <span>{multiple ? texts.pickFiles(label) : texts.pickFile(label)}</span>
       )}
+      {hint && <small>{hint}</small>}
     </label>
   );
 }

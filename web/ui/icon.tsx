@@ -29,6 +29,7 @@ const paths = {
   theme: 'M12 3a9 9 0 1 0 .1 0M12 3v18M12 7h4.5M12 11h6M12 15h5',
   search: 'M10.5 4a6.5 6.5 0 1 0 .1 0M15.5 15.5L20 20',
   close: 'M6 6l12 12M18 6L6 18',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
   down: 'M6 9l6 6 6-6',
   more: 'M5 12h.1M12 12h.1M19 12h.1',
   back: 'M14 6l-6 6 6 6',

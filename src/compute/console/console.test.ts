@@ -231,3 +231,25 @@ test('an attached sink is a client like others', async () => {
   await one.close();
   assert.ok(closed);
 });
+
+test('what a browser sends to the port reaches no machine; what only looks like it does', async () => {
+  const one = await open();
+  const head = (path: string) => `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${one.port}\r\nContent-Length: 9\r\n\r\n`;
+  const hostile = [
+    [`${head('/')}rm -rf /\n`],
+    ['GET /'.padEnd(3000, 'x'), ' HTTP/1.1\r\nHost: rebound.example\r\n\r\nreload\n'],
+    [Uint8Array.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]), 'reload\n'],
+  ];
+  for (const pieces of hostile) {
+    const client = await telnet(one);
+    for (const piece of pieces) client.send(piece);
+    await client.expect(/400 Bad Request[\s\S]*telnet console/);
+    await client.closed;
+  }
+  const person = await telnet(one);
+  person.send('GET ');
+  person.send('ready\r\n');
+  person.send('POST / HTTP/1.1\r\n');
+  await waitFor(() => emulator.input.endsWith('HTTP/1.1\r\n'), { what: 'the input of a person' });
+  assert.equal(emulator.input, 'GET ready\r\nPOST / HTTP/1.1\r\n');
+});

@@ -10,6 +10,7 @@ import { ConsolePort } from './console-port.ts';
 import { refusalOf } from './refusals.ts';
 import { Scrollback } from './scrollback.ts';
 import { SourceConnection } from './source.ts';
+import { refusalOfWebRequest, TelnetInput } from './web-requests.ts';
 
 export type { Sink } from './client.ts';
 
@@ -119,8 +120,14 @@ class Console implements NodeConsole {
       bufferedAmount: () => socket.writableLength,
       close: () => socket.destroySoon(),
     });
+    const input = new TelnetInput();
     socket.on('data', (bytes) => {
-      this.#input(client, bytes);
+      const passed = input.push(bytes);
+      if (passed === undefined) {
+        socket.removeAllListeners('data').resume().end(refusalOfWebRequest);
+        return;
+      }
+      this.#input(client, passed);
       if (this.#source?.congested) socket.pause();
     });
     socket.on('drain', () => client.pump());

@@ -1,10 +1,14 @@
 /** A console that its emulator serves itself, on a Unix socket: each admitted client of the TCP port has a connection of its own to it. */
 import { connect, type Socket } from 'node:net';
+import type { IsKnownHost } from '../../lib/known-hosts.ts';
 import { ConsolePort, type ConsolePortOptions } from './console-port.ts';
+import { admitRequest } from './web-requests.ts';
 
 export interface RelayOptions extends ConsolePortOptions {
   /** Of the emulator's socket. */
   readonly path: string;
+  /** For a console that is a web page: the names under which browsers may ask for it. */
+  readonly isKnownHost?: IsKnownHost | undefined;
 }
 
 export class ConsoleRelay {
@@ -21,6 +25,10 @@ export class ConsoleRelay {
     return new ConsoleRelay(options, await listen(options));
   }
 
+  get port(): number {
+    return this.#port.number;
+  }
+
   /** Disconnects all clients, and lets new ones in. */
   async reset(): Promise<void> {
     const port = this.#port.number;
@@ -35,8 +43,28 @@ export class ConsoleRelay {
 }
 
 function listen(options: RelayOptions): Promise<ConsolePort> {
-  return ConsolePort.open(options, (client) => join(client, connect(options.path)));
+  const { isKnownHost, path } = options;
+  return ConsolePort.open(options, (client) => {
+    if (isKnownHost === undefined) join(client, connect(path));
+    else void joinPage(client, path, isKnownHost);
+  });
 }
+
+async function joinPage(client: Socket, path: string, isKnownHost: IsKnownHost): Promise<void> {
+  const head = await admitRequest(client, isKnownHost);
+  if (client.destroyed) return;
+  if (head === undefined) {
+    client.resume().end(refusalOfHost);
+    return;
+  }
+  const emulator = connect(path);
+  emulator.write(head);
+  join(client, emulator);
+}
+
+const refusalOfHost =
+  'HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n' +
+  'This machine is not known under that name: use its IP address, or add the name to allowed_hosts in [Server].\n';
 
 /** What either side has sent is delivered before the other is closed; a side that does not read holds the other. */
 function join(client: Socket, emulator: Socket): void {

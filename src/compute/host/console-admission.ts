@@ -1,8 +1,9 @@
-/** Who may open the telnet ports of consoles where the rest of the server asks for credentials: chosen users of this machine. */
+/** Who may open the TCP ports of consoles: chosen users of this machine where the rest of the server asks for credentials; no page by another name. */
 import type { Socket } from 'node:net';
+import { type IsKnownHost, knownHosts } from '../../lib/known-hosts.ts';
 import { peerUser } from '../../lib/peer-user.ts';
 import { runTool } from '../../process/tool.ts';
-import { consolesAreRestricted } from '../../schema/console-access.ts';
+import { consoleHostOf, consolesAreRestricted } from '../../schema/console-access.ts';
 import type { Settings } from '../../schema/settings.ts';
 
 /** Whether a client's connection may have a console. */
@@ -10,8 +11,26 @@ export type Admission = (socket: Socket) => Promise<boolean>;
 
 const lookUpLimitMs = 5000;
 
+export interface ConsoleAccess {
+  /** Address on which consoles listen. */
+  readonly consoleHost: string;
+  /** Which of their clients they let in; undefined: all. */
+  readonly consoleAdmission: Admission | undefined;
+  /** Under which names browsers may ask for consoles that are web pages. */
+  readonly isKnownHost: IsKnownHost;
+}
+
+/** `warn` is called with users that do not exist, once, when the first client comes. */
+export function consoleAccess(server: Settings['Server'], warn: (message: string) => void): ConsoleAccess {
+  return {
+    consoleHost: consoleHostOf(server),
+    consoleAdmission: admissionOf(server, warn),
+    isKnownHost: knownHosts([server.host, ...server.allowed_hosts.split(',')]),
+  };
+}
+
 /** Undefined: everybody who can connect may. */
-export function consoleAdmission(server: Settings['Server'], warn: (message: string) => void): Admission | undefined {
+function admissionOf(server: Settings['Server'], warn: (message: string) => void): Admission | undefined {
   if (!consolesAreRestricted(server)) return undefined;
   let admitted: Promise<Set<number>> | undefined;
   return async ({ localAddress, localPort, remoteAddress, remotePort }) => {

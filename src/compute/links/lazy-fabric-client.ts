@@ -6,6 +6,7 @@ import type { FabricPaths, FabricSwitches, Host } from '../../emulators/host/hos
 import { FabricClient, type FabricPlace } from '../../fabric/client.ts';
 import type {
   AddressEntry,
+  DirectionPlace,
   FabricCapabilities,
   FabricLinkStats,
   FabricLoad,
@@ -73,6 +74,26 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
 
   async forgetAddresses(id: string): Promise<void> {
     await (await this.connect()).forgetAddresses(id);
+  }
+
+  async learnAddresses(id: string, addresses: AddressEntry[]): Promise<void> {
+    await (await this.connect()).learnAddresses(id, addresses);
+  }
+
+  async hold(ids: string[], leaseMs: number): Promise<void> {
+    await (await this.connect()).hold(ids, leaseMs);
+  }
+
+  async release(ids: string[], connectMs: number): Promise<void> {
+    await (await this.connect()).release(ids, connectMs);
+  }
+
+  async saveFrames(path: string, directions: DirectionPlace[]): Promise<number> {
+    return (await this.connect()).saveFrames(path, directions);
+  }
+
+  async loadFrames(path: string, directions: DirectionPlace[]): Promise<number> {
+    return (await this.connect()).loadFrames(path, directions);
   }
 
   async startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null> {

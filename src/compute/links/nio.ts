@@ -24,13 +24,30 @@ export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChe
   return Object.freeze({ lport, rhost, rport, address, ...effects, ...ownFields(udp, streams) });
 }
 
-/** What a change of a NIO may change: filters and suspend, each only when given, and the stream. Its addresses stay. */
+/** What a change of a NIO may change: filters, suspend and mirror_to, each only when given, and the stream. Its addresses stay. */
 export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
   const { filters = current.filters, suspend = current.suspend } = udp;
-  const effects = await checkEffects({ ...udp, filters, suspend }, compiler);
+  const [effects, mirror_to] = await Promise.all([
+    checkEffects({ ...udp, filters, suspend }, compiler),
+    checkMirror(udp.mirror_to, current, streams),
+  ]);
   const { lport, rhost, rport, address, captures } = current;
-  return Object.freeze({ lport, rhost, rport, address, ...(captures && { captures }), ...effects, ...ownFields(udp, streams) });
+  const kept = { ...(captures && { captures }), ...(mirror_to && { mirror_to }) };
+  return Object.freeze({ lport, rhost, rport, address, ...kept, ...effects, ...ownFields(udp, streams) });
+}
+
+/** What is not given stays. @throws `udp_port_taken` when it would have the port of the link itself */
+async function checkMirror(
+  given: NioUdp['mirror_to'],
+  { lport, mirror_to }: NioRecord,
+  streams: boolean,
+): Promise<NioRecord['mirror_to']> {
+  if (given === undefined) return mirror_to;
+  if (given === null) return undefined;
+  if (given.lport === lport) throw fault('udp_port_taken', { lport });
+  const { stream, ...fields } = given;
+  return { ...fields, address: await resolve(given.rhost), ...(stream && streams && { stream }) };
 }
 
 /** What is sent by our controllers only, and always. */

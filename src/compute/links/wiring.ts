@@ -76,6 +76,12 @@ export class FabricWiring {
     return this.#fabric.sync([...this.#links.values()]);
   }
 
+  /** No link is in the fabric until the next `sync`; changes are noted. */
+  async hold(): Promise<void> {
+    this.#live = false;
+    await this.#fabric.sync([]);
+  }
+
   find(end: PortAddress): Binding | undefined {
     return this.#byNode.get(end.nodeId)?.get(keyOf(end));
   }
@@ -163,6 +169,11 @@ export class FabricWiring {
     return { linkId: spec.id, side: spec.id === singleId(lport) || lport < rport ? 'a' : 'b' };
   }
 
+  /** Of all links of the fabric that these nodes can have with their NIOs. */
+  linkIdsOf(nodeIds: readonly string[]): string[] {
+    return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => idsOf(nio)))];
+  }
+
   #replace(before: Binding | undefined, after: Binding | undefined): void {
     if (before) {
       this.#capturing.delete(before);
@@ -224,12 +235,13 @@ export class FabricWiring {
 
   /** The ports that are sent the frames of a link as well, as far as their nodes run. */
   #mirrorsOf(binding: Binding): MirrorSpec[] {
-    const ends = [binding, this.#partnerOf(binding)];
-    const mirrors = ends.flatMap((end) => (end ? this.#mirrors.of(end.nio.lport) : []));
-    return mirrors.flatMap((mirror) => {
+    const ends = [binding, this.#partnerOf(binding)].filter((end) => end !== undefined);
+    const here = ends.flatMap((end) => this.#mirrors.of(end.nio.lport));
+    const running = here.flatMap((mirror) => {
       const port = this.#portOf(mirror);
       return port ? [{ id: mirrorId(mirror), port }] : [];
     });
+    return [...running, ...ends.flatMap(({ nio }) => (nio.mirror_to ? [remoteMirror(nio.mirror_to)] : []))];
   }
 
   #linkOf(binding: Binding): LinkSpec | undefined {
@@ -265,6 +277,11 @@ function mirrorId({ nodeId, adapter, port }: PortAddress): string {
   return [nodeId, adapter, port].join('/');
 }
 
+/** The other compute has a link from there to the node's port. */
+function remoteMirror({ node_id, adapter_number, port_number, ...route }: NonNullable<NioRecord['mirror_to']>): MirrorSpec {
+  return { id: mirrorId({ nodeId: node_id, adapter: adapter_number, port: port_number }), port: datagramsTo(route) };
+}
+
 /** The port that a mirror of the fabric's stands for. */
 export function mirrorOf(id: string): PortAddress {
   const [nodeId = '', adapter, port] = id.split('/');
@@ -290,11 +307,15 @@ function idsOf(nio: NioRecord): string[] {
 }
 
 /** Only the named peer is listened to, as GNS3's protocol has it. */
-function single(binding: Binding, here: PortSpec): LinkSpec {
-  const { lport, rport, address, filters, schedule, suspend, stream } = binding.nio;
+function datagramsTo({ lport, address, rport, stream }: Pick<NioRecord, 'lport' | 'address' | 'rport' | 'stream'>): PortSpec {
   // What comes from the loopback need not be listened for elsewhere.
   const bind = /^127\./.test(address) ? { bind: '127.0.0.1' } : {};
-  const there: PortSpec = { type: 'udp', lport, rhost: address, rport, strict: true, ...bind, ...(stream && { stream }) };
+  return { type: 'udp', lport, rhost: address, rport, strict: true, ...bind, ...(stream && { stream }) };
+}
+
+function single(binding: Binding, here: PortSpec): LinkSpec {
+  const { lport, filters, schedule, suspend } = binding.nio;
+  const there = datagramsTo(binding.nio);
   const effects = { filters, suspend, ...(schedule && { schedule }), ...programsOf(binding.nio) };
   return { id: singleId(lport), a: here, b: there, ...effects, ...capturesBetween(binding) };
 }

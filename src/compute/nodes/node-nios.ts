@@ -6,7 +6,7 @@ import type { Port } from '../../schema/node.ts';
 import type { Context, ProjectView } from '../context.ts';
 import { checkChange, checkNio, type NioChecks } from '../links/nio.ts';
 import type { Binding, PortAddress } from '../links/wiring.ts';
-import { capturesOf, type NioRecord } from '../store.ts';
+import { capturesOf, type NioRecord, udpPortsOf } from '../store.ts';
 
 /** The node, as far as its NIOs are concerned. */
 export interface NioOwner {
@@ -47,8 +47,8 @@ export class NodeNios {
     const before = wiring.find(end);
     await this.#openPort(end);
     this.#requireReachable(end);
-    const { captures } = before?.nio ?? {};
-    const nio: NioRecord = captures ? { ...checked, captures } : checked;
+    const { captures, mirror_to } = before?.nio ?? {};
+    const nio: NioRecord = { ...checked, ...(captures && { captures }), ...(mirror_to && { mirror_to }) };
     let giveBack = () => {};
     try {
       giveBack = this.#claim(nio.lport, before);
@@ -70,7 +70,13 @@ export class NodeNios {
   /** Changes what happens to frames on the way; the addresses stay as they are. */
   async change(at: PortNumbers, given: Nio): Promise<void> {
     const before = this.get(at);
-    await this.replace(before, await checkChange(given, before.nio, this.#checks));
+    const nio = await checkChange(given, before.nio, this.#checks);
+    const giveBack = this.#claimMirror(nio, before);
+    await this.replace(before, nio).catch((error) => {
+      giveBack();
+      throw error;
+    });
+    for (const lport of udpPortsOf(before.nio)) if (!udpPortsOf(nio).includes(lport)) this.#release(lport);
     await this.#showCarrier(before);
   }
 
@@ -108,7 +114,7 @@ export class NodeNios {
   async clear(): Promise<void> {
     for (const binding of this.#context.wiring.ofNode(this.#node.id)) {
       await this.#unlink(binding);
-      this.#release(binding.nio.lport);
+      for (const lport of udpPortsOf(binding.nio)) this.#release(lport);
     }
   }
 
@@ -141,7 +147,7 @@ export class NodeNios {
       await this.#restore(binding, binding);
       throw error;
     });
-    this.#release(binding.nio.lport);
+    for (const lport of udpPortsOf(binding.nio)) this.#release(lport);
     await this.#closePort(binding);
     await this.#showCarrier(binding);
   }
@@ -180,6 +186,12 @@ export class NodeNios {
     if (holder && !wiring.isRunning(holder.nodeId)) return () => undefined;
     if (holder || !udp.reserve(lport)) throw fault('udp_port_taken', { lport });
     return () => udp.release(lport);
+  }
+
+  /** As `#claim`, for the port from which the link's frames are sent to a mirror on another compute. */
+  #claimMirror({ mirror_to }: NioRecord, before: Binding): () => void {
+    if (!mirror_to || mirror_to.lport === before.nio.mirror_to?.lport) return () => undefined;
+    return this.#claim(mirror_to.lport, undefined);
   }
 
   /** Unless another NIO has the port. */

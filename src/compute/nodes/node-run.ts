@@ -96,9 +96,13 @@ export class NodeRun {
 
   async #serve(source: ConsoleSource | ScreenSource, port: number): Promise<void> {
     const { type, host } = this.#owner.view().console;
-    const where = { host, port, admits: this.#owner.context.consoleAdmission };
+    const { consoleAdmission: admits, isKnownHost } = this.#owner.context;
+    const where = { host, port, admits };
     if (source.type !== 'screen') this.#console = await openConsole({ ...where, source });
-    else this.#relay = await ConsoleRelay.open({ ...where, path: source.path, refusal: refusalOf(type) });
+    else {
+      const page = type === 'http' ? { isKnownHost } : {};
+      this.#relay = await ConsoleRelay.open({ ...where, ...page, path: source.path, refusal: refusalOf(type) });
+    }
   }
 
   async closeConsole(): Promise<void> {

@@ -56,13 +56,24 @@ export async function copyProject(
   return copyTo(copying, destination);
 }
 
-/** What else is done with the nodes while they are held: before they are paused, and then. */
+/** What else is done with the nodes while they are held. */
 export interface PauseWork {
+  /** May take its time. */
   prepare(nodes: readonly ComputeNode[]): Promise<void>;
-  whilePaused(): Promise<void>;
+  /** They are about to be paused. */
+  beforePause(nodes: readonly ComputeNode[]): Promise<void>;
+  /** Answers the nodes that are stopped instead of resumed. */
+  whilePaused(): Promise<ReadonlySet<ComputeNode>>;
+  /** They run again, whatever failed. Never rejects. */
+  whenResumed(): Promise<void>;
 }
 
-const noWork: PauseWork = { prepare: async () => {}, whilePaused: async () => {} };
+const noWork: PauseWork = {
+  prepare: async () => {},
+  beforePause: async () => {},
+  whilePaused: async () => new Set(),
+  whenResumed: async () => {},
+};
 
 /** How long machines were paused, at most, and how far apart the first and the last one were paused. Milliseconds. */
 export interface Pause {
@@ -88,10 +99,16 @@ async function copyTo({ context, project, wanted, work }: ComputeCopying, destin
         const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
         if (names.length > 0) await copyTrees(context, source, names, folder);
       };
-      const whilePaused = () => together([copy(), work.whilePaused()]);
+      const whilePaused = async () => {
+        const working = work.whilePaused();
+        await together([copy(), working.then(() => undefined)]);
+        return working;
+      };
       const pause = await whileHeld([...project.nodes.values()], context, {
         prepare: (nodes) => work.prepare(nodes),
+        beforePause: (nodes) => work.beforePause(nodes),
         whilePaused,
+        whenResumed: () => work.whenResumed(),
       });
       await renameNodes(context, folder, new Map(Object.entries(wanted.nodes).map(([from, to]) => [from.toLowerCase(), to])));
       return pause;
@@ -120,7 +137,13 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
     });
     await destination.driver.renamed?.(destination.directory, source.name, destination.name);
   };
-  const copying = whileHeld([source, destination], context, { ...noWork, whilePaused: copy });
+  const copying = whileHeld([source, destination], context, {
+    ...noWork,
+    async whilePaused() {
+      await copy();
+      return new Set();
+    },
+  });
   await copying.catch((error) => {
     throw isFault(error)
       ? error
@@ -140,23 +163,28 @@ export async function removeHalfCopies(context: Context, folders: readonly strin
  * Holds all the nodes, pauses those that run, runs `fn`, and lets them go whatever happened. They are held in the order of their ids,
  * so that two copies never wait for each other, and paused only when all are held: none stands still while another one is waited for.
  */
-async function whileHeld(nodes: readonly ComputeNode[], context: Context, work: PauseWork): Promise<Pause> {
-  const holds: Hold[] = [];
+export async function whileHeld(nodes: readonly ComputeNode[], context: Context, work: PauseWork): Promise<Pause> {
+  const holds = new Map<ComputeNode, Hold>();
+  let stopped: ReadonlySet<ComputeNode> = new Set();
   const began: number[] = [];
   let firstAt = performance.now();
+  let endedAt = firstAt;
   try {
-    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.push(await holdNode(node));
+    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.set(node, await holdNode(node));
     await work.prepare(nodes);
+    await work.beforePause(nodes);
     firstAt = performance.now();
-    await together(holds.map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
-    await work.whilePaused();
+    await together([...holds.values()].map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
+    stopped = await work.whilePaused();
   } finally {
-    const released = await Promise.allSettled(holds.map((hold) => hold.release()));
+    const released = await Promise.allSettled(Array.from(holds, ([node, hold]) => hold.release({ stop: stopped.has(node) })));
+    endedAt = performance.now();
+    await work.whenResumed();
     for (const result of released)
       if (result.status === 'rejected') context.log('error', `a node did not resume after a copy: ${result.reason}`);
   }
   const [first = firstAt, last = first] = [began.at(0), began.at(-1)];
-  return { pausedMs: began.length > 0 ? performance.now() - firstAt : 0, skewMs: last - first };
+  return { pausedMs: began.length > 0 ? endedAt - firstAt : 0, skewMs: last - first };
 }
 
 /** Waits for all of them, also when one fails: what is still under way needs what the failure would take away. */

@@ -3,18 +3,21 @@
  * receives it is started before, and completes its files after they have resumed. Memory stands below `memory_path` as files of nodes
  * stand in a project, `project-files/<kind>/<node id>/saved-memory`.
  */
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
+import { syncFolder } from '../../lib/atomic-file.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
-import { savedMemoryName } from '../../schema/folders.ts';
+import { keptMemoryName, resumedLinksName, savedLinksName, savedMemoryName } from '../../schema/folders.ts';
 import type { ColdNode } from '../../schema/snapshot.ts';
 import type { Static } from '../../schema/type.ts';
 import type { Context } from '../context.ts';
+import { type FabricHolds, HeldLinks, syncSavedLinks } from '../links/held-links.ts';
 import type { ComputeNode } from '../nodes/node.ts';
-import { copyProject, type Pause, type PauseWork, type ProjectCopy } from './copy.ts';
+import { copyProject, type Pause, type PauseWork, type ProjectCopy, whileHeld } from './copy.ts';
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
@@ -33,13 +36,15 @@ interface SavedNode {
 
 export class ProjectFreezes {
   readonly #context: Context;
+  readonly #fabric: FabricHolds;
   readonly #projects: ComputeProjects;
   /** By project, in lower case: the freeze under way, and the last one until it is waited for. */
   readonly #freezes = new Map<string, MemoryFreeze>();
 
-  constructor(context: Context, projects: ComputeProjects) {
+  constructor(context: Context, projects: ComputeProjects, fabric: FabricHolds) {
     this.#context = context;
     this.#projects = projects;
+    this.#fabric = fabric;
   }
 
   /** Answers when the machines run again. @throws project_not_found, freeze_busy, disk_floor, project_copy_failed */
@@ -51,7 +56,7 @@ export class ProjectFreezes {
     };
     const folder = await placeFor(this.#context.settings, id, wanted.memory_path);
     busy();
-    const freeze = new MemoryFreeze(this.#context, folder);
+    const freeze = new MemoryFreeze(this.#context, this.#fabric, folder);
     this.#freezes.set(key, freeze);
     try {
       const pause = await copyProject({ context: this.#context, projects: this.#projects }, id, wanted, freeze);
@@ -61,6 +66,33 @@ export class ProjectFreezes {
       this.#freezes.delete(key);
       await freeze.dispose();
       throw error;
+    }
+  }
+
+  /**
+   * The memory of its machines becomes what they continue from at their next start, and they are stopped: where this fails, they run on.
+   * @throws project_not_found, freeze_busy, disk_floor, memory_not_kept
+   */
+  async keep(projectId: string): Promise<Static<typeof ComputeFreeze>> {
+    const project = this.#projects.get(projectId);
+    const key = project.id.toLowerCase();
+    if (this.#freezes.get(key)?.isUnderWay) throw fault('freeze_busy', { name: project.name });
+    const folder = join(project.path, keptMemoryName);
+    const freeze = new MemoryFreeze(this.#context, this.#fabric, folder);
+    this.#freezes.set(key, freeze);
+    try {
+      await this.#context.store.beginCopy(folder);
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder);
+      return freeze.report(await whileHeld([...project.nodes.values()], this.#context, keeping(freeze, project.path)));
+    } catch (error) {
+      if (isFault(error, 'disk_floor')) throw error;
+      throw fault('memory_not_kept', { name: project.name, reason: (error as Error).message }, { cause: error });
+    } finally {
+      await freeze.dispose();
+      this.#freezes.delete(key);
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+      await this.#context.store.endCopy(folder).catch(() => undefined);
     }
   }
 
@@ -78,16 +110,36 @@ export class ProjectFreezes {
   }
 }
 
+/** The machines stay paused until their memory has its place. */
+function keeping(freeze: MemoryFreeze, projectPath: string): PauseWork {
+  return {
+    prepare: (nodes) => freeze.prepare(nodes),
+    beforePause: (nodes) => freeze.beforePause(nodes),
+    async whilePaused() {
+      await freeze.whilePaused();
+      freeze.complete();
+      await freeze.completed;
+      return freeze.place(projectPath);
+    },
+    whenResumed: () => freeze.whenResumed(),
+  };
+}
+
 class MemoryFreeze implements PauseWork {
   readonly #context: Context;
+  readonly #fabric: FabricHolds;
   readonly #folder: string;
   readonly #saved: SavedNode[] = [];
   readonly #cold: ColdNode[] = [];
   completed: Promise<void> = Promise.resolve();
   isUnderWay = true;
+  #links: HeldLinks | undefined;
+  #hasFrames = false;
+  #frozenAt = 0;
 
-  constructor(context: Context, folder: string) {
+  constructor(context: Context, fabric: FabricHolds, folder: string) {
     this.#context = context;
+    this.#fabric = fabric;
     this.#folder = folder;
   }
 
@@ -98,10 +150,40 @@ class MemoryFreeze implements PauseWork {
     await this.#requireSpace();
   }
 
-  async whilePaused(): Promise<void> {
+  /** From now on frames stay in links; what was on its way to a machine is in it before it is paused. */
+  async beforePause(nodes: readonly ComputeNode[]): Promise<void> {
+    const parts = { fabric: this.#fabric, wiring: this.#context.wiring, ...linkNodes(nodes) };
+    this.#links = await HeldLinks.hold(parts).catch((error: unknown) => this.#withoutFrames(error));
+    await Promise.all(this.#saved.map(({ saver }) => saver.settle()));
+  }
+
+  async whilePaused(): Promise<ReadonlySet<ComputeNode>> {
+    this.#frozenAt = Date.now();
     const transfers = this.#saved.map(({ saver }) => saver.transfer());
-    await Promise.allSettled(transfers);
+    await Promise.allSettled([...transfers, this.#saveFrames()]);
     await Promise.all(transfers);
+    return new Set();
+  }
+
+  /** Moves what is complete to the nodes' folders and that of the project. Answers the nodes. */
+  async place(projectPath: string): Promise<ReadonlySet<ComputeNode>> {
+    for (const { node } of this.#saved) {
+      const place = join(node.directory, savedMemoryName);
+      await rm(place, { recursive: true, force: true });
+      await rename(this.#memoryOf(node), place);
+      await syncFolder(node.directory);
+    }
+    const links = join(projectPath, resumedLinksName);
+    await rm(links, { recursive: true, force: true });
+    if (this.#hasFrames) await rename(this.#linksFolder, links);
+    await syncFolder(projectPath);
+    return new Set(this.#saved.map(({ node }) => node));
+  }
+
+  async whenResumed(): Promise<void> {
+    await this.#links
+      ?.release()
+      .catch((error) => this.#context.log('warning', `links are released by the fabric itself: ${error}`));
   }
 
   /** Of the machines that run again. */
@@ -110,6 +192,7 @@ class MemoryFreeze implements PauseWork {
     this.completed = Promise.allSettled(completing).then(async () => {
       await this.dispose();
       await Promise.all(completing);
+      if (this.#hasFrames) await syncSavedLinks(this.#linksFolder);
     });
     // It is waited for later.
     this.completed.catch(() => undefined);
@@ -119,6 +202,7 @@ class MemoryFreeze implements PauseWork {
     return {
       paused_ms: Math.round(pausedMs),
       skew_ms: Math.round(skewMs * 10) / 10,
+      frozen_at: this.#frozenAt,
       memory: this.#saved.map(({ node, saver }) => ({ node_id: node.id, bytes: saver.ramBytes })),
       cold: this.#cold,
     };
@@ -129,11 +213,30 @@ class MemoryFreeze implements PauseWork {
     this.isUnderWay = false;
   }
 
+  #memoryOf({ id, driver }: ComputeNode): string {
+    return join(this.#folder, 'project-files', driver.kind.folder, id, savedMemoryName);
+  }
+
+  get #linksFolder(): string {
+    return join(this.#folder, savedLinksName);
+  }
+
+  async #saveFrames(): Promise<void> {
+    const saving = this.#links?.save(this.#linksFolder);
+    this.#hasFrames = saving !== undefined;
+    await saving?.catch((error: unknown) => this.#withoutFrames(error));
+  }
+
+  /** Those that use TCP send them again. */
+  #withoutFrames(error: unknown): undefined {
+    this.#hasFrames = false;
+    this.#context.log('warning', `frames in flight are not saved: ${error}`);
+  }
+
   async #prepareNode(node: ComputeNode): Promise<void> {
     const { id, name, emulator, driver } = node;
-    const folder = join(this.#folder, 'project-files', driver.kind.folder, id, savedMemoryName);
     const answer = emulator?.saveMemory
-      ? await emulator.saveMemory(folder)
+      ? await emulator.saveMemory(this.#memoryOf(node))
       : `the memory of ${driver.kind.title} nodes cannot be saved`;
     if (typeof answer === 'string') this.#cold.push({ node_id: id, name, reason: answer });
     else this.#saved.push({ node, saver: answer });
@@ -146,4 +249,10 @@ class MemoryFreeze implements PauseWork {
       throw isFault(error) ? error : fault('disk_floor', { reason: error.message });
     });
   }
+}
+
+/** Of a project's nodes: those whose links are held, and the switches in the fabric. */
+export function linkNodes(nodes: readonly ComputeNode[]): { nodeIds: string[]; switchIds: string[] } {
+  const switches = nodes.filter(({ driver }) => driver.kind.inFabric);
+  return { nodeIds: nodes.map(({ id }) => id), switchIds: switches.map(({ id }) => id) };
 }

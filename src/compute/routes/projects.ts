@@ -42,7 +42,7 @@ const StageMemory = Type.Object(
   strict,
 );
 
-export function projectRoutes({ context, projects, freezes }: ComputeRouteContext) {
+export function projectRoutes({ context, projects, freezes, resumedLinks }: ComputeRouteContext) {
   return [
     route(
       'GET /v2/compute/projects',
@@ -113,6 +113,26 @@ export function projectRoutes({ context, projects, freezes }: ComputeRouteContex
       'POST /v2/compute/projects/{project_id}/freeze/wait',
       { summary: 'Wait until the memory that was frozen last is complete', status: 204, own: true },
       ({ path }) => freezes.wait(path.project_id),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/keep',
+      {
+        summary: 'Stop the machines of a project so that they continue at their next start; others run on',
+        reply: ComputeFreeze,
+        status: 201,
+        own: true,
+      },
+      ({ path }) => freezes.keep(path.project_id),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/links/hold',
+      { summary: 'Hold the links of a project that is about to continue', status: 204, own: true },
+      ({ path }) => resumedLinks.hold(path.project_id),
+    ),
+    route(
+      'POST /v2/compute/projects/{project_id}/links/release',
+      { summary: 'Release held links, with the frames that were in flight when the project was frozen', status: 204, own: true },
+      ({ path }) => resumedLinks.release(path.project_id),
     ),
     route(
       'POST /v2/compute/projects/{project_id}/memory',

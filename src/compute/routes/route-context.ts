@@ -7,11 +7,13 @@ import type { HostFigures } from '../host/host-figures.ts';
 import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
 import type { ProjectFreezes } from '../projects/freeze.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
+import type { ResumedLinks } from '../projects/resumed-links.ts';
 
 export interface ComputeRouteContext {
   readonly context: Context;
   readonly projects: ComputeProjects;
   readonly freezes: ProjectFreezes;
+  readonly resumedLinks: ResumedLinks;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;

@@ -1,7 +1,7 @@
 /**
  * New projects from one snapshot. With its memory their nodes continue where they were; each has copies of its own of disks and memory, so
  * that nothing of it depends on the parent. All of them grow in one folder and are
- * registered one after the other: a crash in between leaves those that were registered, each complete.
+ * registered when all are in their places: a crash in between leaves those that were registered, each complete.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
@@ -25,6 +25,7 @@ import type { KnownProjects } from '../projects/projects.ts';
 import { stagingPrefix } from '../projects/registry.ts';
 import { writeResumeList } from '../projects/resume-nodes.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
+import { continueSchedules } from './continue-schedules.ts';
 import type { MemoryRecord } from './snapshot-memory.ts';
 import { unpackSnapshot } from './snapshots.ts';
 import { stageMemory } from './stage-memory.ts';
@@ -76,17 +77,15 @@ async function makeForks(
   const forked_from: ForkedFrom = { project_id: project.id, name: project.name, snapshot_id: snapshot.snapshot_id };
   try {
     return await staging.use(join(projects_path, `${stagingPrefix}fork-${randomUUID()}`), async (stagingPath) => {
-      const forks: Fork[] = [];
-      for (const name of names) forks.push(await fill(source, { name, uplinks, stagingPath }, options));
+      const forks = await each(names, (name) => fill(source, { name, uplinks, stagingPath }, options));
       await fillMemory(source, forks, options);
-      const made: KnownProject[] = [];
-      for (const { entry, folder } of forks) {
+      const places = await each(forks, async ({ entry, folder }) => {
         const place = { path: join(projects_path, entry.project_id), filename: projectFileName(entry.name), forked_from };
         await rename(folder, place.path);
-        made.push(await projects.register(entry, place));
-      }
+        return { entry, place };
+      });
       await syncFolder(projects_path);
-      return made;
+      return await each(places, ({ entry, place }) => projects.register(entry, place));
     });
   } catch (error) {
     if (isFault(error)) throw error;
@@ -94,8 +93,18 @@ async function makeForks(
   }
 }
 
+/** Side by side, in the order of the items; when one fails the others are waited for. */
+async function each<T, R>(items: readonly T[], fn: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const [error] = await forEachBounded(items.entries(), concurrency, async ([index, item]) => {
+    results[index] = await fn(item);
+  });
+  if (error !== undefined) throw error;
+  return results;
+}
+
 async function fill(
-  { project, snapshot }: ForkSource,
+  { project, snapshot, memory }: ForkSource,
   { name, uplinks, stagingPath }: { name: string; uplinks: boolean; stagingPath: string },
   { version, settings }: ForkOptions,
 ): Promise<Fork> {
@@ -107,7 +116,8 @@ async function fill(
   await renameNodeFolders(join(folder, 'project-files'), identity.ids);
   const closed = { auto_start: false, auto_open: false, auto_close: false };
   const entry = canonical<ProjectEntry>({ ...topology.project, ...closed, name, project_id: identity.projectId });
-  const content = { ...renewed, project: entry, links: uplinks ? renewed.links : withoutUplinks(renewed) };
+  const links = continueSchedules(uplinks ? renewed.links : withoutUplinks(renewed), memory?.frozen_at);
+  const content = { ...renewed, project: entry, links };
   await writeFileAtomic(join(folder, projectFileName(name)), await topologyText(content, version));
   return { identity, entry, folder };
 }
@@ -116,12 +126,12 @@ async function fillMemory({ project, memory }: ForkSource, forks: readonly Fork[
   if (!memory) return;
   const destinations = forks.map(({ folder, identity }) => ({ path: folder, nodes: Object.fromEntries(identity.ids.entries()) }));
   await stageMemory(project, computes, { path: memory.path, destinations });
-  for (const { folder, identity } of forks) {
-    await writeResumeList(
+  await each(forks, ({ folder, identity }) =>
+    writeResumeList(
       folder,
       memory.started.flatMap((id) => identity.ids.find(id) ?? []),
-    );
-  }
+    ),
+  );
 }
 
 /** The same machine twice in one network answers twice: links to the outside are suspended. */

@@ -23,7 +23,12 @@ const recordName = 'memory.json';
 const largestRecord = 1 << 22;
 
 /** What is stored with the memory. */
-const MemoryRecord = Type.Object({ memory: SnapshotMemory, started: Type.Array(Uuid) });
+const MemoryRecord = Type.Object({
+  memory: SnapshotMemory,
+  started: Type.Array(Uuid),
+  /** Milliseconds since 1970. Undefined in records of earlier versions. */
+  frozen_at: Type.Optional(Type.Integer()),
+});
 export type MemoryRecord = Static<typeof MemoryRecord>;
 
 /** What was frozen, while its memory is still being written. */
@@ -138,5 +143,6 @@ export function recordOf({ topology, live }: FrozenProject, report: FreezeReport
   return {
     memory: { status: 'saving', bytes, paused_ms, skew_ms, nodes: [...kept], cold },
     started: running.map(({ node_id }) => node_id),
+    frozen_at: report.frozen_at,
   };
 }

@@ -34,6 +34,7 @@ import { projectEntry } from '../zip/archive-entries.ts';
 import { extractArchive } from '../zip/extract.ts';
 import { archiveFolder } from '../zip/write-archive.ts';
 import { collectFiles } from './collect.ts';
+import { continueSchedules } from './continue-schedules.ts';
 import { readUpgraded } from './import.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
 import { type Frozen, type MemoryRecord, recordOf, SnapshotMemories } from './snapshot-memory.ts';
@@ -135,7 +136,7 @@ export class Snapshots {
       const { restores, computes } = this.#options;
       const saved = memory ? await this.memories.find(project, snapshot.snapshot_id) : undefined;
       const fill = async (staging: string) => {
-        const { nodes } = await this.#fill(project, snapshot, staging).catch((error: unknown) => {
+        const { nodes } = await this.#fill(project, snapshot, { staging, frozenAt: saved?.frozen_at }).catch((error: unknown) => {
           throw failure(snapshot.name, 'restored', error);
         });
         if (!saved) return;
@@ -231,17 +232,21 @@ export class Snapshots {
     });
   }
 
-  async #fill(project: KnownProject, snapshot: Snapshot, staging: string): Promise<Topology> {
+  async #fill(
+    project: KnownProject,
+    snapshot: Snapshot,
+    { staging, frozenAt }: { staging: string; frozenAt: number | undefined },
+  ): Promise<Topology> {
     const topology = await unpackSnapshot(project, snapshot, { folder: staging, floorBytes: this.#options.floorBytes });
     const { auto_close, auto_open, auto_start, name, project_id } = project.entry;
     const entry = canonical<ProjectEntry>({ ...topology.project, auto_close, auto_open, auto_start, name, project_id });
-    const restored = { ...topology, project: entry };
+    const restored = { ...topology, project: entry, links: continueSchedules(topology.links, frozenAt) };
     await writeFileAtomic(join(staging, project.filename), await topologyText(restored, this.#options.version));
     return restored;
   }
 }
 
-const unfrozen = { paused_ms: 0, skew_ms: 0, memory: [], cold: [] };
+const unfrozen = { paused_ms: 0, skew_ms: 0, frozen_at: 0, memory: [], cold: [] };
 
 /** Everything that a snapshot holds but the project file, which is read. */
 export async function unpackSnapshot(

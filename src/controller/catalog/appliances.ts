@@ -1,11 +1,17 @@
 /** Appliances: descriptions of how a template is made, our own and users'. They are files in folders and are handed out as they are. */
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { fault } from '../../api/faults.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { wrongWithBaseName } from '../../lib/base-name.ts';
 import { isDeeper } from '../../lib/json-depth.ts';
 import type { Log } from '../../lib/log.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
+import { storageFailed } from '../log/project-log.ts';
+import { atMost } from './at-most.ts';
 import { defaultSymbols } from './symbol-set.ts';
 
 /** Of one appliance; those of GNS3 have a tenth of it. */
@@ -13,6 +19,7 @@ const largestBytes = 512 * 1024;
 const deepest = 32;
 /** A folder may hold anything: so many files of it are read. */
 const mostFiles = 2000;
+const fileName = /^[^.].*\.(gns3a|gns3appliance)$/;
 
 export type Appliance = Readonly<Record<string, unknown>>;
 
@@ -54,6 +61,25 @@ export class Appliances {
     throw fault('appliances_not_fetched', { folder: this.#folders.own });
   }
 
+  /** Adds a file to the users' folder; one of the same name is replaced. @throws `appliance_invalid`, `body_too_large`, `storage_failed` */
+  async add(filename: string, source: Readable): Promise<void> {
+    source.on('error', () => undefined);
+    const wrong = wrongWithBaseName(filename) ?? (fileName.test(filename) ? undefined : 'its name does not end in .gns3a');
+    if (wrong !== undefined) throw fault('appliance_invalid', { file: filename.slice(0, 100), reason: wrong });
+    const bytes = await buffer(Readable.from(atMost(largestBytes, source), { objectMode: false }));
+    try {
+      applianceOf(bytes);
+    } catch (cause) {
+      throw fault('appliance_invalid', { file: filename, reason: (cause as Error).message }, { cause });
+    }
+    try {
+      await mkdir(this.#folders.own, { recursive: true });
+      await writeFileAtomic(join(this.#folders.own, filename), bytes);
+    } catch (error) {
+      throw storageFailed(error, filename);
+    }
+  }
+
   async #files(): Promise<ApplianceFile[]> {
     const { builtIn, own } = this.#folders;
     const found = new Map<string, ApplianceFile>();
@@ -65,7 +91,7 @@ export class Appliances {
 
   async #filesIn(folder: string): Promise<string[]> {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-    const files = entries.filter(({ name }) => /^[^.].*\.(gns3a|gns3appliance)$/.test(name));
+    const files = entries.filter(({ name }) => fileName.test(name));
     if (files.length > mostFiles)
       this.#log.warn(
         { folder },
@@ -76,19 +102,23 @@ export class Appliances {
 
   async #read(file: string): Promise<Appliance | undefined> {
     try {
-      const bytes = await readRegularFile(file, largestBytes);
-      if (isDeeper(bytes, deepest)) throw new Error(`it is nested deeper than ${deepest} levels`);
-      const content: unknown = JSON.parse(String(bytes));
-      if (typeof content !== 'object' || content === null || Array.isArray(content)) throw new Error('it is no JSON object');
-      const { name } = content as Appliance;
-      // Clients sort by it.
-      if (typeof name !== 'string' || name === '') throw new Error('it has no name');
-      return content as Appliance;
+      return applianceOf(await readRegularFile(file, largestBytes));
     } catch (error) {
       this.#log.warn({ err: error, file }, `the appliance ${file} was left out: ${(error as Error).message}`);
       return undefined;
     }
   }
+}
+
+/** @throws Error why a file is none */
+function applianceOf(bytes: Buffer): Appliance {
+  if (isDeeper(bytes, deepest)) throw new Error(`it is nested deeper than ${deepest} levels`);
+  const content: unknown = JSON.parse(String(bytes));
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) throw new Error('it is no JSON object');
+  const { name } = content as Appliance;
+  // Clients sort by it.
+  if (typeof name !== 'string' || name === '') throw new Error('it has no name');
+  return content as Appliance;
 }
 
 function shown(content: Appliance, symbols: Readonly<Record<string, string>>, builtin: boolean): Appliance {

@@ -13,6 +13,7 @@ import { openRegular } from '../../lib/regular-file.ts';
 import { writeStream } from '../../lib/stream-file.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { defaultSymbol, type Size } from '../model/symbol.ts';
+import { atMost } from './at-most.ts';
 import { type BuiltInSymbol, builtInSymbols, findClassic } from './symbol-set.ts';
 
 export interface SymbolEntry {
@@ -123,16 +124,6 @@ export class Symbols {
 
 /** As of a drawing: pages show each symbol as a whole. */
 const largestBytes = 16 * 2 ** 20;
-
-/** @throws `body_too_large`, from the stream */
-async function* atMost(limit: number, source: Readable): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const chunk of source as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > limit) throw fault('body_too_large', { limit });
-    yield chunk;
-  }
-}
 
 /** Of a file, in bytes; writing it needs a little more. */
 const longestName = 230;

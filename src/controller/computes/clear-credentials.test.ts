@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPrivate, refuseClearCredentials } from './clear-credentials.ts';
+import { isPrivate } from '../../lib/private-address.ts';
+import { refuseClearCredentials } from './clear-credentials.ts';
 
 test('loopback, RFC 1918, link-local and unique local addresses are private, and no other', () => {
   const own = [

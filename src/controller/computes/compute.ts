@@ -25,6 +25,9 @@ export class RegisteredCompute {
   #usage: Usage | null = null;
   #object: Readonly<ComputeObject> | undefined;
   #consoleHost: string;
+  #fenced: string | null = null;
+  /** Of its lease; null: it has none, as it was registered by hand. */
+  epoch: number | null = null;
 
   constructor(record: ComputeRecord, transport: ComputeTransport, consoleHost = record.host) {
     this.#record = record;
@@ -122,6 +125,13 @@ export class RegisteredCompute {
     this.#transport = transport;
     if (!this.isLocal) this.#consoleHost = record.host;
     this.#object = undefined;
+    transport.hold?.(this.#fenced);
+  }
+
+  /** Its lease was lost: it is not spoken to, for this reason, until it has another one (null). */
+  fence(reason: string | null): void {
+    this.#fenced = reason;
+    this.#transport.hold?.(reason);
   }
 
   setConsoleHost(host: string): void {

@@ -11,7 +11,8 @@ import type { Agent, Dispatcher, request, WebSocket } from 'undici';
 import { fault } from '../../api/faults.ts';
 import { ownAgent } from '../../api/own-agent.ts';
 import type { Method } from '../../api/route.ts';
-import { goInClear, isPrivate } from './clear-credentials.ts';
+import { isPrivate } from '../../lib/private-address.ts';
+import { goInClear } from './clear-credentials.ts';
 
 export interface RemoteAddress {
   readonly name: string;

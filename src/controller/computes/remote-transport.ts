@@ -65,6 +65,8 @@ export class RemoteTransport implements Transport<ComputeApi> {
   /** Why the last attempt failed, until the next one, when it is no use to ask again in between. */
   #hopeless: Error | undefined;
   #closed = false;
+  /** Why no connection is made. */
+  #held: string | null = null;
 
   constructor(address: RemoteAddress, options: RemoteTransportOptions) {
     this.#options = options;
@@ -78,6 +80,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
 
   connect(): Promise<void> {
     if (this.#state.connected) return Promise.resolve();
+    if (this.#held !== null) return Promise.reject(this.#unreachable('GET /capabilities', this.#held));
     if (this.#hopeless) return Promise.reject(this.#hopeless);
     return this.#connectNow();
   }
@@ -144,6 +147,22 @@ export class RemoteTransport implements Transport<ComputeApi> {
     return this.#states.subscribe(listener);
   }
 
+  hold(reason: string | null): void {
+    if (this.#held === reason) return;
+    this.#held = reason;
+    if (reason === null) {
+      this.#hopeless = undefined;
+      this.connect().catch(() => undefined);
+      return;
+    }
+    this.#retry.stop();
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+    this.#connections.cut(reason);
+    this.#set({ ...this.#state, connected: false, lastError: reason });
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#retry.stop();
@@ -163,16 +182,25 @@ export class RemoteTransport implements Transport<ComputeApi> {
       });
       const capabilities = this.#check(await answer.body.text());
       await this.#listen();
+      if (this.#held !== null) throw this.#abandoned(this.#held);
       this.#retry.succeeded();
       this.#set({ connected: true, capabilities, lastError: null });
     } catch (error) {
       const isAway = isFault(error, 'compute_unreachable') || isFault(error, 'compute_timeout');
       const reason = isAway || !isFault(error) ? error : this.#refused(error);
       if (isAway && performance.now() - begun > promptMs) this.#hopeless = reason as Error;
-      if (!this.#closed) this.#retry.failed(isAway ? 0 : refusedRetryMs);
-      this.#set({ ...this.#state, connected: false, lastError: (reason as Error).message });
+      if (!this.#closed && this.#held === null) this.#retry.failed(isAway ? 0 : refusedRetryMs);
+      this.#set({ ...this.#state, connected: false, lastError: this.#held ?? (reason as Error).message });
       throw reason;
     }
+  }
+
+  /** It was held while it connected. */
+  #abandoned(reason: string): Fault {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+    return this.#unreachable(events, reason);
   }
 
   /** The compute answered, but not as a compute does. */

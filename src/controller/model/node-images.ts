@@ -5,7 +5,7 @@ import { findKind } from './node.ts';
 import type { NodeEntry } from './topology.ts';
 
 /** Properties that name an image, of those that the node has. */
-export function imageProperties({ node_type, properties }: NodeEntry): string[] {
+export function imageProperties({ node_type, properties }: Pick<NodeEntry, 'node_type' | 'properties'>): string[] {
   const own = findKind(node_type)?.imageProperties;
   const isImage = (key: string) => own?.includes(key) ?? (key.endsWith('image') || key === 'initrd');
   return Object.entries(properties).flatMap(([key, value]) =>

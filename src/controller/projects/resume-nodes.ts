@@ -1,6 +1,7 @@
 /**
  * Nodes that are to run when a project is opened next: those that ran when it was frozen. The list stands in the project's folder until
- * each of them was started, so that a server that dies in between continues.
+ * each of them was started, so that a server that dies in between continues. Links are held until all of them run: what one sends waits
+ * for the others, behind what was in flight when the project was frozen.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,11 +21,19 @@ export function writeResumeList(folder: string, nodeIds: readonly string[]): Pro
   return writeFileAtomic(join(folder, listName), JSON.stringify(nodeIds));
 }
 
+export async function removeResumeList(folder: string): Promise<void> {
+  await rm(join(folder, listName), { force: true }).catch(() => undefined);
+}
+
 /** Starts them; listeners are sent what fails. Never rejects. */
 export async function resumeNodes(live: LiveProject): Promise<void> {
-  const path = join(live.folder, listName);
-  const list = await readRegularFile(path, largestList).catch(() => undefined);
+  const file = join(live.folder, listName);
+  const list = await readRegularFile(file, largestList).catch(() => undefined);
   if (list === undefined) return;
+  const { transport } = live.computes.local;
+  const path = { project_id: live.projectId };
+  // Without a fabric they start all the same.
+  await transport.send('POST /v2/compute/projects/{project_id}/links/hold', { path }).catch(() => undefined);
   await forEachBounded(idsIn(String(list)), concurrency, async (nodeId) => {
     const node = live.nodes.find(nodeId);
     if (!node) return;
@@ -32,7 +41,8 @@ export async function resumeNodes(live: LiveProject): Promise<void> {
       live.notify('log.error', { message: `Node ${node.entry.name} could not be resumed: ${error.message}` });
     });
   });
-  await rm(path, { force: true }).catch(() => undefined);
+  await transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
+  await removeResumeList(live.folder);
 }
 
 function idsIn(text: string): string[] {

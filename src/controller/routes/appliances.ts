@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type Route, route } from '../../api/route.ts';
 import { Appliance } from '../../schema/symbol.ts';
 import { Type } from '../../schema/type.ts';
@@ -12,6 +13,11 @@ export function applianceRoutes({ appliances }: Controller): Route[] {
         reply: Type.Array(Appliance),
       },
       ({ query }) => (query.update === 'yes' ? appliances.update() : appliances.list(query.symbol_theme ?? 'Classic')),
+    ),
+    route(
+      'POST /v2/appliances/{filename}',
+      { summary: 'Upload an appliance file, which may take the place of one', raw: true, status: 204, own: true },
+      ({ path, stream }) => appliances.add(path.filename, stream ?? Readable.from([])),
     ),
   ];
 }

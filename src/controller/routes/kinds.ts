@@ -30,6 +30,7 @@ function factsOf({
   programs = [],
   engineImages,
   lab = {},
+  converted,
 }: Kind): KindFacts {
   return {
     node_type: type,
@@ -59,8 +60,10 @@ function factsOf({
       reload: can.reload,
       duplicate: can.duplicate,
       filter: can.filter,
+      mirror: can.mirror === true,
       reset_console: can.resetConsole,
       resize_disk: can.resizeDisk === true,
+      convert: converted !== undefined,
     },
   };
 }

@@ -2,7 +2,7 @@ import { scheduleOf } from '../../api/filters.ts';
 import { type Route, route } from '../../api/route.ts';
 import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
 import { FilterFacts } from '../../schema/filter-table.ts';
-import { Link, LinkInput, LinkMirror } from '../../schema/link.ts';
+import { Link, LinkInput, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
 import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../schema/schedule.ts';
 import { Type } from '../../schema/type.ts';
@@ -139,6 +139,14 @@ function scheduleRoutes(project: (path: { project_id: string }) => KnownProject)
 
 function mirrorRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
   return [
+    route(
+      'GET /v2/projects/{project_id}/mirrors',
+      { summary: 'The mirrors of all links of a project', reply: Type.Array(MirrorOfLink), own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.linkOperations.mirrors();
+      },
+    ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/mirror',
       { summary: 'The port that is sent the frames of a link as well', reply: LinkMirror, own: true },

@@ -4,7 +4,7 @@ import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { convertDisks, convertNode } from '../live/nodes/convert-node.ts';
+import { convertDisks, convertNode, removeDisks } from '../live/nodes/convert-node.ts';
 import type { NodeVerb } from '../live/nodes/project-nodes.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';
@@ -96,8 +96,14 @@ function convertRoute(projects: Controller['projects']): Route {
     },
     async ({ path, body }) => {
       const project = projects.get(path.project_id);
-      const images = await convertDisks((await project.live()).nodes, path.node_id, body.disks);
-      return project.change((live) => convertNode(live.nodes, path.node_id, images));
+      const { nodes } = await project.live();
+      const images = await convertDisks(nodes, path.node_id, body.disks);
+      return project
+        .change((live) => convertNode(live.nodes, path.node_id, images))
+        .catch(async (error: unknown) => {
+          await removeDisks(nodes, path.node_id, images);
+          throw error;
+        });
     },
   );
 }

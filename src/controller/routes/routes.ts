@@ -5,6 +5,7 @@ import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
 import { fileRoutes } from './files.ts';
 import { historyRoutes } from './history.ts';
+import { imageRoutes } from './images.ts';
 import { keptSettingsRoutes } from './kept-settings.ts';
 import { kindRoutes } from './kinds.ts';
 import { linkRoutes } from './links.ts';
@@ -13,6 +14,7 @@ import { notificationRoutes } from './notifications.ts';
 import { portableRoutes } from './portable.ts';
 import { projectRoutes } from './projects.ts';
 import { serverRoutes } from './server.ts';
+import { sliceRoutes } from './slices.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { switchRoutes } from './switches.ts';
 import { symbolRoutes } from './symbols.ts';
@@ -25,6 +27,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...serverRoutes(controller),
     ...keptSettingsRoutes(controller),
     ...computeRoutes(controller),
+    ...sliceRoutes(controller),
     ...kindRoutes(),
     ...projectRoutes(controller),
     ...portableRoutes(controller),
@@ -36,6 +39,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...drawingRoutes(controller),
     ...historyRoutes(controller),
     ...snapshotRoutes(controller),
+    ...imageRoutes(controller),
     ...applianceRoutes(controller),
     ...symbolRoutes(controller),
     ...templateRoutes(controller),

@@ -102,6 +102,13 @@ export async function joinBridge({ interface: tap }: SocatFacts, bridge: string)
   if (code !== 0) throw unavailable(bridge, reason);
 }
 
+export function tapTaken(name: string): Error {
+  return unavailable(
+    name,
+    'another port of a cloud is this TAP interface. Join the two by a bridge of the host, or name another one',
+  );
+}
+
 function unavailable(name: string, reason: string): Error {
   return fault('interface_unavailable', { interface: name, reason });
 }

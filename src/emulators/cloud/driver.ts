@@ -20,7 +20,7 @@ import {
   whenSocatReady,
 } from '../port-processes/socat.ts';
 import { removeInterfaces } from '../port-processes/veth.ts';
-import { type HeldDevice, isPresent, joinBridge, openDevice, requireUp } from './device.ts';
+import { type HeldDevice, isPresent, joinBridge, openDevice, requireUp, tapTaken } from './device.ts';
 import { cloudKind } from './kind.ts';
 import { asCloud, changedCloud, newCloud, type TunnelPort } from './properties.ts';
 
@@ -41,11 +41,12 @@ export type CloudFacts = TunnelFacts | DeviceFacts | HeldDevice;
 
 export function cloudDriver(host: Host): Driver {
   const interfaces = new KnownInterfaces(host);
+  const taps = new Set<string>();
   const emulator = (node: NodeView): { ports: PortProcesses<CloudFacts>; emulator: Emulator } => {
     let { properties } = node;
     const place = { cwd: node.directory, runDirectory: host.settings.runtimeDirectory, warn: node.warn };
     const ports = new PortProcesses(
-      cloudService(host, node, () => properties),
+      cloudService(host, taps, node, () => properties),
       place,
     );
     const changed = (next: Properties) => {
@@ -83,15 +84,25 @@ export function cloudDriver(host: Host): Driver {
   };
 }
 
-function cloudService(host: Host, node: NodeView, properties: () => Properties): PortService<CloudFacts> {
+/** `taps`: names of the TAP interfaces that are ports of clouds, as each can be one only. */
+function cloudService(host: Host, taps: Set<string>, node: NodeView, properties: () => Properties): PortService<CloudFacts> {
   const { udpPorts } = host;
   return {
     async open(number) {
       const port = asCloud(properties()).ports_mapping[number];
       if (!port) throw fault('adapter_missing', { ...missing(node, properties()), port_number: number });
-      return port.type === 'udp' ? openTunnel(host, port) : openDevice(host, node, port);
+      if (port.type === 'udp') return openTunnel(host, port);
+      if (port.type !== 'tap') return openDevice(host, node, port);
+      // Before anything waits: two ports may be opened at once.
+      if (taps.has(port.interface)) throw tapTaken(port.interface);
+      taps.add(port.interface);
+      return openDevice(host, node, port).catch((error: unknown) => {
+        taps.delete(port.interface);
+        throw error;
+      });
     },
     retake(facts) {
+      if (facts.type !== 'udp') taps.add(facts.interface);
       if (facts.type === 'udp') udpPorts.reserve(facts.lport);
       else if (facts.type === 'device') retakeSocat(host, facts);
     },
@@ -99,6 +110,7 @@ function cloudService(host: Host, node: NodeView, properties: () => Properties):
       if (facts.type === 'udp') udpPorts.release(facts.lport);
       else if (facts.type === 'device') closeSocat(host, facts);
       else if (facts.isOwn) await removeInterfaces([facts.interface]);
+      if (facts.type !== 'udp') taps.delete(facts.interface);
     },
     async command(facts) {
       if (facts.type !== 'device') return undefined;

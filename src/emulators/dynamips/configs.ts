@@ -2,9 +2,9 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { openedPath, openFolder } from '../../lib/open-folder.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { renameInConfigs } from '../facts/config-files.ts';
-import { openedPath, openFolder } from '../host/guarded-file.ts';
 import { configsFolder } from './confined.ts';
 import type { Hypervisor } from './hypervisor.ts';
 

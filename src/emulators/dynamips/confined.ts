@@ -31,6 +31,8 @@ export interface ConfinedDynamips {
   /** Folder of ghost images, only read. Default: none. */
   readonly ghosts?: string;
   readonly runAs: RunAs | undefined;
+  /** It runs for a request only, and no server adopts it: it ends when this server does. Default false. */
+  readonly endsWithServer?: boolean;
 }
 
 export const socketOf = (runtimeDirectory: string, port: keyof typeof innerPorts) => join(runtimeDirectory, 'io', port);
@@ -75,7 +77,10 @@ async function makeRoot({ binary, work, runtimeDirectory, image, ghosts }: Confi
 }
 
 /** Read by `sh` in the runtime folder. */
-function launchScript({ binary, runAs }: ConfinedDynamips, { socat, ip }: { socat: string; ip: string }): string {
+function launchScript(
+  { binary, runAs, endsWithServer = false }: ConfinedDynamips,
+  { socat, ip }: { socat: string; ip: string },
+): string {
   const relayed = ['setpriv', ...identityWords(runAs), '--pdeathsig', 'KILL'];
   const relays = Object.entries(innerPorts).map(([name, port]) =>
     quoteWords([...relayed, socat, `UNIX-LISTEN:io/${name},fork,mode=600`, `TCP4:127.0.0.1:${port}`]),
@@ -87,9 +92,16 @@ function launchScript({ binary, runAs }: ConfinedDynamips, { socat, ip }: { soca
   return [
     `${quoteWord(ip)} link set lo up && mount --all --fstab mounts || exit`,
     ...relays.map((relay) => `${relay} 2>/dev/null &`),
+    ...(endsWithServer ? [endWithServer()] : []),
     `exec ${quoteWords([...words, innerProgram(binary.path), ...dynamipsArguments])}`,
     '',
   ].join('\n');
+}
+
+/** Ends the process group soon after this server. The parent of a process whose parent has ended is another one. @see proc(5), /proc/PID/stat */
+function endWithServer(): string {
+  const parent = `"$(sed 's/.*) . //; s/ .*//' /proc/$$/stat)"`;
+  return `(while test ${parent} = ${process.pid}; do sleep 0.5; done; kill -KILL 0) &`;
 }
 
 /** Arguments of `setpriv`. */

@@ -135,6 +135,35 @@ describe('with the stand-in', { skip: obstacle }, () => {
     );
   });
 
+  test('ghost images that a killed server left are removed, those of adopted routers stay', async () => {
+    const ghosts = join(place, 'ghosts');
+    const router = await start();
+    const [kept = ''] = await readdir(ghosts);
+    for (const name of ['.making-x', 'f'.repeat(24)]) {
+      await mkdir(join(ghosts, name));
+      await writeFile(join(ghosts, name, 'image.ghost'), 'ghost');
+    }
+    const view = await bench.view(await bench.create());
+    const { record } = router;
+    router.release();
+    // As the next server: it knows what it adopts.
+    const next = makeDriver(bench.host);
+    const adopted = await next.adopt(view, record);
+    assert.ok(adopted);
+    const other = await Bench.prototype.view.call(bench, await bench.create());
+    await rm(join(place, 'run', 'other'), { recursive: true, force: true });
+    await mkdir(join(place, 'run', 'other'));
+    const second = await next.start({ ...other, nodeId: crypto.randomUUID(), runtimeDirectory: join(place, 'run', 'other') });
+    assert.deepEqual(await readdir(ghosts), [kept]);
+    await second.stop();
+    await adopted.stop();
+    await waitFor(async () => (await readdir(ghosts)).length === 0, { what: 'the end of the ghost image' });
+    // One that has ended while no server ran.
+    await mkdir(join(ghosts, kept));
+    assert.equal(await makeDriver(bench.host).adopt(view, record), undefined);
+    await waitFor(async () => (await readdir(ghosts)).length === 0, { what: 'the end of the ghost image of an ended router' });
+  });
+
   test('idle-PC values are proposed and tried: of a stopped router, which is stopped again, and of a running one', async () => {
     const view = await bench.view(await bench.create({ idlepc: '0x60001111' }));
     const routes = bench.driver.routes?.({
@@ -154,6 +183,16 @@ describe('with the stand-in', { skip: obstacle }, () => {
     await mkdir(view.runtimeDirectory, { recursive: true });
     const router = (await bench.driver.start(view)) as RouterEmulator;
     assert.deepEqual(await ask('/auto_idlepc'), { idlepc: '0x60200f3c' });
+    // Each search begins with the proposals, and ends with the router's own value: two at once would measure each other's values.
+    const asked: string[] = [];
+    const original = router.hypervisor.ask.bind(router.hypervisor);
+    router.hypervisor.ask = (...words) => {
+      if (words[1] === 'set_idle_pc_online') asked.push(String(words[4]));
+      return original(...words);
+    };
+    await Promise.all([ask('/auto_idlepc'), ask('/auto_idlepc')]);
+    const once = ['0x0', '0x60b5c9d4', '0x60200f3c', '0x60001111'];
+    assert.deepEqual(asked, [...once, ...once]);
     // It runs with its own value, with which the stand-in does not idle.
     assert.equal((await router.hypervisor.ask('vm', 'cpu_usage', router.router, 0)).text, '98');
     await router.stop();

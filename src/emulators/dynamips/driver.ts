@@ -44,7 +44,7 @@ export function dynamipsDriver(host: Host, times = idlePcTimes): Driver {
     routes: (nodes) =>
       idlePcRoutes(nodes, {
         running: (nodeId) => running.get(nodeId),
-        start: (node: NodeView) => startRouter(facilities, node),
+        start: (node: NodeView) => startRouter(facilities, node, { endsWithServer: true }),
         times,
       }),
   };

@@ -4,7 +4,7 @@
  * mapped stays in memory without a name.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import type { Properties } from '../driver.ts';
@@ -33,6 +33,7 @@ export class GhostImages {
   readonly #host: Host;
   readonly #making = new KeyedMutex();
   readonly #users = new Map<string, number>();
+  #swept: Promise<void> | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -59,6 +60,8 @@ export class GhostImages {
 
   /** Makes it unless it is there. @returns its name; undefined, and a line in the log, when Dynamips could not make it */
   async prepare(request: GhostRequest): Promise<string | undefined> {
+    this.#swept ??= this.#sweep();
+    await this.#swept;
     const name = await nameOf(request);
     return this.#making.run(name, async () => {
       const isThere = await stat(join(this.folder, name, fileName)).then(
@@ -73,13 +76,26 @@ export class GhostImages {
     });
   }
 
+  /**
+   * Removes what a server that was killed left: half an image, and one of which no router was started. Routers that run were counted when
+   * they were adopted.
+   */
+  async #sweep(): Promise<void> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      if (!this.#users.has(name)) await rm(join(this.folder, name), { recursive: true, force: true });
+    }
+  }
+
   async #make(name: string, { properties, binary, image, runAs, sparsemem }: GhostRequest): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o711 });
-    const runtimeDirectory = await mkdtemp(join(this.#host.settings.runtimeDirectory, 'ghost-'));
+    // Beside those of nodes: a server that starts removes what does not belong to a running one.
+    const folders = join(this.#host.settings.runtimeDirectory, 'n');
+    await mkdir(folders, { recursive: true, mode: 0o700 });
+    const runtimeDirectory = await mkdtemp(join(folders, 'ghost-'));
     const work = await mkdtemp(join(this.folder, '.making-'));
     try {
       if (runAs) await own(runAs, [work]);
-      const confined = { binary, work, runtimeDirectory, image, runAs };
+      const confined = { binary, work, runtimeDirectory, image, runAs, endsWithServer: true };
       const { child, hypervisor } = await launchHypervisor(this.#host, confined, join(runtimeDirectory, 'log'));
       try {
         await sendAll(hypervisor, [

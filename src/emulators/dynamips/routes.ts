@@ -1,6 +1,7 @@
 /** The routes that only routers have: looking for idle-PC values. */
 import { mkdir, rm } from 'node:fs/promises';
 import { type Route, route, type TypedRoute } from '../../api/route.ts';
+import { KeyedMutex } from '../../lib/mutex.ts';
 import { named } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import type { NodeAccess, NodeView } from '../driver.ts';
@@ -29,12 +30,16 @@ type Path = { project_id: string; node_id: string };
 
 export function idlePcRoutes(nodes: NodeAccess, routers: RouterAccess): Route[] {
   const { times } = routers;
+  // Each search changes the router's value and measures the effect.
+  const searches = new KeyedMutex();
   return [
     route(proposalsKey, { summary: 'Idle-PC values that may suit the image', reply: Proposals }, ({ path }) =>
-      withRouter({ nodes, routers, path }, (emulator) => proposeIdlePcs(emulator, times)),
+      searches.run(path.node_id, () => withRouter({ nodes, routers, path }, (emulator) => proposeIdlePcs(emulator, times))),
     ),
     route(autoKey, { summary: 'The idle-PC value that suits best', reply: IdlePc }, ({ path }) =>
-      withRouter({ nodes, routers, path }, async (emulator, { name }) => ({ idlepc: await findIdlePc(emulator, times, name) })),
+      searches.run(path.node_id, () =>
+        withRouter({ nodes, routers, path }, async (emulator, { name }) => ({ idlepc: await findIdlePc(emulator, times, name) })),
+      ),
     ),
   ];
 }

@@ -28,8 +28,12 @@ const logName = 'dynamips.log';
 /** A dynamic engine of its own, which cannot map the memory of another router (GNS3's rule). */
 const engineWithoutGhosts = 'npe-g2';
 
-/** A start that fails leaves nothing. @throws image_missing, image_refused, dynamips_failed, confinement_failed, run_as_failed, tool_missing, ports_exhausted */
-export async function startRouter(facilities: DynamipsFacilities, node: NodeView): Promise<RouterEmulator> {
+/** A start that fails leaves nothing. `endsWithServer`: it runs for one request of this server. @throws image_missing, image_refused, dynamips_failed, confinement_failed, run_as_failed, tool_missing, ports_exhausted */
+export async function startRouter(
+  facilities: DynamipsFacilities,
+  node: NodeView,
+  { endsWithServer = false }: { readonly endsWithServer?: boolean } = {},
+): Promise<RouterEmulator> {
   const { host, binaries, ghosts } = facilities;
   const { Dynamips: support } = host.settings;
   const binary = await binaries.find(support.dynamips_path);
@@ -50,7 +54,8 @@ export async function startRouter(facilities: DynamipsFacilities, node: NodeView
   };
   let launched: RunningHypervisor | undefined;
   try {
-    const confined = { binary, work: directory, runtimeDirectory, image, runAs, ...(ghost && { ghosts: ghosts.folder }) };
+    const place = { work: directory, runtimeDirectory, ...(ghost && { ghosts: ghosts.folder }) };
+    const confined = { binary, image, runAs, endsWithServer, ...place };
     launched = await launchHypervisor(host, confined, join(directory, logName));
     await writeFile(join(runtimeDirectory, framesScript), await relayScript(runAs), { mode: 0o600 });
     const facts: RouterFacts = {
@@ -88,9 +93,15 @@ export async function adoptRouter(
   record: RouterRecord,
 ): Promise<RouterEmulator | undefined> {
   const { pid, startTime, aux, ghost, router } = record;
+  // At once: another router of this image may be found ended meanwhile.
+  if (ghost !== undefined) ghosts.hold(ghost);
   const { runtimeDirectory: runDirectory } = host.settings;
   const child = await adoptChild({ pid, startTime, logFile: join(node.directory, logName), runDirectory });
-  if (child === undefined) return undefined;
+  const releaseGhost = () => ghost !== undefined && void ghosts.release(ghost);
+  if (child === undefined) {
+    releaseGhost();
+    return undefined;
+  }
   const hypervisor = await Hypervisor.connect(socketOf(node.runtimeDirectory, 'control')).catch(() => undefined);
   const overdue = setTimeout(() => hypervisor?.close(), adoptLimitMs);
   const state = await hypervisor?.ask('vm', 'get_status', router).catch(() => undefined);
@@ -100,13 +111,13 @@ export async function adoptRouter(
   if (!hypervisor || !nios || (found !== vmStates.running && found !== vmStates.suspended)) {
     hypervisor?.close();
     await child.stop({ graceMs: 0 });
+    releaseGhost();
     return undefined;
   }
   if (aux !== undefined) host.tcpPorts.reserve(aux);
-  if (ghost !== undefined) ghosts.hold(ghost);
   const released = () => {
     if (aux !== undefined) host.tcpPorts.release(aux);
-    if (ghost !== undefined) void ghosts.release(ghost);
+    releaseGhost();
   };
   const { ports, ...kept } = record;
   const parts: RouterParts = { host, node, child, hypervisor, record: kept, configs: undefined, released };

@@ -15,6 +15,8 @@ export interface ConfinedToolOptions {
   readonly writes?: readonly string[];
   readonly timeoutMs: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** It takes long: it ends with this server, at the latest when the next one starts. Default false. */
+  readonly isLong?: boolean;
 }
 
 /** Far more than an image needs: a header can ask for any amount. */
@@ -45,13 +47,13 @@ export class ConfinedTools {
   async run(
     program: string,
     args: readonly string[],
-    { reads = [], writes = [], timeoutMs, env }: ConfinedToolOptions,
+    { reads = [], writes = [], timeoutMs, env, isLong = false }: ConfinedToolOptions,
   ): Promise<ToolResult> {
-    const options = { timeoutMs, ...(env && { env }) };
+    const { runtimeDirectory } = this.#settings();
+    const options = { timeoutMs, ...(env && { env }), ...(isLong && { runDirectory: runtimeDirectory }) };
     const runAs = await this.#user();
     if (runAs === undefined) return runTool(program, args, options);
     const limited = commandAs(runAs, program, args, [`--as=${addressSpaceBytes}`]);
-    const { runtimeDirectory } = this.#settings();
     const lent = [...reads.map((path) => ({ path, need: 0o4 })), ...writes.map((path) => ({ path, need: 0o6 }))];
     const ids: (string | undefined)[] = [];
     await this.recover();

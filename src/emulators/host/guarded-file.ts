@@ -38,16 +38,6 @@ export async function openGuarded(path: string, runAs: Pick<RunAs, 'uid'>): Prom
   return undefined;
 }
 
-/** A folder that stays this one, whatever its name leads to meanwhile. @throws errors of the system, also for a link */
-export function openFolder(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY);
-}
-
-/** Its path for this server and for programs that it runs as the same user. */
-export function openedPath({ fd }: FileHandle): string {
-  return `/proc/${process.pid}/fd/${fd}/.`;
-}
-
 /** As `realpath`, but refuses links in folders of the user, and links that are the user's. Undefined when there is no such path. */
 async function resolveGuarded(path: string, { uid }: Pick<RunAs, 'uid'>): Promise<string | undefined> {
   const rest = resolve(path).split('/');

@@ -4,10 +4,11 @@
  * folders are compared by their components, after symbolic links were followed.
  * @see the rules of GNS3's compute API: `images_path`, `additional_images_path`, then the project's own folder.
  */
-import { chmod, open, readdir, stat } from 'node:fs/promises';
+import { chmod, lstat, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
+import { syncFolder } from '../../lib/atomic-file.ts';
 import { DiskImageError } from '../../lib/disk-image/image.ts';
 import { checkArrival } from '../../lib/disk-image/references.ts';
 import { FormError, takeUpload } from '../../lib/form-upload.ts';
@@ -155,6 +156,18 @@ export class ImageFolder {
     });
     if (this.#isProgram) await chmod(target, executable);
     await this.#checksums.get(target, quickSumBytes);
+  }
+
+  /** Removes an image of the folder that uploads go to, with its checksum. @throws path_forbidden, image_missing, storage_failed */
+  async remove(filename: string): Promise<void> {
+    const path = await this.uploadTarget(filename);
+    const facts = await lstat(path).catch(() => undefined);
+    if (!facts?.isFile() && !facts?.isSymbolicLink()) throw fault('image_missing', { image: filename });
+    await rm(path).catch((cause: Error) => {
+      throw fault('storage_failed', { reason: cause.message }, { cause });
+    });
+    await rm(`${path}.md5sum`, { force: true }).catch(() => undefined);
+    await syncFolder(dirname(path));
   }
 
   /** Where an upload of this name goes: always inside the folder. @throws path_forbidden */

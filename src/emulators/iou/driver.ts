@@ -9,7 +9,7 @@ import type { Host } from '../host/host.ts';
 import { findRunAs, own, type RunAs } from '../host/run-as.ts';
 import { storedNodes } from '../storage-only/storage-only-driver.ts';
 import { iouArguments, mostBays, netmap } from './command.ts';
-import { importConfigs, mostNvram } from './configs.ts';
+import { exportConfigs, importConfigs, mostNvram } from './configs.ts';
 import { confineIou, netioFolder } from './confined.ts';
 import { type IouRecord, logName, makeEmulator, wordsOf } from './emulator.ts';
 import { checkImage } from './image.ts';
@@ -40,12 +40,20 @@ export function iouDriver(host: Host): Driver {
       const logFile = join(node.directory, logName);
       const child = await adoptChild({ pid, startTime, logFile, runDirectory: host.settings.runtimeDirectory });
       if (license_check !== undefined) licensing.set(node.nodeId, { license_check });
+      if (child === undefined) await saveAfterEnd(node);
       return child && makeEmulator(node, child, record);
     },
     async removed(nodeId) {
       licensing.delete(nodeId);
     },
   };
+}
+
+/** The image has ended while no server ran: what it saved last is not in the text files yet. */
+async function saveAfterEnd({ directory, name, properties, warn }: NodeView): Promise<void> {
+  await exportConfigs(directory, asIou(properties).application_id, { keepsNewer: true }).catch((error: Error) => {
+    warn(`The configuration of ${name} could not be read from its NVRAM: ${error.message}`);
+  });
 }
 
 async function startIou(host: Host, node: NodeView, options: StartOptions): Promise<Emulator> {

@@ -7,6 +7,7 @@ import type { Emulator, Ending, NodeView } from '../driver.ts';
 import { frameHeader, hasPort, peerOf } from './command.ts';
 import { exportConfigs, nvramFile } from './configs.ts';
 import { consoleSocket, endMark, netioFolder } from './confined.ts';
+import { shortenLog } from './node-files.ts';
 import { asIou } from './properties.ts';
 
 /** What is kept to find a running IOU again. */
@@ -25,8 +26,10 @@ export const logName = 'console.log';
 
 /** Between SIGTERM and SIGKILL. */
 const stopGraceMs = 2000;
-/** How often the NVRAM is looked at. */
+/** How often the NVRAM and the size of the log are looked at. */
 const watchMs = 2000;
+/** Bytes: an image that repeats a message for days must not fill the disk. */
+const logSize = { most: 8 * 2 ** 20, keep: 2 ** 20 };
 
 export function makeEmulator(node: NodeView, child: Child, record: IouRecord): Emulator {
   const { directory, runtimeDirectory } = node;
@@ -70,7 +73,7 @@ export function makeEmulator(node: NodeView, child: Child, record: IouRecord): E
   };
 }
 
-/** Exports the configuration when the NVRAM is another. */
+/** Exports the configuration when the NVRAM is another, and keeps the log short. */
 class ConfigWatch {
   readonly #node: NodeView;
   readonly #id: number;
@@ -78,6 +81,7 @@ class ConfigWatch {
   #seen: string | undefined;
   /** Of which the failure was reported. */
   #failed: string | undefined;
+  #isLogReported = false;
   #work: Promise<void> = Promise.resolve();
 
   constructor(node: NodeView, id: number) {
@@ -99,7 +103,14 @@ class ConfigWatch {
   }
 
   #look(): void {
-    this.#work = this.#work.then(() => this.#exportOnce());
+    this.#work = this.#work.then(() => this.#exportOnce()).then(() => this.#shortenLog());
+  }
+
+  async #shortenLog(): Promise<void> {
+    await shortenLog(join(this.#node.directory, logName), logSize).catch((error: Error) => {
+      if (!this.#isLogReported) this.#node.warn(`The console log of ${this.#node.name} cannot be shortened: ${error.message}`);
+      this.#isLogReported = true;
+    });
   }
 
   async #exportOnce(): Promise<void> {

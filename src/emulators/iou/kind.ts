@@ -119,6 +119,16 @@ export const iouKind: Kind = {
   consoleTypes: telnetOrNone,
   needsVmCompute: true,
   needsNamespaces: true,
+  programs: [
+    {
+      name: 'socat',
+      package: 'socat',
+      for: 'IOU nodes',
+      versionArgs: ['-V'],
+      version: /socat version (\S+)/,
+      isEmulator: true,
+    },
+  ],
   images: iouImages,
   imageProperties: ['path'],
   baseFiles,

@@ -17,6 +17,23 @@ export async function readNodeFile(path: string, maxBytes: number): Promise<Buff
   }
 }
 
+/**
+ * Cuts the start of a log that is longer than `most` bytes: the last `keep` stay. Its writer appends, so that it is not disturbed; what it
+ * writes at this moment may be missing. A file that is none, or has another name, stays as it is.
+ */
+export async function shortenLog(path: string, { most, keep }: { readonly most: number; readonly keep: number }): Promise<void> {
+  const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
+  try {
+    const facts = await file?.stat();
+    if (!file || !facts?.isFile() || facts.nlink > 1 || facts.size <= most) return;
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(keep), 0, keep, facts.size - keep);
+    await file.write(buffer, 0, bytesRead, 0);
+    await file.truncate(bytesRead);
+  } finally {
+    await file?.close();
+  }
+}
+
 /** Replaces the file. */
 export async function writeNodeFile(path: string, data: string | Buffer): Promise<void> {
   const temporary = `${path}.${randomUUID()}`;

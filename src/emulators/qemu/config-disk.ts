@@ -10,9 +10,9 @@ import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
+import { openedPath, openFolder } from '../../lib/open-folder.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
-import { openedPath, openFolder } from '../host/guarded-file.ts';
 import type { Binaries } from './binaries.ts';
 import { type ConfigFile, readConfigFiles } from './config-files.ts';
 

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openedPath, openFolder } from '../host/guarded-file.ts';
+import { openedPath, openFolder } from '../../lib/open-folder.ts';
 
 export interface ConfigFile {
   readonly name: string;

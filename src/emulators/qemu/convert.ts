@@ -1,8 +1,10 @@
 /** Disks of other programs, made disks of QEMU: VDI, VMDK and others of the image folder become qcow2 beside it. */
 import { stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
+import type { ImageFormat } from '../../lib/disk-image/image.ts';
+import { FairLimit } from '../../lib/fair-limit.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, named, strict } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
@@ -14,6 +16,7 @@ import { readLink } from './image-chain.ts';
 import { qemuImages } from './kind.ts';
 import { QemuImg } from './qemu-img.ts';
 import type { RawDisks } from './raw-disks.ts';
+import { UnfinishedImages } from './unfinished-images.ts';
 
 export const ImgConvert = Type.Object(
   { source: Name({ description: 'An image: a name in the image folders, or a path' }) },
@@ -36,6 +39,8 @@ export const ImgConversions = Type.Array(
 );
 
 const convertible: readonly string[] = ['vdi', 'vmdk', 'vpc', 'vhdx'];
+/** More would only take the disk from each other, and from the machines that run. */
+const mostAtOnce = 2;
 
 interface Running {
   readonly source: string;
@@ -46,19 +51,31 @@ interface Running {
   readonly size: number;
 }
 
+interface Conversion {
+  readonly path: string;
+  readonly format: ImageFormat;
+  readonly target: string;
+  /** Of the source, bytes. */
+  readonly size: number;
+}
+
 export class ImageConverter {
   readonly #host: Host;
   readonly #binaries: Binaries;
   readonly #rawDisks: RawDisks;
   readonly #tools: ConfinedTools;
-  /** By the path of the target. */
+  /** By the path of the target; some wait for their turn. */
   readonly #running = new Map<string, Running>();
+  readonly #unfinished: UnfinishedImages;
+  readonly #turns = new FairLimit({ total: mostAtOnce, each: mostAtOnce });
 
   constructor(host: Host, { binaries, rawDisks, tools }: { binaries: Binaries; rawDisks: RawDisks; tools: ConfinedTools }) {
     this.#host = host;
     this.#binaries = binaries;
     this.#rawDisks = rawDisks;
     this.#tools = tools;
+    this.#unfinished = new UnfinishedImages(join(host.settings.dataDirectory, 'state', 'unfinished-images.json'));
+    void this.#unfinished.recover();
   }
 
   /** @throws image_missing, image_not_allowed, image_refused, qemu_failed, tool_missing, storage_failed */
@@ -83,10 +100,9 @@ export class ImageConverter {
     this.#running.set(target, { source, filename, file: join(`${target}${unfinishedEnd}`, filename), size });
     try {
       await makeFolders(images.directory);
-      await this.#requireSpace(images.directory, size);
       const img = new QemuImg(program, this.#tools);
       const { virtualSize } = await img.info(path, format);
-      await img.convert(path, format, target);
+      await this.#turns.run(target, () => this.#write(img, { path, format, target, size }));
       return { filename, virtual_size: virtualSize };
     } catch (cause) {
       if (isFault(cause)) throw cause;
@@ -97,7 +113,12 @@ export class ImageConverter {
     }
   }
 
-  /** Those that run. */
+  async #write(img: QemuImg, { path, format, target, size }: Conversion): Promise<void> {
+    await this.#requireSpace(dirname(target), size);
+    await this.#unfinished.during(target, () => img.convert(path, format, target));
+  }
+
+  /** Those that run, or wait for their turn. */
   list(): Promise<{ source: string; filename: string; written: number; size: number }[]> {
     const rows = [...this.#running.values()].map(async ({ source, filename, file, size }) => {
       const facts = await stat(file).catch(() => undefined);

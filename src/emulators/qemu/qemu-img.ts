@@ -3,8 +3,8 @@ import { type FileHandle, lstat, mkdir, readdir, realpath, rename, rm } from 'no
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { ImageFormat } from '../../lib/disk-image/image.ts';
+import { openedPath, openFolder } from '../../lib/open-folder.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
-import { openedPath, openFolder } from '../host/guarded-file.ts';
 import { unfinishedEnd } from '../host/images.ts';
 import { escapeCommas } from './options.ts';
 
@@ -125,7 +125,8 @@ export class QemuImg {
     }: { readonly reads?: readonly string[]; readonly writes?: readonly string[]; readonly timeoutMs?: number },
     whatFailed: string,
   ): Promise<string> {
-    const { code, stdout, reason } = await this.#tools.run(this.#program, args, { ...files, timeoutMs });
+    const isLong = timeoutMs > limitMs;
+    const { code, stdout, reason } = await this.#tools.run(this.#program, args, { ...files, timeoutMs, isLong });
     if (code !== 0) throw fault('qemu_failed', { reason: `${whatFailed}: ${reason}` });
     return stdout;
   }

@@ -129,6 +129,19 @@ export class Control {
       case 'forget_addresses':
         fabric.switches.forgetAddresses(asked.switch);
         return null;
+      case 'learn_addresses':
+        fabric.switches.learnAddresses(asked.switch, asked.addresses);
+        return null;
+      case 'hold':
+        await fabric.hold(asked.ids, asked.leaseMs);
+        return null;
+      case 'release':
+        await fabric.release(asked.ids, asked.connectMs);
+        return null;
+      case 'save_frames':
+        return fabric.saveFrames(asked.path, asked.directions);
+      case 'load_frames':
+        return fabric.loadFrames(asked.path, asked.directions);
       case 'traffic_start':
         return fabric.traffic.start(asked.flow);
       case 'traffic_read':

@@ -1,17 +1,19 @@
 /** All links of the process. What is asked of it is said in `protocol.ts`; requests come one after the other. */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { CaptureFileLocks } from '../captures/link-captures.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
+import { readFrames, writeFrames } from '../links/frames-file.ts';
 import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
+import { LinkHolds } from '../links/link-holds.ts';
 import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { Native } from '../ports/native.ts';
 import { InterfaceMemory } from '../ports/port-interface.ts';
-import type { FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
+import type { DirectionPlace, FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { FlushTurns } from '../switches/flush-turns.ts';
 import { Switches } from '../switches/switches.ts';
@@ -21,6 +23,12 @@ import { Load } from './load.ts';
 
 /** So many links are checked, changed, or reported, before frames get their turn. */
 const linksPerTurn = 32;
+
+/** What is being sent has left, or its receiver does not read it. */
+const drainMs = 50;
+const pollMs = 1;
+/** In each, sockets are read until they are empty; a frame passes a switch in one more. */
+const readTurns = 4;
 
 export interface FabricOptions {
   /** Undefined where TAP interfaces cannot be held. */
@@ -41,6 +49,7 @@ export class Fabric {
   readonly #kernelPaths: KernelPaths;
   readonly #native: Native | undefined;
   readonly #tools: LinkTools;
+  readonly #holds = new LinkHolds((id) => this.#links.get(id));
   readonly #load = new Load();
   readonly #sampling = setInterval(() => this.#sample(), sampleEveryMs).unref();
 
@@ -108,6 +117,32 @@ export class Fabric {
     return stats;
   }
 
+  /** Time stands still for these links, also for those that are made meanwhile. Settles when what was being sent has left. */
+  async hold(ids: readonly string[], leaseMs: number): Promise<void> {
+    this.#holds.hold(ids, leaseMs);
+    const limitMs = performance.now() + drainMs;
+    const isWriting = () => ids.some((id) => this.#links.get(id)?.isWriting);
+    while (isWriting() && performance.now() < limitMs) await delay(pollMs);
+  }
+
+  /** Frames that leave before both ends are connected would be lost: they are waited for. */
+  async release(ids: readonly string[], connectMs: number): Promise<void> {
+    const links = ids.flatMap((id) => this.#links.get(id) ?? []);
+    const limitMs = performance.now() + connectMs;
+    while (links.some((link) => !link.isConnected) && performance.now() < limitMs) await delay(pollMs);
+    this.#holds.release(ids);
+  }
+
+  /** Writes the frames that wait in held links to a file, when all that was sent to the fabric before has been read. */
+  async saveFrames(path: string, places: readonly DirectionPlace[]): Promise<number> {
+    for (let turns = 0; turns < readTurns; turns++) await turn();
+    return writeFrames(path, this.#directions(places));
+  }
+
+  loadFrames(path: string, places: readonly DirectionPlace[]): Promise<number> {
+    return readFrames(path, this.#directions(places));
+  }
+
   load(): FabricLoad {
     return this.#load.read(this.#links.size);
   }
@@ -122,6 +157,10 @@ export class Fabric {
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
     await this.#kernelPaths.close();
+  }
+
+  #directions(places: readonly DirectionPlace[]) {
+    return places.map(({ link, direction }) => this.#links.get(link)?.direction(direction));
   }
 
   /** Those that these links need. */
@@ -149,10 +188,16 @@ export class Fabric {
     }
   }
 
+  #make(id: string): FabricLink {
+    const link = new FabricLink(id, this.#tools);
+    this.#links.set(id, link);
+    if (this.#holds.has(id)) link.hold(performance.now());
+    return link;
+  }
+
   async #change({ spec, programs }: LinkChange, failures: LinkFailure[]): Promise<void> {
     try {
-      const link = this.#links.get(spec.id) ?? new FabricLink(spec.id, this.#tools);
-      this.#links.set(spec.id, link);
+      const link = this.#links.get(spec.id) ?? this.#make(spec.id);
       await link.update(spec, programs);
       if (link.queues) await this.#tools.schedule.ready();
       if (link.problem !== undefined) failures.push({ id: spec.id, error: link.problem });

@@ -5,11 +5,11 @@
 import { Heap, outside, type Placed } from '../../lib/heap.ts';
 import type { FrameAt } from '../frames.ts';
 import type { DelayHistogram } from './delay-histogram.ts';
-import { type BlockPool, blockBytes, type HeldFrames, maxQueuedBytes } from './delay-line.ts';
+import { type BlockPool, blockBytes, type HeldFrames, maxQueuedBytes, type WaitingFrame } from './delay-line.ts';
 
 interface HeldFrame extends Placed {
-  readonly arrivedMs: number;
-  readonly dueMs: number;
+  arrivedMs: number;
+  dueMs: number;
   /** Counts all frames that came: first come, first served. */
   readonly number: number;
   readonly frame: Buffer;
@@ -68,6 +68,19 @@ export class DelayHeap implements HeldFrames {
     }
     this.bytes -= this.end;
     return true;
+  }
+
+  /** Time stood still for so long. */
+  shift(ms: number): void {
+    for (const held of this.#held.values()) {
+      held.arrivedMs += ms;
+      held.dueMs += ms;
+    }
+  }
+
+  /** In no order; the frames are not copied. */
+  *waiting(): Generator<WaitingFrame> {
+    for (const { dueMs, frame } of this.#held.values()) yield { dueMs, frame };
   }
 
   settle(): void {

@@ -4,7 +4,7 @@
  * without being copied again. Bounded; the caller of `put` counts what does not fit.
  */
 
-import { type FrameAt, headerBytes, maxFrameBytes } from '../frames.ts';
+import { type FrameAt, frameLength, headerBytes, maxFrameBytes } from '../frames.ts';
 import type { DelayHistogram } from './delay-histogram.ts';
 
 export const blockBytes = 128 * 1024;
@@ -32,6 +32,12 @@ interface HeldRun {
   frames: number;
   /** The first of its block. */
   opensBlock: boolean;
+}
+
+/** With its length before it. */
+export interface WaitingFrame {
+  readonly dueMs: number;
+  readonly frame: Buffer;
 }
 
 /** Frames that wait. */
@@ -119,6 +125,34 @@ export class DelayLine implements HeldFrames {
     return true;
   }
 
+  /** Time stood still for so long. */
+  shift(ms: number): void {
+    for (const run of this.#runs.all()) {
+      run.arrivedMs += ms;
+      run.dueMs += ms;
+    }
+  }
+
+  /** In their order; the frames are not copied. */
+  *waiting(): Generator<WaitingFrame> {
+    let [block, at] = [0, this.#readAt];
+    let isFirst = true;
+    for (const run of this.#runs.all()) {
+      if (run.opensBlock) {
+        if (!isFirst) block += 1;
+        at = 0;
+      }
+      isFirst = false;
+      const buffer = this.#blocks[block] as Buffer;
+      const end = at + run.bytes;
+      while (at < end) {
+        const next = at + headerBytes + frameLength(buffer, at);
+        yield { dueMs: run.dueMs, frame: buffer.subarray(at, next) };
+        at = next;
+      }
+    }
+  }
+
   settle(): void {
     if (!this.#retired) return;
     this.#pool.give(this.#retired);
@@ -139,6 +173,10 @@ class RunQueue {
 
   first(): HeldRun {
     return this.#ring[this.#head] as HeldRun;
+  }
+
+  *all(): Generator<HeldRun> {
+    for (let index = 0; index < this.length; index++) yield this.#ring[(this.#head + index) & (this.#ring.length - 1)] as HeldRun;
   }
 
   shift(): void {

@@ -10,7 +10,7 @@ import { type Filter, lost } from '../filters/filter.ts';
 import { type FrameAt, headerBytes } from '../frames.ts';
 import { DelayHeap } from './delay-heap.ts';
 import { DelayHistogram } from './delay-histogram.ts';
-import { type BlockPool, DelayLine, type HeldFrames } from './delay-line.ts';
+import { type BlockPool, DelayLine, type HeldFrames, type WaitingFrame } from './delay-line.ts';
 
 /** What decides how long frames wait. */
 export interface Waits {
@@ -23,6 +23,9 @@ export interface Waits {
 const asideMs = 100;
 /** Every frame counts down all of them. */
 const maxAside = 1024;
+
+/** Of two frames that are due at the same time, the one with less goes first. Milliseconds. */
+const ahead = 0.001;
 
 interface AsideFrame extends FrameAt {
   /** So many frames have still to overtake it. */
@@ -100,6 +103,26 @@ export class DelayQueue {
 
   settle(): void {
     this.#from.settle();
+  }
+
+  /** Time stood still for so long: what waits waits longer. */
+  shift(ms: number): void {
+    this.#line.shift(ms);
+    this.#heap.shift(ms);
+    for (const aside of this.#aside) aside.arrivedMs += ms;
+    this.#lastDueMs += ms;
+  }
+
+  /** In no order; the frames are not copied. A frame that lets others overtake it is due at once. */
+  *waiting(): Generator<WaitingFrame> {
+    yield* this.#line.waiting();
+    yield* this.#heap.waiting();
+    for (const { buffer, arrivedMs } of this.#aside) yield { dueMs: arrivedMs, frame: buffer };
+  }
+
+  /** Adds a frame that waited elsewhere, and came before all that wait here. */
+  restore(frame: FrameAt, dueMs: number): void {
+    if (!this.#heap.push(frame, dueMs - ahead)) this.#onLost('queue_full');
   }
 
   /** Those that were overtaken, or waited for it long enough, leave. */

@@ -52,6 +52,8 @@ export class Direction implements ScheduledQueue {
   #receivedBytes = 0;
   #sent = 0;
   #sentBytes = 0;
+  /** Since when time stands still: frames that come are queued, and none leaves. */
+  #heldMs: number | undefined;
   #busy = false;
   #sourceWaits = false;
   #closed = false;
@@ -89,7 +91,7 @@ export class Direction implements ScheduledQueue {
       return true;
     }
     const { queues, passing } = this.#stages;
-    if (queues || this.#busy || this.#queue.frames > 0) return this.#enqueue(buffer, start, end);
+    if (queues || this.#busy || this.#queue.frames > 0 || this.#heldMs !== undefined) return this.#enqueue(buffer, start, end);
     if (passing.length === 0) return this.#pass(buffer, start, end, frames);
     return this.#filter(buffer, start, end);
   }
@@ -104,9 +106,40 @@ export class Direction implements ScheduledQueue {
     this.source?.resume();
   }
 
+  /** Frames stay where they are; what comes counts as having come now. */
+  hold(nowMs: number): void {
+    this.#heldMs ??= nowMs;
+  }
+
+  /** Frames leave after what had remained of their delay. */
+  unhold(nowMs: number): void {
+    if (this.#heldMs === undefined) return;
+    this.#queue.shift(nowMs - this.#heldMs);
+    this.#heldMs = undefined;
+    this.release();
+  }
+
+  /** Of a direction that is held: frames, and milliseconds until they leave. */
+  *waiting(): Generator<{ remainingMs: number; frame: Buffer }> {
+    const nowMs = this.#heldMs ?? performance.now();
+    for (const { dueMs, frame } of this.#queue.waiting()) yield { remainingMs: Math.max(0, dueMs - nowMs), frame };
+  }
+
+  /** A frame with its length before it, of `waiting`. */
+  restore(frame: Buffer, remainingMs: number): void {
+    const nowMs = this.#heldMs ?? performance.now();
+    this.#queue.restore({ buffer: frame, start: 0, end: frame.length, arrivedMs: nowMs }, nowMs + remainingMs);
+    this.#wake();
+  }
+
+  /** What was sent has left for good. */
+  get isWriting(): boolean {
+    return this.#busy;
+  }
+
   release(): void {
     const queue = this.#queue;
-    if (this.#closed) return;
+    if (this.#closed || this.#heldMs !== undefined) return;
     this.#advance();
     // By the clock each time: what became due while others were written goes with them.
     while (!this.#busy && queue.take(performance.now(), this.#stages)) {
@@ -183,7 +216,7 @@ export class Direction implements ScheduledQueue {
   }
 
   #enqueue(buffer: Buffer, start: number, end: number): boolean {
-    const nowMs = performance.now();
+    const nowMs = this.#heldMs ?? performance.now();
     const queue = this.#queue;
     const stages = this.#stages;
     const { match, passing, exempt } = stages;
@@ -206,7 +239,7 @@ export class Direction implements ScheduledQueue {
     }
     this.#wake();
     // The process is awake anyway: check the clock as well.
-    this.#tools.schedule.runIfDue(nowMs);
+    if (this.#heldMs === undefined) this.#tools.schedule.runIfDue(nowMs);
     const waits = this.#busy && queue.nextDueMs < nowMs - overdueMs;
     // A source that reads from two sockets may bring more while one of them waits.
     this.#sourceWaits ||= waits;
@@ -214,7 +247,7 @@ export class Direction implements ScheduledQueue {
   }
 
   #wake(): void {
-    if (this.#busy || this.#queue.frames === 0) return;
+    if (this.#busy || this.#heldMs !== undefined || this.#queue.frames === 0) return;
     this.#tools.schedule.add(this, this.#queue.nextDueMs);
   }
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { KernelCounts } from '../kernel-paths/kernel-counters.ts';
 import type { FabricPort } from '../ports/port.ts';
-import type { DirectionStats } from '../protocol.ts';
+import type { DirectionStats, MirrorStats } from '../protocol.ts';
 
 export interface HostCounts {
   readonly kernel: KernelCounts;
@@ -33,12 +33,21 @@ export function withTapLosses(
   dropped: ReadonlyMap<string, number>,
 ): DirectionStats {
   const lost = source?.tap?.lost(dropped.get(source.tap.name) ?? 0) ?? 0;
-  const refused = sink?.tap?.refused ?? 0;
-  if (lost + refused === 0) return stats;
-  return {
-    ...stats,
-    received: stats.received + lost,
-    sent: stats.sent - refused,
-    dropped: { ...stats.dropped, queue_full: (stats.dropped.queue_full ?? 0) + lost + refused },
-  };
+  const counted = withRefused(stats, sink);
+  if (lost === 0) return counted;
+  const queue_full = (counted.dropped.queue_full ?? 0) + lost;
+  return { ...counted, received: counted.received + lost, dropped: { ...counted.dropped, queue_full } };
+}
+
+/** A port took them, and could not send them. */
+export function withRefused<T extends MirrorStats | DirectionStats>(stats: T, port: FabricPort | undefined): T {
+  const refused = Object.entries(port?.refused ?? {}).filter(([, frames]) => frames > 0);
+  if (refused.length === 0) return stats;
+  const dropped = { ...stats.dropped };
+  let { sent } = stats;
+  for (const [cause, frames] of refused) {
+    dropped[cause] = (dropped[cause] ?? 0) + frames;
+    sent -= frames;
+  }
+  return { ...stats, sent, dropped };
 }

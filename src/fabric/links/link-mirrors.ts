@@ -8,6 +8,7 @@ import type { FabricPort } from '../ports/port.ts';
 import type { MirrorSpec, MirrorStats } from '../protocol.ts';
 import { EgressQueue } from '../switches/egress-queue.ts';
 import type { FlushTurns } from '../switches/flush-turns.ts';
+import { withRefused } from './host-counts.ts';
 import { openPort, type PortTools } from './open-port.ts';
 
 export interface MirrorTools extends PortTools {
@@ -36,7 +37,7 @@ class Mirror implements Tap {
     const { queued, droppedFull } = this.#queue;
     const causes = { queue_full: droppedFull, no_peer: this.#noPeer, oversized: this.#oversized };
     const dropped = Object.fromEntries(Object.entries(causes).filter(([, frames]) => frames > 0));
-    return { id: this.id, connected: this.port.connected, sent: this.#sent, queued, dropped };
+    return withRefused({ id: this.id, connected: this.port.connected, sent: this.#sent, queued, dropped }, this.port);
   }
 
   close(): void {

@@ -118,6 +118,31 @@ export class FabricLink {
     return (this.#ends.a?.port.tap ?? this.#ends.b?.port.tap) !== undefined;
   }
 
+  /** Time stands still for it, in both directions. */
+  hold(nowMs: number): void {
+    this.#ab.hold(nowMs);
+    this.#ba.hold(nowMs);
+  }
+
+  unhold(nowMs: number): void {
+    this.#ab.unhold(nowMs);
+    this.#ba.unhold(nowMs);
+  }
+
+  direction(name: LinkDirection): Direction {
+    return name === 'ab' ? this.#ab : this.#ba;
+  }
+
+  get isConnected(): boolean {
+    const { a, b } = this.#ends;
+    return a?.port.connected === true && b?.port.connected === true;
+  }
+
+  /** Frames are being written to one of its ends. */
+  get isWriting(): boolean {
+    return this.#ab.isWriting || this.#ba.isWriting;
+  }
+
   sample(slot: number): void {
     this.#ab.sample(slot);
     this.#ba.sample(slot);
@@ -136,12 +161,18 @@ export class FabricLink {
       since: this.#since,
       connected: { a: a?.connected ?? false, b: b?.connected ?? false },
       ...(carrier && { carrier }),
+      ...this.#whyNotKernel(),
       ab: this.#kernel.add('ab', kernel, ab),
       ba: this.#kernel.add('ba', kernel, ba),
       ...(captures.length > 0 && { captures }),
       ...(mirrors.length > 0 && { mirrors }),
       ...(schedule && { schedule }),
     };
+  }
+
+  #whyNotKernel(): Pick<FabricLinkStats, 'kernelObstacle'> {
+    const { isTaken, obstacle } = this.#kernel;
+    return this.#kernelEnds && !isTaken && obstacle !== undefined ? { kernelObstacle: obstacle } : {};
   }
 
   /** Settles when no frame of it is carried any more. */

@@ -8,6 +8,7 @@
  */
 import { constants as files } from 'node:fs';
 import { constants, endianness } from 'node:os';
+import { PacketMessage, packetAuxData } from './packet-message.ts';
 
 /** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
 export interface ReadableWatch {
@@ -46,8 +47,11 @@ export interface Native {
   sendDatagram(descriptor: number, bytes: { buffer: Buffer; start: number; end: number }, to: SocketAddress): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
-  /** As `read`, with the first bytes to `header`, all of it. The length of the rest, or an errno, negative. */
-  readBehind(descriptor: number, header: Buffer, target: { buffer: Buffer; at: number; room: number }): number;
+  /**
+   * As `read`, with the first bytes to `header`, all of it. The length of the rest, or an errno, negative. With `tag`, 4 bytes, of a
+   * packet socket only: the VLAN tag that the kernel took out of the frame, as on the wire; zeros when there was none.
+   */
+  readBehind(descriptor: number, header: Buffer, target: { buffer: Buffer; at: number; room: number; tag?: Buffer }): number;
   pieces(): Pieces;
   /** Those that `pieces` of the same object has, as one frame. 0, or an errno, negative. */
   writePieces(descriptor: number, pieces: Pieces): number;
@@ -136,16 +140,20 @@ function bindCalls(koffi: Koffi) {
   const readv: (descriptor: number, vectors: number, count: number) => number = libc.func(
     'intptr_t readv(int fd, uintptr_t vectors, int count)',
   );
+  const recvmsg: (descriptor: number, message: number, flags: number) => number = libc.func(
+    'intptr_t recvmsg(int fd, uintptr_t message, int flags)',
+  );
   const writev: (descriptor: number, vectors: number, count: number) => number = libc.func(
     'intptr_t writev(int fd, uintptr_t vectors, int count)',
   );
-  return { open, close, ioctl, ioctlNumber, socket, setsockopt, bind, read, write, readv, writev, sendto };
+  return { open, close, ioctl, ioctlNumber, socket, setsockopt, bind, read, write, readv, recvmsg, writev, sendto };
 }
 
 function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   const failure = () => -koffi.errno();
   const addressIn = addresses(koffi);
   const reading = new Vectors(addressIn, 2);
+  const message = new PacketMessage(addressIn, reading.address);
   return {
     openTap: (name, { isTemporary = false, hasOffloadHeader = false } = {}) =>
       openTap(calls, { name, isTemporary, hasOffloadHeader }, failure),
@@ -165,11 +173,14 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
       if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
       return calls.write(descriptor, addressIn(buffer) + start, end - start) < 0 ? failure() : 0;
     },
-    readBehind(descriptor, header, { buffer, at, room }) {
+    readBehind(descriptor, header, { buffer, at, room, tag }) {
       reading.clear();
       if (!reading.add(header, 0, header.length) || !reading.add(buffer, at, at + room)) return -constants.errno.EINVAL;
-      const length = calls.readv(descriptor, reading.address, reading.count);
-      return length < 0 ? failure() : Math.max(0, length - header.length);
+      if (tag) message.prepare(reading.count);
+      const length = tag ? calls.recvmsg(descriptor, message.address, 0) : calls.readv(descriptor, reading.address, reading.count);
+      if (length < 0) return failure();
+      if (tag) message.readTag(tag);
+      return Math.max(0, length - header.length);
     },
     pieces: () => new Vectors(addressIn, maxPieces),
     writePieces(descriptor, pieces) {
@@ -276,6 +287,7 @@ function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, inde
   address.writeInt32LE(index, 4);
   const isOpen =
     setsockopt(descriptor, packetLevel, offloadHeaders, on, on.length) === 0 &&
+    setsockopt(descriptor, packetLevel, packetAuxData, on, on.length) === 0 &&
     setsockopt(descriptor, packetLevel, addMembership, membership, membershipBytes) === 0 &&
     bind(descriptor, address, addressBytes) === 0;
   if (isOpen) return descriptor;

@@ -25,6 +25,9 @@ const segmentsOfIpv6 = 4;
 /** Ethernet, IPv6 and the longest header of TCP. */
 const mostHeadersBytes = 14 + 40 + 60;
 const etherBytes = 14;
+/** Two addresses stand before the tag of IEEE 802.1Q. */
+const tagAt = 12;
+const tagBytes = 4;
 const tcpProtocol = 6;
 /** In TCP's header. */
 const flagsAt = 13;
@@ -55,6 +58,8 @@ export interface OffloadDevice {
   readonly hasQueue: boolean;
   /** Segments may be written as one packet. */
   readonly merges: boolean;
+  /** It is a packet socket: the kernel takes VLAN tags out of frames. */
+  readonly losesTags?: boolean;
   /** A descriptor, or an errno, negative. */
   open(): number;
   /** Before the descriptor is closed. */
@@ -71,7 +76,9 @@ export class OffloadFrames implements InterfaceAccess {
   /** What the kernel says about the packet that was read. */
   readonly #notes = Buffer.alloc(offloadHeaderBytes);
   readonly #cutter = new SegmentCutter();
-  readonly #target: { buffer: Buffer; at: number; room: number } = { buffer: this.#notes, at: 0, room: maxFrameBytes };
+  /** The VLAN tag that the kernel took out of the frame that was read. */
+  readonly #tag = Buffer.alloc(tagBytes);
+  readonly #target: { buffer: Buffer; at: number; room: number; tag?: Buffer };
   readonly #taken: Mutable<Taken> = { result: 0, frames: 0, end: 0 };
   /** Of several segments: the header about offloads, and all headers of the packet. */
   readonly #head = Buffer.allocUnsafeSlow(offloadHeaderBytes + mostHeadersBytes);
@@ -91,6 +98,8 @@ export class OffloadFrames implements InterfaceAccess {
     this.name = device.name;
     this.hasQueue = device.hasQueue;
     this.#merges = device.merges;
+    const room = { buffer: this.#notes, at: 0, room: maxFrameBytes };
+    this.#target = device.losesTags ? { ...room, room: maxFrameBytes - tagBytes, tag: this.#tag } : room;
     this.#native = native;
     this.#pieces = native.pieces();
   }
@@ -111,7 +120,8 @@ export class OffloadFrames implements InterfaceAccess {
     const [taken, target, notes] = [this.#taken, this.#target, this.#notes];
     target.buffer = buffer;
     target.at = at + headerBytes;
-    const length = this.#native.readBehind(descriptor, notes, target);
+    const read = this.#native.readBehind(descriptor, notes, target);
+    const length = read > tagAt && this.#tag.readUInt16BE(0) !== 0 ? this.#insertTag(buffer, target.at, read) : read;
     // A packet of which the kernel cannot say how to cut it was dropped.
     const isUnknown = length === -EINVAL;
     taken.result = length > 0 || isUnknown ? 0 : length || -EAGAIN;
@@ -125,6 +135,15 @@ export class OffloadFrames implements InterfaceAccess {
       completeChecksum(this.#source.view(buffer), from + notes.readUInt16LE(8), { from, end: taken.end });
     }
     return taken;
+  }
+
+  /** The length with the tag. */
+  #insertTag(buffer: Buffer, at: number, length: number): number {
+    buffer.copyWithin(at + tagAt + tagBytes, at + tagAt, at + length);
+    this.#tag.copy(buffer, at + tagAt);
+    // Where the checksum begins.
+    this.#notes.writeUInt16LE(this.#notes.readUInt16LE(6) + tagBytes, 6);
+    return length + tagBytes;
   }
 
   /** What cannot be cut is passed on as it is. */

@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
-import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
+import { countFrames, frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import { type ReadableWatch, type SocketAddress, unixAddress } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
@@ -43,6 +43,7 @@ class DatagramPort implements FabricPort {
   connected = false;
   oversized = 0;
   problem: string | undefined;
+  readonly refused = { no_peer: 0, queue_full: 0 };
   readonly #spec: SocketSpec;
   readonly #owner: PortOwner;
   readonly #access: InterfaceMemory;
@@ -154,12 +155,19 @@ class DatagramPort implements FabricPort {
   /** A peer that is not there receives nothing, as with an unplugged cable. */
   #sendOne(buffer: Buffer, from: number, to: number): number {
     const address = this.#findPeer();
-    if (!address) return 0;
+    if (!address) {
+      this.refused.no_peer += 1;
+      return 0;
+    }
     const end = this.#header.copy(this.#datagram) + buffer.copy(this.#datagram, this.#header.length, from, to);
     const result = this.#access.native.sendDatagram(this.#descriptor, { buffer: this.#datagram, start: 0, end }, address);
     if (result === -EMSGSIZE) this.oversized += 1;
-    // Its socket was closed; another one may stand at its path next time.
-    else if (result !== 0 && result !== -EAGAIN && result !== -ENOBUFS) this.#dropPeer();
+    else if (result === -ENOBUFS) this.refused.queue_full += 1;
+    else if (result !== 0 && result !== -EAGAIN) {
+      // Its socket was closed; another one may stand at its path next time.
+      this.refused.no_peer += 1;
+      this.#dropPeer();
+    }
     return result;
   }
 
@@ -175,6 +183,7 @@ class DatagramPort implements FabricPort {
       return;
     }
     this.#waiting = undefined;
+    this.refused.queue_full += countFrames(waiting.buffer, at, waiting.end);
     this.#owner.drained();
   }
 

@@ -87,7 +87,7 @@ function packetsOf(name: string, native: Native): OffloadDevice {
     if (index === 0) return -ENODEV;
     return (flags & upFlag) === 0 ? -ENETDOWN : native.openPacketSocket(index);
   };
-  return { name, merges: true, hasQueue: false, open };
+  return { name, merges: true, hasQueue: false, losesTags: true, open };
 }
 
 /** IFF_UP. @see netdevice(7) */
@@ -98,6 +98,7 @@ class InterfacePort implements FabricPort {
   connected = false;
   oversized = 0;
   problem: string | undefined;
+  readonly refused = { queue_full: 0 };
   readonly tap: TapLosses;
   readonly #interface: InterfaceAccess;
   readonly #owner: PortOwner;
@@ -116,7 +117,7 @@ class InterfacePort implements FabricPort {
     this.#access = access;
     const { name, hasQueue } = of;
     const before = hasQueue ? numberOf(`${name}/statistics/tx_dropped`) : Number.POSITIVE_INFINITY;
-    this.tap = { name, refused: 0, lost: (total) => Math.max(0, total - before) };
+    this.tap = { name, lost: (total) => Math.max(0, total - before) };
     this.#open();
   }
 
@@ -195,7 +196,7 @@ class InterfacePort implements FabricPort {
   /** `EINVAL`: no frame for it, as it is too short. */
   #failed(error: number, frames: number): void {
     if (error === EINVAL || error === EMSGSIZE) this.oversized += frames;
-    else this.tap.refused += frames;
+    else this.refused.queue_full += frames;
     if (error !== EINVAL && error !== EMSGSIZE && error !== EAGAIN && error !== ENOBUFS) this.#lose();
   }
 

@@ -19,11 +19,9 @@ export interface PortOwner {
   drained(): void;
 }
 
-/** Frames that a TAP interface lost. */
+/** Frames that came in at a TAP interface and were lost there. */
 export interface TapLosses {
   readonly name: string;
-  /** It did not take them. */
-  refused: number;
   /** Of those that the kernel had counted as lost in the interface's queue, `total`: the ones since the port was made. */
   lost(total: number): number;
 }
@@ -35,6 +33,8 @@ export interface FabricPort {
   readonly problem: string | undefined;
   /** How frames get to the other compute now, where the port leads to one of ours. */
   readonly carrier?: PeerCarrier;
+  /** Frames of those it was given to send that were lost at once, by cause, since the port was made. */
+  readonly refused?: Readonly<Record<string, number>>;
   /** Of a port on a TAP interface. */
   readonly tap?: TapLosses;
   /** Settles after the first attempt; never rejects. */

@@ -69,6 +69,15 @@ export class EthernetForwarding implements Forwarding {
     this.#table.clear();
   }
 
+  learnAddresses(entries: readonly AddressEntry[]): void {
+    const nowMs = this.#clock();
+    for (const { mac, vlan, port, ageMs } of entries) {
+      if (!this.#ports.find(port)) continue;
+      const address = Buffer.from(mac.replaceAll(':', ''), 'hex');
+      this.#table.learn((vlan << 16) | address.readUInt16BE(0), address.readInt32BE(2), port, nowMs - ageMs);
+    }
+  }
+
   #forward(run: FrameRun, nowMs: number): void {
     const cause = this.#send(run, nowMs);
     if (cause !== undefined) run.from.drop(cause, run.frames);

@@ -21,6 +21,7 @@ export interface Forwarding {
   portChanged?(port: SwitchPort): void;
   addresses?(): AddressEntry[];
   forgetAddresses?(): void;
+  learnAddresses?(entries: readonly AddressEntry[]): void;
 }
 
 /** The ports that are plugged, in the order in which they were. */
@@ -73,6 +74,10 @@ export class Switches {
 
   forgetAddresses(id: string): void {
     this.#switches.get(id)?.forwarding.forgetAddresses?.();
+  }
+
+  learnAddresses(id: string, entries: readonly AddressEntry[]): void {
+    this.#switches.get(id)?.forwarding.learnAddresses?.(entries);
   }
 }
 

@@ -33,14 +33,19 @@ export async function expandLinks(specs: readonly LabLinkSpec[], context: LinksC
 }
 
 async function linksOf(spec: LabLinkSpec, context: LinksContext, place: Place | undefined): Promise<LabLink[]> {
-  const { ends, filters = {}, suspend = false, schedule: given, style } = Array.isArray(spec) ? { ends: spec } : spec;
+  const { ends, filters = {}, suspend = false, mirror, schedule: given, style } = Array.isArray(spec) ? { ends: spec } : spec;
   const { names } = context;
   const schedule = given && (await readSchedule(given, { ...context, place }));
   const [one = [], other = []] = ends.map((end) => endsOf(end, names, place));
+  const mirrors = mirror === undefined ? [] : endsOf(mirror, names, place);
   const common = { filters: readFilters(filters as Record<string, Tree>, place), suspend, schedule, style, place };
-  return pairsOf(one, other, place).map((pair) => {
+  const pairs = pairsOf(one, other, place);
+  if (mirrors.length > 0 && mirrors.length !== pairs.length) {
+    throw new LabError(`${pairs.length} links cannot be mirrored to ${mirrors.length} ports: each needs one of its own`, place);
+  }
+  return pairs.map((pair, index) => {
     if (pair[0].node === pair[1].node) throw new LabError(`a link joins two nodes, not ${pair[0].node} with itself`, place);
-    return { ...common, ends: pair };
+    return { ...common, ends: pair, mirror: mirrors[index] };
   });
 }
 

@@ -193,11 +193,16 @@ const ScheduleSpec = Type.Object(
 export type LabScheduleSpec = Static<typeof ScheduleSpec>;
 
 const Ends = Type.Array(End, { minItems: 2, maxItems: 2, description: 'The two ends; `ab` is from the first to the second' });
+const MirrorEnd = Type.Union([Name(), Type.Object({ node: Name(), port: optional(Name()) }, strict)]);
 const LinkObject = Type.Object(
   {
     ends: Ends,
     filters: optional(Filters),
     suspend: optional(Type.Boolean({ description: 'The link carries no frames' })),
+    mirror: optional({
+      ...MirrorEnd,
+      description: 'A port that is sent the frames as well: `NODE:PORT`, or `NODE` for the first free one',
+    } as typeof MirrorEnd),
     schedule: optional(
       described(ScheduleSpec, 'Impairments over time, from when it is applied: `steps` and `traces`, with `duration` and `repeat`'),
     ),

@@ -48,6 +48,8 @@ export interface LabLink {
   readonly ends: readonly [LabEnd, LabEnd];
   readonly filters: Filters;
   readonly suspend: boolean;
+  /** The port that is sent its frames as well. */
+  readonly mirror: Omit<LabEnd, 'label'> | undefined;
   readonly schedule: LabSchedule | undefined;
   readonly style: Readonly<Record<string, unknown>> | undefined;
   readonly place: Place | undefined;

@@ -3,7 +3,7 @@
  * leaves a port open is a present link of the same two nodes where there is one, and takes the first free port otherwise. So a file that
  * is applied again finds its links, and a new link takes no port from another.
  */
-import type { Link } from '../../schema/link.ts';
+import type { Link, LinkMirror } from '../../schema/link.ts';
 import type { Node, Port } from '../../schema/node.ts';
 import type { LabEnd, LabLink } from '../file/lab.ts';
 import { LabError, suggestion } from '../file/lab-error.ts';
@@ -20,28 +20,60 @@ export interface AssignedLink {
   readonly link: LabLink;
   /** Undefined where the node's ports are not known yet. */
   readonly ports: readonly [PortRef | undefined, PortRef | undefined];
+  /** Of the mirror; undefined without one, too. */
+  readonly mirrorPort: PortRef | undefined;
   /** The link of the project that it is. */
   readonly present: Link | undefined;
 }
 
-/** `present`: links of the project that may stay. `nodes`: by name; new ones are missing. @throws LabError */
+/** Links of the project that may stay, and mirrors by their ids. */
+export interface PresentLinks {
+  readonly links: readonly Link[];
+  readonly mirrors: ReadonlyMap<string, LinkMirror>;
+}
+
+/** `nodes`: by name; new ones are missing. @throws LabError */
 export function assignPorts(
   links: readonly LabLink[],
-  present: readonly Link[],
+  present: PresentLinks,
   nodes: ReadonlyMap<string, PortsOfNode>,
 ): AssignedLink[] {
   const named = links.map((link) => bothEnds(link, (end) => namedPort(end, link, nodes)));
-  const taken = takenPorts(links, named);
-  const unmatched = new Map(present.map((link) => [link.link_id, link]));
+  const namedMirrors = links.map((link) => link.mirror && namedPort(link.mirror, link, nodes));
+  const taken = takenPorts(links, named, namedMirrors);
+  const unmatched = new Map(present.links.map((link) => [link.link_id, link]));
   const found = matchLinks(links, named, { unmatched, taken, nodes });
-  return links.map((link, index) => {
+  const mirrorPorts = links.map((link, index) => {
+    const mirror = present.mirrors.get(found[index]?.present.link_id ?? '');
+    return namedMirrors[index] ?? keptMirror(link, mirror, { taken, nodes });
+  });
+  const assigned = links.map((link, index) => {
     const ports = bothEnds(link, (end, side) => {
       const port = found[index]?.ports[side] ?? named[index]?.[side];
       if (port || end.port !== undefined) return port;
       return freePort(end, link, { taken, nodes });
     });
-    return { link, ports, present: found[index]?.present };
+    return { link, ports, mirrorPort: mirrorPorts[index], present: found[index]?.present };
   });
+  return assigned.map((each) => {
+    const { link, mirrorPort } = each;
+    if (mirrorPort || !link.mirror || link.mirror.port !== undefined) return each;
+    return { ...each, mirrorPort: freePort(link.mirror, link, { taken, nodes }) };
+  });
+}
+
+/** A mirror whose port the file leaves open stays at the port that it has. */
+function keptMirror(
+  { mirror: wanted }: LabLink,
+  present: LinkMirror | undefined,
+  { taken, nodes }: { readonly taken: TakenPorts; readonly nodes: NodesByName },
+): PortRef | undefined {
+  const node = wanted && nodes.get(wanted.node)?.node;
+  if (!wanted || wanted.port !== undefined || !present || node?.node_id !== present.node_id) return undefined;
+  const port = node.ports.find((one) => one.adapter_number === present.adapter_number && one.port_number === present.port_number);
+  if (!port || taken.get(wanted.node)?.has(keyOf(refOf(port)))) return undefined;
+  take(taken, wanted.node, refOf(port));
+  return refOf(port);
 }
 
 type PortPair = readonly [PortRef | undefined, PortRef | undefined];
@@ -49,11 +81,13 @@ export function bothEnds<T>({ ends: [one, other] }: LabLink, fn: (end: LabEnd, s
   return [fn(one, 0), fn(other, 1)];
 }
 
+/** As the file names it. */
+type PortOfLab = Omit<LabEnd, 'label'>;
 type NodesByName = ReadonlyMap<string, PortsOfNode>;
 /** By node name: `adapter/port`. */
 type TakenPorts = Map<string, Set<string>>;
 
-function namedPort({ node, port }: LabEnd, { place }: LabLink, nodes: NodesByName): PortRef | undefined {
+function namedPort({ node, port }: PortOfLab, { place }: LabLink, nodes: NodesByName): PortRef | undefined {
   const known = nodes.get(node);
   if (port === undefined || !known) return undefined;
   const found = known.node.ports.find((one) => one.name === port) ?? known.node.ports.find((one) => isPort(one, port));
@@ -64,13 +98,14 @@ function namedPort({ node, port }: LabEnd, { place }: LabLink, nodes: NodesByNam
 }
 
 /** @throws LabError when two links name the same port */
-function takenPorts(links: readonly LabLink[], named: readonly PortPair[]): TakenPorts {
+function takenPorts(links: readonly LabLink[], named: readonly PortPair[], mirrors: readonly (PortRef | undefined)[]): TakenPorts {
   const taken: TakenPorts = new Map();
   const seen = new Set<string>();
-  links.forEach(({ ends, place }, index) => {
-    ends.forEach(({ node, port }, side) => {
+  links.forEach(({ ends, mirror, place }, index) => {
+    const refs = [...(named[index] ?? []), mirrors[index]];
+    [...ends, ...(mirror ? [mirror] : [])].forEach(({ node, port }, side) => {
       if (port === undefined) return;
-      const ref = named[index]?.[side];
+      const ref = refs[side];
       const key = `${node}\n${ref ? keyOf(ref) : port}`;
       if (seen.has(key)) throw new LabError(`two links end at port ${port} of ${node}. Give each a port of its own`, place);
       seen.add(key);
@@ -130,7 +165,7 @@ function portsIn(link: Link, nodes: readonly [Node, Node]): PortPair {
 }
 
 function freePort(
-  { node }: LabEnd,
+  { node }: PortOfLab,
   { place }: LabLink,
   { taken, nodes }: { readonly taken: TakenPorts; readonly nodes: NodesByName },
 ): PortRef | undefined {

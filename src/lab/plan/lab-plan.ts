@@ -65,6 +65,8 @@ export interface LinkStep {
   readonly changes: readonly Change[];
   /** Of a new one. */
   readonly ends?: readonly [PlannedEnd, PlannedEnd];
+  /** Where its frames are sent as well from now on; null: nowhere any more. Undefined: as it is. */
+  readonly mirror?: PlannedEnd | null;
   readonly body?: LinkInput;
   /** Null: it is removed; undefined: it stays as it is. */
   readonly schedule?: LabSchedule | null;

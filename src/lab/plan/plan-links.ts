@@ -1,7 +1,7 @@
 /** Compares the links of a lab with those of a project. */
 import { isDeepStrictEqual } from 'node:util';
 import { reversed } from '../../schema/filter.ts';
-import type { Link, LinkInput } from '../../schema/link.ts';
+import type { Link, LinkInput, LinkMirror } from '../../schema/link.ts';
 import type { Label, Node } from '../../schema/node.ts';
 import type { LinkSchedule } from '../../schema/schedule.ts';
 import { reversedSchedule } from '../../schema/schedule-rules.ts';
@@ -9,7 +9,7 @@ import type { Lab, LabEnd } from '../file/lab.ts';
 import { type LabSchedule, scheduleWithoutStart } from '../file/link-schedule.ts';
 import type { LabProjectState } from '../state/lab-state.ts';
 import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './assign-ports.ts';
-import type { Change, LinkStep, NodeStep, PlannedEnd } from './lab-plan.ts';
+import type { Change, LinkStep, NodeStep, PlannedEnd, PortRef } from './lab-plan.ts';
 
 /** `steps`: of the nodes. Deletions first. @throws LabError */
 export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): LinkStep[] {
@@ -21,15 +21,18 @@ export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: r
   const present = (state?.links ?? []).filter((link) => !touches(link, gone));
   const assigned = assignPorts(
     lab.links,
-    present.filter((link) => !touches(link, rewired)),
+    { links: present.filter((link) => !touches(link, rewired)), mirrors: state?.mirrors ?? new Map() },
     nodesByName(state, steps, gone),
   );
   const kept = new Set(assigned.map(({ present: link }) => link?.link_id));
   const deleted = present.filter(({ link_id }) => !kept.has(link_id)).map((link) => deletion(link, byId));
-  return [
-    ...deleted,
-    ...assigned.flatMap((one) => (one.present ? changeOf(one, one.present, { byId, schedules: state?.schedules }) : creation(one))),
-  ];
+  const changed = assigned.flatMap((one) => {
+    const { present: link } = one;
+    if (!link) return creation(one);
+    const [mirror, schedule] = [state?.mirrors.get(link.link_id), state?.schedules.get(link.link_id)];
+    return changeOf(one, { link, mirror, schedule }, byId);
+  });
+  return [...deleted, ...changed];
 }
 
 function nodesByName(
@@ -51,22 +54,30 @@ function deletion(link: Link, byId: ReadonlyMap<string, Node>): LinkStep {
   return { action: 'delete', name: ends.join(' - '), id: link.link_id, changes: [] };
 }
 
-function creation({ link, ports }: AssignedLink): LinkStep {
+function creation(assigned: AssignedLink): LinkStep {
+  const { link, ports } = assigned;
+  const mirror = plannedMirror(assigned);
   const ends = bothEnds(link, (end, side) => plannedEnd(end, ports[side]));
   const { filters, suspend, schedule, style } = link;
   const changes: Change[] = [
     ...(Object.keys(filters).length > 0 ? [{ field: 'filters', to: filters }] : []),
     ...(suspend ? [{ field: 'suspend', to: true }] : []),
+    ...(mirror ? [{ field: 'mirror', to: nameOfPort(mirror.node, mirror.port, mirror.wanted) }] : []),
     ...(schedule ? [{ field: 'schedule', to: schedule }] : []),
   ];
   return {
     action: 'create',
-    name: nameOf({ link, ports }),
+    name: nameOf(assigned),
     changes,
     ends,
+    ...(mirror && { mirror }),
     body: { filters, suspend, ...(style && { link_style: style }) },
     ...(schedule && { schedule }),
   };
+}
+
+function plannedMirror({ link: { mirror }, mirrorPort }: AssignedLink): PlannedEnd | undefined {
+  return mirror && { node: mirror.node, port: mirrorPort, wanted: mirror.port };
 }
 
 function plannedEnd({ node, port: wanted, label }: LabEnd, port: AssignedLink['ports'][number]): PlannedEnd {
@@ -75,20 +86,48 @@ function plannedEnd({ node, port: wanted, label }: LabEnd, port: AssignedLink['p
 }
 
 function nameOf({ link, ports }: Pick<AssignedLink, 'link' | 'ports'>): string {
-  return link.ends.map(({ node, port }, side) => `${node}:${ports[side]?.name ?? port ?? '(first free)'}`).join(' - ');
+  return link.ends.map(({ node, port }, side) => nameOfPort(node, ports[side], port)).join(' - ');
 }
 
-interface PresentParts {
-  readonly byId: ReadonlyMap<string, Node>;
-  readonly schedules: LabProjectState['schedules'] | undefined;
+function nameOfPort(node: string, port: PortRef | undefined, wanted: string | undefined): string {
+  return `${node}:${port?.name ?? wanted ?? '(first free)'}`;
 }
 
-function changeOf({ link, ports }: AssignedLink, present: Link, { byId, schedules }: PresentParts): LinkStep | [] {
+/** Undefined: it stays. */
+function mirrorChange(
+  assigned: AssignedLink,
+  present: LinkMirror | undefined,
+  byId: ReadonlyMap<string, Node>,
+): Pick<LinkStep, 'mirror' | 'changes'> | undefined {
+  const wanted = plannedMirror(assigned);
+  const node = present && byId.get(present.node_id);
+  const port = node?.ports.find((one) => present?.adapter_number === one.adapter_number && present.port_number === one.port_number);
+  const isSamePort = port && wanted?.port?.adapter === port.adapter_number && wanted.port.port === port.port_number;
+  if (wanted ? node?.name.replaceAll(' ', '') === wanted.node && isSamePort : !present) return undefined;
+  const from = present && `${node?.name ?? present.node_id}:${port?.name ?? `${present.adapter_number}/${present.port_number}`}`;
+  const to = wanted && nameOfPort(wanted.node, wanted.port, wanted.wanted);
+  return { mirror: wanted ?? null, changes: [{ field: 'mirror', from, to }] };
+}
+
+/** A link of the project, its mirror and its schedule. */
+interface PresentLink {
+  readonly link: Link;
+  readonly mirror: LinkMirror | undefined;
+  readonly schedule: LinkSchedule | undefined;
+}
+
+function changeOf(
+  assigned: AssignedLink,
+  { link: present, mirror, schedule: running }: PresentLink,
+  byId: ReadonlyMap<string, Node>,
+): LinkStep | [] {
+  const { link } = assigned;
+  const otherMirror = mirrorChange(assigned, mirror, byId);
   // The project may have the ends in the other order.
   const isTurned = byId.get(present.nodes[0]?.node_id ?? '')?.name.replaceAll(' ', '') !== link.ends[0].node;
   const filters = isTurned ? reversed(link.filters) : link.filters;
   const style = link.style ?? {};
-  const schedule = scheduleChange(link.schedule, schedules?.get(present.link_id), isTurned);
+  const schedule = scheduleChange(link.schedule, running, isTurned);
   const labels = labelChanges(link.ends, present, byId);
   const changes: Change[] = [
     ...(isSame(present.filters, filters) ? [] : [{ field: 'filters', from: present.filters, to: filters }]),
@@ -100,6 +139,7 @@ function changeOf({ link, ports }: AssignedLink, present: Link, { byId, schedule
     ...(labels
       ? [{ field: 'labels', from: present.nodes.map(({ label }) => label?.text), to: labels.map(({ label }) => label?.text) }]
       : []),
+    ...(otherMirror?.changes ?? []),
   ];
   if (changes.length === 0) return [];
   const has = (field: string) => changes.some((change) => change.field === field);
@@ -111,7 +151,8 @@ function changeOf({ link, ports }: AssignedLink, present: Link, { byId, schedule
   };
   const [changed] = schedule;
   return {
-    ...{ action: 'update', name: nameOf({ link, ports }), id: present.link_id, changes, body },
+    ...{ action: 'update', name: nameOf(assigned), id: present.link_id, changes, body },
+    ...(otherMirror && { mirror: otherMirror.mirror ?? null }),
     ...(changed && { schedule: (changed.to as LabSchedule | undefined) ?? null }),
   };
 }

@@ -6,7 +6,7 @@ import type { Node, NodeType } from '../../schema/node.ts';
 import { nodeFrom } from '../../schema/template-node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import type { ShapeChecks } from '../file/check-shape.ts';
-import type { Lab, LabNode } from '../file/lab.ts';
+import type { Lab, LabEnd, LabLink, LabNode } from '../file/lab.ts';
 import { LabError, suggestion } from '../file/lab-error.ts';
 import { Places } from '../file/read-yaml.ts';
 import { findTemplate, type LabCatalog } from '../state/lab-state.ts';
@@ -34,9 +34,14 @@ interface Demand {
   readonly named: readonly string[];
 }
 
+/** All ports that a link takes. */
+function portsOf({ ends, mirror }: LabLink): Omit<LabEnd, 'label'>[] {
+  return mirror ? [...ends, mirror] : [...ends];
+}
+
 export function demandsOf({ links }: Lab): ReadonlyMap<string, Demand> {
   const demands = new Map<string, Demand>();
-  for (const { node, port } of links.flatMap(({ ends }) => ends)) {
+  for (const { node, port } of links.flatMap(portsOf)) {
     const { links: count, highest, named } = demands.get(node) ?? { links: 0, highest: 0, named: [] };
     demands.set(node, {
       links: count + 1,

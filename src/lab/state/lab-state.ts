@@ -3,7 +3,7 @@ import { forEachBounded } from '../../lib/bounded.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import type { Drawing } from '../../schema/drawing.ts';
 import type { KindFacts, KindSchemas } from '../../schema/kind.ts';
-import type { Link } from '../../schema/link.ts';
+import type { Link, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
 import type { Node, NodeType } from '../../schema/node.ts';
 import type { Project } from '../../schema/project.ts';
 import type { LinkSchedule, ScheduleOfLink } from '../../schema/schedule.ts';
@@ -28,6 +28,8 @@ export interface LabProjectState {
   readonly project: Project;
   readonly nodes: readonly Node[];
   readonly links: readonly Link[];
+  /** By link id. */
+  readonly mirrors: ReadonlyMap<string, LinkMirror>;
   readonly drawings: readonly Drawing[];
   /** By the id of their link. */
   readonly schedules: ReadonlyMap<string, LinkSchedule>;
@@ -90,19 +92,20 @@ export async function readProject(api: LabApi, project: Project, lab?: Lab): Pro
   if (project.status !== 'opened') {
     throw new LabError(`the project "${project.name}" is closed. \`patchbay lab apply\` and \`patchbay lab start\` open it`);
   }
-  const [nodes, links, drawings, schedules] = await Promise.all([
+  const [nodes, links, mirrored, drawings, schedules] = await Promise.all([
     api.json<Node[]>('GET', `${path}/nodes`),
     api.json<Link[]>('GET', `${path}/links`),
+    api.json<MirrorOfLink[]>('GET', `${path}/mirrors`),
     api.json<Drawing[]>('GET', `${path}/drawings`),
     api.json<ScheduleOfLink[]>('GET', `${path}/link_schedules`),
   ]);
-  const byLink = new Map(schedules.map(({ link_id, schedule }) => [link_id, schedule]));
   return {
     project,
     nodes,
     links,
+    mirrors: new Map(mirrored.map(({ link_id, ...mirror }) => [link_id, mirror])),
     drawings,
-    schedules: byLink,
+    schedules: new Map(schedules.map(({ link_id, schedule }) => [link_id, schedule])),
     files: lab ? await readNamedFiles(api, path, nodes, lab) : new Map(),
   };
 }

@@ -11,7 +11,9 @@ export async function readVmdk(head: Buffer, read: ReadAt): Promise<DiskImage> {
   if (head.length < 64) throw new DiskImageError('its header is cut off');
   // Without a capacity of its own it is only a descriptor, whose extents are other files.
   if (head.readBigUInt64LE(12) === 0n)
-    throw new ForeignReferenceError('it is a VMDK descriptor, which names its data in other files');
+    throw new ForeignReferenceError(
+      'it is a VMDK descriptor, which names its data in other files: convert it (qemu-img convert -O qcow2), which makes one file of it',
+    );
   const texts = [await read(descriptorAt, descriptorBytes)];
   const own = Number(head.readBigUInt64LE(28)) * 512;
   const length = Number(head.readBigUInt64LE(36)) * 512;

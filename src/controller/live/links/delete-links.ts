@@ -18,7 +18,7 @@ export async function deleteLink(
   { evenIfUnreachable = false } = {},
 ): Promise<void> {
   const { entry, nodes, object, udpPorts } = link;
-  await wiring.unmirror(entry).catch((error: unknown) => {
+  await wiring.unmirror(entry, nodes, udpPorts).catch((error: unknown) => {
     if (!evenIfUnreachable) throw error;
   });
   if (udpPorts) {
@@ -51,7 +51,8 @@ export async function deleteLinksOn(context: ProjectContext, parts: LinkParts, n
   }
   for (const linkId of parts.links.ports.mirroredTo(nodeId)) {
     await parts.links.ifPresent(linkId, async (link) => {
-      await parts.wiring.unmirror(link.entry).catch(() => undefined);
+      const { entry, nodes, udpPorts } = link;
+      await parts.wiring.unmirror(entry, nodes, udpPorts).catch(() => undefined);
       await commitMirror(context, parts.links, link, undefined);
     });
   }

@@ -41,12 +41,12 @@ export async function changeMirror(
   if (to) requireMirror(entry, nodes, to);
   if (to && !isSamePort) links.ports.occupyMirror(entry.link_id, to.mirror, () => to.node.entry.name);
   try {
-    await wiring.unmirror(entry);
+    await wiring.unmirror(entry, nodes, udpPorts);
     if (udpPorts) await wiring.mirror(after, nodes, udpPorts);
     return await commitMirror(context, links, link, to?.mirror);
   } catch (error) {
     if (to) links.ports.freeMirror(entry.link_id, to.mirror);
-    await wiring.unmirror(after).catch(() => undefined);
+    await wiring.unmirror(after, nodes, udpPorts).catch(() => undefined);
     if (udpPorts) await wiring.mirror(entry, nodes, udpPorts).catch(() => undefined);
     throw error;
   }

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
 import type { Filters } from '../../../schema/filter.ts';
-import type { LinkInput, LinkMirror } from '../../../schema/link.ts';
+import type { LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
 import type { LinkSchedule, ScheduleOfLink } from '../../../schema/schedule.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
@@ -91,7 +91,7 @@ export class LinkOperations {
     };
     const revert = async () => {
       this.#links.ports.free(entry);
-      await this.#wiring.unmirror(entry).catch(() => undefined);
+      await this.#wiring.unmirror(entry, nodes, udpPorts).catch(() => undefined);
       await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
     };
     const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }), ...(mirror && { mirror }) };
@@ -158,6 +158,12 @@ export class LinkOperations {
     const { mirror } = this.#links.open(linkId).entry;
     if (!mirror) throw fault('mirror_missing', { link_id: linkId });
     return mirror;
+  }
+
+  /** Of all links that have one. */
+  mirrors(): MirrorOfLink[] {
+    const links = Array.from(this.#links.all());
+    return links.flatMap(({ entry: { link_id, mirror } }) => (mirror ? [{ link_id, ...mirror }] : []));
   }
 
   /** @throws `schedule_missing` */

@@ -17,7 +17,11 @@ export class LinkStreams {
     if (one === other) return undefined;
     const encryption = encryptionOf([one, other]);
     if (!one.hasLinkStreams || !other.hasLinkStreams) return undefined;
-    const secret = createHmac('sha256', this.#key).update(linkId).digest('hex');
+    // A slice that lost its lease has secrets of an epoch that is over.
+    const epochs = [one, other].map(({ id, epoch }) => `${id} ${epoch ?? 0}`).sort();
+    const secret = createHmac('sha256', this.#key)
+      .update([linkId, ...epochs].join('\n'))
+      .digest('hex');
     const common = { secret, ...(encryption && { encryption }) };
     const accept: NioStream = { role: 'accept', ...common };
     const connect: NioStream = { role: 'connect', ...common };
@@ -29,7 +33,9 @@ export class LinkStreams {
 function encryptionOf(pair: Two<RegisteredCompute>): NioStream['encryption'] {
   const missing = pair.find(({ hasLinkStreams, linkEncryption }) => !hasLinkStreams || linkEncryption === undefined);
   const strict = pair.find(({ linkEncryption }) => linkEncryption === 'required');
-  if (!missing) return strict ? 'required' : 'preferred';
+  // Datagrams have no secret: those of a slice that lost its lease must not come in.
+  const hasLease = pair.some(({ epoch }) => epoch !== null);
+  if (!missing) return strict || hasLease ? 'required' : 'preferred';
   if (!strict) return undefined;
   const reason = `${strict.record.name} requires encryption (link_encryption in [Server]), which ${missing.record.name} does not have`;
   throw fault('link_failed', { reason });

@@ -1,5 +1,6 @@
 /** Makes, changes and removes the two NIOs of a link. Afterwards either both ends are as requested, or both are as before. */
 import { fault, isFault } from '../../../api/faults.ts';
+import type { LinkMirror } from '../../../schema/link.ts';
 import type { NioUdp } from '../../../schema/nio.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
@@ -86,31 +87,51 @@ export class LinkWiring {
     const { mirror } = entry;
     const node = mirror && this.#project.findNode(mirror.node_id);
     if (!mirror || !node?.isPresent) return;
+    const end = mirroringEnd(entry, nodes, node);
     const compute = node.requireCompute();
-    const source = ports[mirroringEnd(entry, nodes, node)];
+    if (nodes[end].compute !== compute) return this.#mirrorAcross({ entry, nodes, ports, mirror, node, end });
     const lport = await this.#ports.take(compute);
-    const nio: NioUdp = {
-      type: 'nio_udp',
-      lport,
-      rhost: '127.0.0.1',
-      rport: lport,
-      filters: {},
-      suspend: false,
-      mirror_of: source,
-    };
-    await node.bindNio({ adapter: mirror.adapter_number, port: mirror.port_number }, nio).catch((error: unknown) => {
+    const nio: NioUdp = { ...plainNio({ lport, rhost: '127.0.0.1', rport: lport }), mirror_of: ports[end] };
+    await node.bindNio(portOfMirror(mirror), nio).catch((error: unknown) => {
       this.#ports.keep(compute, lport);
       throw error;
     });
   }
 
-  /** One that is not there is no error. */
-  async unmirror({ mirror }: LinkEntry): Promise<void> {
-    const node = mirror && this.#project.findNode(mirror.node_id);
-    if (!mirror || !node?.isPresent) return;
-    await node.unbindNio({ adapter: mirror.adapter_number, port: mirror.port_number }).catch((error: unknown) => {
-      if (!isGone(error)) throw error;
+  /** The compute of the end sends the frames to the compute of the mirror, where they are a link of that port. */
+  async #mirrorAcross({ entry, nodes, ports, mirror, node, end }: RemoteMirror): Promise<void> {
+    const computes = [nodes[end].requireCompute(), node.requireCompute()] as const;
+    const streams = this.#streams.of(`${entry.link_id}/mirror`, computes);
+    const [here, there] = await linkAddresses(...computes);
+    const [lport, rport] = await this.#ports.takePair(computes);
+    const nio = plainNio({ lport: rport, rhost: here, rport: lport });
+    await node.bindNio(portOfMirror(mirror), { ...nio, ...(streams && { stream: streams[1] }) }).catch((error: unknown) => {
+      this.#ports.keep(computes[0], lport);
+      this.#ports.keep(computes[1], rport);
+      throw error;
     });
+    const target = { ...mirror, lport, rhost: there, rport, ...(streams && { stream: streams[0] }) };
+    await this.#changeMirror({ entry, nodes, ports, end }, target).catch((error: unknown) => {
+      this.#ports.keep(computes[0], lport);
+      throw error;
+    });
+  }
+
+  async #changeMirror({ entry, nodes, ports, end }: MirroredEnd, mirror_to: NioUdp['mirror_to']): Promise<void> {
+    const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
+    await nodes[end].changeNio(endOf(entry, end), { ...nios[end], mirror_to: mirror_to ?? null });
+  }
+
+  /** One that is not there is no error. `ports`: of the link, while it exists. */
+  async unmirror(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts | undefined): Promise<void> {
+    const { mirror } = entry;
+    const node = mirror && this.#project.findNode(mirror.node_id);
+    if (!mirror || !node) return;
+    const end = findMirroringEnd(nodes, node);
+    if (ports && end !== undefined && nodes[end].isPresent && nodes[end].compute !== node.compute) {
+      await this.#changeMirror({ entry, nodes, ports, end }, null).catch(ignoreGone);
+    }
+    if (node.isPresent) await node.unbindNio(portOfMirror(mirror)).catch(ignoreGone);
   }
 
   /** Takes both NIOs away; one that is not there is no error. */
@@ -128,12 +149,41 @@ export class LinkWiring {
   }
 }
 
+/** One end of a link. */
+interface MirroredEnd {
+  readonly entry: LinkEntry;
+  readonly nodes: Two<OpenNode>;
+  readonly ports: UdpPorts;
+  readonly end: 0 | 1;
+}
+interface RemoteMirror extends MirroredEnd {
+  readonly mirror: LinkMirror;
+  readonly node: OpenNode;
+}
+
 /** The end whose compute mirrors. @throws `mirror_unsupported` */
 export function mirroringEnd({ link_id }: LinkEntry, nodes: Two<OpenNode>, to: OpenNode): 0 | 1 {
-  const end = ends.find((each) => nodes[each].compute === to.compute);
-  if (end === undefined || !to.compute?.hasLinkFeature('mirrors'))
-    throw fault('mirror_unsupported', { link_id, name: to.entry.name });
+  const end = findMirroringEnd(nodes, to);
+  if (end === undefined) throw fault('mirror_unsupported', { link_id, name: to.entry.name });
   return end;
+}
+
+/** Rather on the compute of the port itself. */
+function findMirroringEnd(nodes: Two<OpenNode>, to: OpenNode): 0 | 1 | undefined {
+  const able = ends.filter((end) => nodes[end].compute?.hasLinkFeature('mirrors'));
+  return able.find((end) => nodes[end].compute === to.compute) ?? able[0];
+}
+
+function portOfMirror({ adapter_number, port_number }: LinkMirror): { adapter: number; port: number } {
+  return { adapter: adapter_number, port: port_number };
+}
+
+function plainNio(route: Pick<NioUdp, 'lport' | 'rhost' | 'rport'>): NioUdp {
+  return { type: 'nio_udp', ...route, filters: {}, suspend: false };
+}
+
+function ignoreGone(error: unknown): void {
+  if (!isGone(error)) throw error;
 }
 
 function computesOf([one, other]: Two<OpenNode>): Two<RegisteredCompute> {

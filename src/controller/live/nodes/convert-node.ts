@@ -20,11 +20,28 @@ export async function convertDisks(nodes: ProjectNodes, nodeId: string, disks: r
   factsFor(node.entry);
   const { transport } = node.requireCompute();
   const images: string[] = [];
-  for (const source of disks) {
-    const { filename } = await transport.call('POST /v2/compute/qemu/convert', { body: { source }, timeoutMs: convertTimeoutMs });
-    images.push(filename);
+  try {
+    for (const source of disks) {
+      const { filename } = await transport.call('POST /v2/compute/qemu/convert', { body: { source }, timeoutMs: convertTimeoutMs });
+      images.push(filename);
+    }
+  } catch (error) {
+    await removeDisks(nodes, nodeId, images);
+    throw error;
   }
   return images;
+}
+
+/** Those that were made for a node that did not come to be: the next request would find them in its way. Never rejects. */
+export async function removeDisks(nodes: ProjectNodes, nodeId: string, images: readonly string[]): Promise<void> {
+  try {
+    const node = nodes.get(nodeId);
+    const { machine } = factsFor(node.entry);
+    const { transport } = node.requireCompute();
+    for (const image of images) await transport.raw('DELETE', `/v2/compute/${machine.type}/images/${encodeURIComponent(image)}`);
+  } catch {
+    // The node, or its compute, is gone: its images stay, and can be deleted like others.
+  }
 }
 
 /**

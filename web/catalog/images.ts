@@ -5,9 +5,12 @@ import type { App } from '../state/app.ts';
 
 export interface ImageFile {
   readonly filename: string;
+  /** Relative to the folder of uploads, or absolute elsewhere on the compute. */
+  readonly path?: string;
   /** Bytes; unknown for images of a container engine. */
   readonly filesize?: number;
-  readonly md5sum?: string;
+  /** Null while the compute is computing it. */
+  readonly md5sum?: string | null;
 }
 
 export interface Images {

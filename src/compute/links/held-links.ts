@@ -1,0 +1,154 @@
+/**
+ * Links of a project for which time stands still, and what is in them as files: `frames`, which the fabric writes, and `index.json`, which
+ * names for each direction in it the port that sends there, and what switches have learned. Held links queue what comes; the fabric
+ * releases them by itself when this server dies.
+ */
+import { copyFile, mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { problemsOf } from '../../api/validate.ts';
+import type { AddressEntry, DirectionPlace } from '../../fabric/protocol.ts';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { nullable, Uuid } from '../../schema/common.ts';
+import { type Static, Type } from '../../schema/type.ts';
+import type { FabricWiring, PortAddress } from './wiring.ts';
+
+/** The part of the fabric's client that is needed here. */
+export interface FabricHolds {
+  hold(ids: string[], leaseMs: number): Promise<void>;
+  release(ids: string[], connectMs: number): Promise<void>;
+  saveFrames(path: string, directions: DirectionPlace[]): Promise<number>;
+  loadFrames(path: string, directions: DirectionPlace[]): Promise<number>;
+  addresses(id: string): Promise<AddressEntry[]>;
+  learnAddresses(id: string, addresses: AddressEntry[]): Promise<void>;
+}
+
+const Index = Type.Object({
+  /** Null: the node is not in this project. */
+  ends: Type.Array(nullable(Type.Object({ node_id: Uuid, adapter: Type.Integer(), port: Type.Integer() }))),
+  switches: Type.Array(
+    Type.Object({
+      node_id: Uuid,
+      addresses: Type.Array(Type.Object({ mac: Type.String(), vlan: Type.Integer(), port: Type.Integer(), ageMs: Type.Number() })),
+    }),
+  ),
+});
+type Index = Static<typeof Index>;
+
+const largestIndex = 1 << 26;
+const leaseMs = 5000;
+const renewMs = 1000;
+
+export interface HeldLinksParts {
+  readonly fabric: FabricHolds;
+  readonly wiring: FabricWiring;
+  readonly nodeIds: readonly string[];
+  /** The switches among the nodes. */
+  readonly switchIds: readonly string[];
+}
+
+export class HeldLinks {
+  readonly #parts: HeldLinksParts;
+  readonly #ids: string[];
+  #renewing: NodeJS.Timeout | undefined;
+
+  private constructor(parts: HeldLinksParts) {
+    this.#parts = parts;
+    this.#ids = parts.wiring.linkIdsOf(parts.nodeIds);
+  }
+
+  /** All links of these nodes, also those that come up while they are held. @throws fabric_unavailable */
+  static async hold(parts: HeldLinksParts): Promise<HeldLinks> {
+    const held = new HeldLinks(parts);
+    await held.#hold();
+    held.#renewing = setInterval(() => void held.#hold().catch(() => undefined), renewMs).unref();
+    return held;
+  }
+
+  /** Makes the folder and its files. What was sent before is in them. @throws fabric_unavailable, and errors of the system */
+  async save(folder: string): Promise<void> {
+    const { wiring, nodeIds, switchIds, fabric } = this.#parts;
+    await mkdir(folder, { recursive: true });
+    const ends = nodeIds.flatMap((nodeId) => wiring.ofNode(nodeId)).filter((end) => wiring.placeOf(end) !== undefined);
+    await fabric.saveFrames(filesIn(folder).frames, this.#places(ends));
+    const switches = await Promise.all(switchIds.map(async (node_id) => ({ node_id, addresses: await fabric.addresses(node_id) })));
+    const index: Index = {
+      ends: ends.map(({ nodeId, adapter, port }) => ({ node_id: nodeId, adapter, port })),
+      switches: switches.filter(({ addresses }) => addresses.length > 0),
+    };
+    await writeFileAtomic(filesIn(folder).index, JSON.stringify(index));
+  }
+
+  /** Puts into the links what a folder holds, which is removed. Nothing happens without one. @throws what is wrong with it */
+  async restore(folder: string): Promise<void> {
+    const index = await readIndex(folder);
+    if (!index) return;
+    const { fabric } = this.#parts;
+    const own = new Set(this.#parts.nodeIds);
+    const ends = index.ends.map((end) =>
+      end && own.has(end.node_id) ? { nodeId: end.node_id, adapter: end.adapter, port: end.port } : undefined,
+    );
+    for (const { node_id, addresses } of index.switches) if (own.has(node_id)) await fabric.learnAddresses(node_id, addresses);
+    await fabric.loadFrames(filesIn(folder).frames, this.#places(ends));
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  /** `connectMs`: how long the ends of links that have just come up are waited for. */
+  async release(connectMs = 0): Promise<void> {
+    clearInterval(this.#renewing);
+    await this.#parts.fabric.release(this.#ids, connectMs);
+  }
+
+  #hold(): Promise<void> {
+    return this.#parts.fabric.hold(this.#ids, leaseMs);
+  }
+
+  #places(ends: readonly (PortAddress | undefined)[]): DirectionPlace[] {
+    return ends.map((end) => {
+      const place = end && this.#parts.wiring.placeOf(end);
+      return { link: place?.linkId ?? '', direction: place?.side === 'b' ? 'ba' : 'ab' };
+    });
+  }
+}
+
+/** The same for the nodes of a copy: `nodes` has the id of each node to that of its copy. Nothing happens without a folder. */
+export async function copySavedLinks(from: string, to: string, nodes: Readonly<Record<string, string>>): Promise<void> {
+  const index = await readIndex(from).catch(() => undefined);
+  if (!index) return;
+  const copied: Index = {
+    ends: index.ends.map((end) => {
+      const node_id = end ? nodes[end.node_id] : undefined;
+      return end && node_id !== undefined ? { ...end, node_id } : null;
+    }),
+    switches: index.switches.flatMap(({ node_id, addresses }) => {
+      const id = nodes[node_id];
+      return id === undefined ? [] : [{ node_id: id, addresses }];
+    }),
+  };
+  await mkdir(to, { recursive: true });
+  await copyFile(filesIn(from).frames, filesIn(to).frames);
+  await writeFileAtomic(filesIn(to).index, JSON.stringify(copied));
+}
+
+/** What was saved reaches the disk. */
+export async function syncSavedLinks(folder: string): Promise<void> {
+  await using file = await open(filesIn(folder).frames, 'r');
+  await file.sync();
+}
+
+function filesIn(folder: string) {
+  return { frames: join(folder, 'frames'), index: join(folder, 'index.json') };
+}
+
+/** Undefined when there is none. @throws for a damaged one */
+async function readIndex(folder: string): Promise<Index | undefined> {
+  const text = await readRegularFile(filesIn(folder).index, largestIndex).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const index: unknown = JSON.parse(String(text));
+  const problem = await problemsOf(Index, index);
+  if (problem !== undefined) throw new Error(`${filesIn(folder).index} is damaged: ${problem}`);
+  return index as Index;
+}

@@ -1,0 +1,73 @@
+/**
+ * Projects that continue: their links are held until all nodes run, then get what was in flight when the project was frozen, and are
+ * released. A client that never releases them has them released.
+ */
+import { join } from 'node:path';
+import { resumedLinksName } from '../../schema/folders.ts';
+import type { Context } from '../context.ts';
+import { type FabricHolds, HeldLinks } from '../links/held-links.ts';
+import { linkNodes } from './freeze.ts';
+import type { ComputeProjects } from './projects.ts';
+
+const longestMs = 120_000;
+/** A machine that has just started listens already. */
+const connectMs = 2000;
+
+interface Resuming {
+  readonly links: HeldLinks;
+  readonly limit: NodeJS.Timeout;
+}
+
+export class ResumedLinks {
+  readonly #context: Context;
+  readonly #projects: ComputeProjects;
+  readonly #fabric: FabricHolds;
+  /** By project, in lower case. */
+  readonly #held = new Map<string, Resuming>();
+
+  constructor(context: Context, projects: ComputeProjects, fabric: FabricHolds) {
+    this.#context = context;
+    this.#projects = projects;
+    this.#fabric = fabric;
+  }
+
+  /** @throws project_not_found, fabric_unavailable */
+  async hold(projectId: string): Promise<void> {
+    const project = this.#projects.get(projectId);
+    const parts = { fabric: this.#fabric, wiring: this.#context.wiring, ...linkNodes([...project.nodes.values()]) };
+    const links = await HeldLinks.hold(parts);
+    await this.#forget(projectId)?.release();
+    const key = projectId.toLowerCase();
+    const limit = setTimeout(() => void this.release(projectId).catch(() => undefined), longestMs).unref();
+    this.#held.set(key, { links, limit });
+  }
+
+  /** Nothing happens to links that are not held. @throws project_not_found, fabric_unavailable */
+  async release(projectId: string): Promise<void> {
+    const links = this.#forget(projectId);
+    try {
+      const { path } = this.#projects.get(projectId);
+      await links?.restore(join(path, resumedLinksName)).catch((error: Error) => {
+        this.#context.log('warning', `frames in flight are not restored: ${error.message}`);
+      });
+    } finally {
+      await links?.release(connectMs);
+    }
+  }
+
+  close(): void {
+    for (const { links, limit } of this.#held.values()) {
+      clearTimeout(limit);
+      links.release().catch(() => undefined);
+    }
+    this.#held.clear();
+  }
+
+  #forget(projectId: string): HeldLinks | undefined {
+    const key = projectId.toLowerCase();
+    const held = this.#held.get(key);
+    clearTimeout(held?.limit);
+    this.#held.delete(key);
+    return held?.links;
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * What an engine is: a driver for a program that places work on machines (Kubernetes, Slurm, local child processes).
+ *
+ * An engine starts one process, `patchbay compute --join URL`, somewhere; ends it; and reports what became of it. It knows no project and
+ * no node. It stores nothing: the slices of a controller carry its id as a label (`owner`), by which an engine finds them again after a
+ * restart. Every verb is idempotent, and may be called again with the same arguments after a crash or a lost answer.
+ *
+ * Failures reject with an `EngineError`, whose message is shown to people. Its cause is logged. Neither may hold the token of an order.
+ */
+
+/** What a slice needs of the machine that it runs on: the sum of its nodes' needs and of the process itself. */
+export interface SliceNeeds {
+  /** Processors, in steps of 0.001. */
+  readonly cpus: number;
+  /** MiB. */
+  readonly memory: number;
+  /** MiB in its data folder. */
+  readonly disk: number;
+  /** Its machines use `/dev/kvm`. */
+  readonly kvm: boolean;
+  /** Images that its nodes use: an engine that knows which hosts hold them prefers these hosts. */
+  readonly images: readonly SliceImage[];
+}
+
+export interface SliceImage {
+  readonly name: string;
+  /** Of its content, lower-case hexadecimal; null: not computed yet. */
+  readonly sha256: string | null;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** A slice that is to be placed. The controller has stored it before it calls `place`. */
+export interface SliceOrder {
+  /** A lower-case UUID; the id of its compute as well, and a name that every engine may use for its object. */
+  readonly id: string;
+  /** The id of the controller, a lower-case UUID: the label by which `watch` finds its slices. */
+  readonly owner: string;
+  /** For people, such as the name of a project: 1 to 64 characters of any kind, so an engine that has rules for names must adapt it. */
+  readonly title: string;
+  readonly needs: SliceNeeds;
+  /** Address of the controller for slices: `http(s)://host:port`. */
+  readonly joinUrl: string;
+  /** Proves that the slice may join, once. It is passed in the environment only (`joinVariable`): never in arguments, labels or logs. */
+  readonly token: string;
+  /** Place it on this host (`SliceReport.host`), where its data folder is. Absent: on any. */
+  readonly host?: string;
+}
+
+/** The environment variable of a slice's process that holds its token. */
+export const joinVariable = 'PATCHBAY_JOIN';
+
+/** Arguments of the `patchbay` program for a slice; an engine appends `--data-dir`, and `--host` or `--port` where it needs to. */
+export function sliceArguments({ joinUrl }: Pick<SliceOrder, 'joinUrl'>): string[] {
+  return ['compute', '--join', joinUrl];
+}
+
+/** A size of slice that can be had. The controller asks before it partitions a project; nothing is reserved. */
+export interface Offer {
+  /** Host, node pool or partition, as people know it at their engine. */
+  readonly name: string;
+  /** What one slice can have there at most. */
+  readonly cpus: number;
+  /** MiB. */
+  readonly memory: number;
+  /** MiB. */
+  readonly disk: number;
+  readonly kvm: boolean;
+  /** How many slices of that size can be placed; null: unknown. */
+  readonly count: number | null;
+  /** Seconds until a slice runs, from the engine's own estimate; 0: at once; null: unknown. */
+  readonly wait: number | null;
+}
+
+/** What the engine does to slices whatever they need. */
+export interface EngineLimits {
+  /** Slices of this controller at a time; null: no limit. */
+  readonly slices: number | null;
+  /** Seconds after which a slice is ended; null: never. */
+  readonly walltime: number | null;
+  /** Seconds between SIGTERM and SIGKILL when a slice is ended. */
+  readonly grace: number;
+  /** The data folder of a slice is found again when the same id is placed again: `anywhere`, on the same `host` only, or not. */
+  readonly disks: 'anywhere' | 'host' | 'none';
+  /** What it lacks to serve better, one sentence each, with what to do about it: rights, quota, a device plugin. */
+  readonly remarks: readonly string[];
+}
+
+/**
+ * What became of a slice.
+ * - `pending`: accepted, its process does not run yet.
+ * - `running`: its process was started. Whether it has joined is the controller's own knowledge.
+ * - `draining`: its process still runs, and its host asks for it to leave; it is ended at `endsAt` where that is known.
+ * - `lost`: the engine cannot tell, usually as the host does not answer. **Its process may still run**: it is not started elsewhere
+ *   until its lease has run out.
+ * - `ended`: the engine knows that **no process of it runs any more** (and none will, until it is placed again). It may be started
+ *   elsewhere at once. An engine that is not sure reports `lost`.
+ */
+export type SliceState = 'pending' | 'running' | 'draining' | 'lost' | 'ended';
+
+export interface SliceReport {
+  readonly id: string;
+  readonly state: SliceState;
+  /** A sentence for people, in the engine's own words where it has some: why it waits, was lost, or ended. Null: nothing to say. */
+  readonly reason: string | null;
+  /** Where it runs or ran, as its engine names it; null: nowhere yet. */
+  readonly host: string | null;
+  /** When it will be ended by the engine (walltime, drain); null: not known. */
+  readonly endsAt: Date | null;
+}
+
+export interface SliceListener {
+  /**
+   * All slices of the owner: first of all, and whenever the engine had to list again. A slice that the controller knows and that is missing
+   * has `ended`.
+   */
+  readonly onList: (slices: readonly SliceReport[]) => void;
+  /** One slice changed, or was placed. `ended` may be reported several times, or only by its absence in the next list. */
+  readonly onChange: (slice: SliceReport) => void;
+  /** The engine cannot be reached, with the reason, and is tried again; null: it answers again (a list follows). No slice is lost by that. */
+  readonly onProblem: (problem: string | null) => void;
+}
+
+export interface Engine {
+  /** Its folder: `process`, `kubernetes`, `slurm`. */
+  readonly name: string;
+
+  /** What can be had now, the best first; empty: nothing. @throws EngineError */
+  offer(): Promise<readonly Offer[]>;
+
+  /**
+   * Has the slice started. Resolves when the engine has accepted it, which is not when it runs. A slice with this id that exists already is
+   * left as it is, whatever its token. After `ended`, the same id may be placed again.
+   * @throws EngineError with `isFinal` when the engine will never accept it: it is too large, or not permitted
+   */
+  place(order: SliceOrder): Promise<void>;
+
+  /**
+   * Has the slice ended: SIGTERM, then SIGKILL after the grace. Resolves when the engine has accepted that; `ended` follows by `watch`.
+   * Resolves also when there is no such slice. With `keepDisks`, its data folder stays for the next `place` of this id, as far as
+   * `limits` says; without, nothing is left of it. @throws EngineError
+   */
+  release(id: string, options: { readonly keepDisks: boolean }): Promise<void>;
+
+  /**
+   * Reports all slices with this owner and each change, until `signal` aborts; then resolves, with nothing left open. Loss of the
+   * connection to the engine is handled inside: it retries, and lists again. Never rejects.
+   */
+  watch(owner: string, listener: SliceListener, signal: AbortSignal): Promise<void>;
+
+  /** @throws EngineError */
+  limits(): Promise<EngineLimits>;
+}
+
+/** Why an engine did not do what it was asked. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  /** Trying again later is of no use. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { isFinal = false, ...options }: ErrorOptions & { isFinal?: boolean } = {}) {
+    super(message, options);
+    this.isFinal = isFinal;
+  }
+}

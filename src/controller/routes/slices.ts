@@ -1,0 +1,68 @@
+import { type Route, route } from '../../api/route.ts';
+import {
+  SliceInvitation,
+  SliceInvite,
+  SliceJoin,
+  SliceLease,
+  SliceObject,
+  SliceOrderRequest,
+  SliceRenew,
+} from '../../schema/slice.ts';
+import { Type } from '../../schema/type.ts';
+import type { Controller } from '../controller.ts';
+
+/** Computes that register themselves. */
+export function sliceRoutes(controller: Controller): Route[] {
+  const { slices, list, engineSlices } = controller.cluster;
+  return [
+    route('GET /v2/slices', { summary: 'List the slices and their states', reply: Type.Array(SliceObject), own: true }, () =>
+      list.all(),
+    ),
+    route(
+      'POST /v2/slices',
+      {
+        summary: 'Order a slice from the engine; it is pending until it joins',
+        body: SliceOrderRequest,
+        status: 201,
+        reply: SliceObject,
+        own: true,
+      },
+      async ({ body }) => list.get(await engineSlices.order(body)),
+    ),
+    route(
+      'DELETE /v2/slices/{compute_id}',
+      { summary: 'Delete a slice and its compute; projects that use it are closed', status: 204, own: true },
+      async ({ path }) => {
+        list.get(path.compute_id);
+        await controller.forgetCompute(path.compute_id);
+      },
+    ),
+    route(
+      'POST /v2/slices/invitations',
+      {
+        summary: 'Make a token with which one compute may join, once',
+        body: SliceInvite,
+        status: 201,
+        reply: SliceInvitation,
+        own: true,
+      },
+      ({ body }) => slices.invite(body),
+    ),
+    route(
+      'POST /v2/slices/join',
+      {
+        summary: 'A compute registers itself with a token',
+        body: SliceJoin,
+        reply: SliceLease,
+        own: true,
+        hasOwnCredentials: true,
+      },
+      ({ body }) => slices.join(body),
+    ),
+    route(
+      'POST /v2/slices/{compute_id}/lease',
+      { summary: 'A slice renews its lease', body: SliceRenew, reply: SliceLease, own: true, hasOwnCredentials: true },
+      ({ path, body }) => slices.renew(path.compute_id, body),
+    ),
+  ];
+}

@@ -1,0 +1,48 @@
+/**
+ * Which links time stands still for, and until when. The fabric outlives the server, so each hold is a lease: a server that dies releases
+ * all of them by its silence. Links that are made while they are held begin so.
+ */
+import type { FabricLink } from './link.ts';
+
+export class LinkHolds {
+  readonly #find: (id: string) => FabricLink | undefined;
+  /** By link: when its lease ends, ms of `performance.now()`. */
+  readonly #leases = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(find: (id: string) => FabricLink | undefined) {
+    this.#find = find;
+  }
+
+  has(id: string): boolean {
+    return this.#leases.has(id);
+  }
+
+  /** Begins or prolongs them. */
+  hold(ids: readonly string[], leaseMs: number): void {
+    const nowMs = performance.now();
+    for (const id of ids) {
+      this.#leases.set(id, nowMs + leaseMs);
+      this.#find(id)?.hold(nowMs);
+    }
+    this.#wait(nowMs);
+  }
+
+  release(ids: readonly string[]): void {
+    const nowMs = performance.now();
+    for (const id of ids) if (this.#leases.delete(id)) this.#find(id)?.unhold(nowMs);
+  }
+
+  #expire(): void {
+    const nowMs = performance.now();
+    this.release([...this.#leases].flatMap(([id, endMs]) => (endMs <= nowMs ? [id] : [])));
+    this.#wait(nowMs);
+  }
+
+  #wait(nowMs: number): void {
+    clearTimeout(this.#timer);
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const endMs of this.#leases.values()) nextMs = Math.min(nextMs, endMs);
+    if (this.#leases.size > 0) this.#timer = setTimeout(() => this.#expire(), Math.max(1, nextMs - nowMs)).unref();
+  }
+}

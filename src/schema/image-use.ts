@@ -1,0 +1,30 @@
+/** Which templates and nodes are made of the images of a compute. Not part of GNS3's API. */
+import { named, oneOf } from './common.ts';
+import { nodeTypes } from './node.ts';
+import { type Static, Type } from './type.ts';
+
+const NodeOfImage = Type.Object(
+  { project_id: Type.String(), project: Type.String(), node_id: Type.String(), name: Type.String() },
+  named('NodeOfImage'),
+);
+const TemplateOfImage = Type.Object({ template_id: Type.String(), name: Type.String() }, named('TemplateOfImage'));
+
+export const ImageUse = Type.Object(
+  {
+    node_type: oneOf(nodeTypes),
+    image: Type.String({ description: 'File name, without folders' }),
+    templates: Type.Array(TemplateOfImage),
+    nodes: Type.Array(NodeOfImage, { description: 'Of open and closed projects' }),
+  },
+  named('ImageUse'),
+);
+export type ImageUse = Static<typeof ImageUse>;
+
+export const ImageUses = Type.Object(
+  {
+    images: Type.Array(ImageUse),
+    unread: Type.Array(Type.String({ description: 'Names of projects that cannot be read: their nodes are missing' })),
+  },
+  named('ImageUses'),
+);
+export type ImageUses = Static<typeof ImageUses>;

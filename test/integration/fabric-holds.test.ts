@@ -1,0 +1,89 @@
+/** Held links: nothing leaves them, frames wait and can be saved, and leave afterwards in their order and with what remained of their delay. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { it } from 'node:test';
+import type { DirectionPlace } from '../../src/fabric/protocol.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type LinkBed, linkOf, startLink } from '../support/with-fabric.ts';
+
+const both: DirectionPlace[] = [
+  { link: 'link', direction: 'ab' },
+  { link: 'link', direction: 'ba' },
+];
+const leaseMs = 60_000;
+
+const frame = (number: number) => Buffer.alloc(60, number);
+const numbersOf = (frames: readonly Buffer[]) => frames.map((each) => each[0]);
+
+async function queued({ stats }: LinkBed, count: number): Promise<void> {
+  const sum = async () => {
+    const { ab, ba } = await stats();
+    return ab.queued + ba.queued;
+  };
+  await waitFor(async () => (await sum()) === count, { what: `${count} frames that wait` });
+}
+
+it('a held link keeps frames, which are saved and come before later ones', async (context) => {
+  const bed = await startLink(context);
+  const { a, b, client, folder } = bed;
+  await client.hold(['link', 'other'], leaseMs);
+  a.send(frame(1), frame(2));
+  b.send(frame(3));
+  await queued(bed, 3);
+  const file = `${folder}/frames`;
+  assert.equal(await client.saveFrames(file, both), 3);
+  assert.deepEqual([a.frames, b.frames], [[], []]);
+  await client.release(['link']);
+  assert.deepEqual(numbersOf(await b.receive(2)), [1, 2]);
+  assert.deepEqual(numbersOf(await a.receive(1)), [3]);
+
+  // Those of the file came before what was sent while the link was held.
+  await client.hold(['link'], leaseMs);
+  a.send(frame(4));
+  await queued(bed, 1);
+  assert.equal(await client.loadFrames(file, both), 3);
+  await client.release(['link']);
+  assert.deepEqual(numbersOf(await b.receive(5)), [1, 2, 1, 2, 4]);
+  assert.deepEqual(numbersOf(await a.receive(2)), [3, 3]);
+
+  // A file of another form adds what is whole, and is refused.
+  const content = await readFile(file);
+  await writeFile(file, content.subarray(0, -1));
+  await client.hold(['link'], leaseMs);
+  await assert.rejects(client.loadFrames(file, both), /frames is damaged at byte/);
+  await client.release(['link']);
+  await b.receive(7);
+
+  // A link that is made while its id is held begins so.
+  await client.remove(['link']);
+  await client.apply([linkOf(a.port, b.port, { id: 'other' })]);
+  await Promise.all([a.connected(2), b.connected(2)]);
+  a.send(frame(9));
+  await waitFor(async () => (await client.stats(['other']))[0]?.ab.queued === 1, { what: 'a frame that waits' });
+  await client.release(['other']);
+  assert.deepEqual(numbersOf((await b.receive(8)).slice(7)), [9]);
+});
+
+it('delays stand still while a link is held, and a lease that ends releases it', async (context) => {
+  const bed = await startLink(context, { filters: { latency: [1000] } });
+  const { a, b, client, folder } = bed;
+  a.send(frame(1));
+  await queued(bed, 1);
+  await client.hold(['link'], leaseMs);
+  const file = `${folder}/frames`;
+  const remaining = async () => {
+    await client.saveFrames(file, both);
+    return (await readFile(file)).readDoubleBE(4);
+  };
+  const before = await remaining();
+  assert.ok(before > 0 && before <= 1000, `${before} ms remain`);
+  b.send(frame(2));
+  await queued(bed, 2);
+  assert.equal(await remaining(), before);
+  await client.hold(['link'], 20);
+  assert.deepEqual(numbersOf(await b.receive(1)), [1]);
+  assert.deepEqual(numbersOf(await a.receive(1)), [2]);
+  const { ab } = await bed.stats();
+  // It waited for its second and for the hold.
+  assert.ok((ab.delay?.median_ms ?? 0) >= 990, `${ab.delay?.median_ms} ms`);
+});

@@ -1,0 +1,36 @@
+/** What an appliance is: its maker, what it is for, where its documents are. */
+import { DeviceSymbol } from '../ui/device-symbol.tsx';
+import type { Appliance } from './appliance.ts';
+import { webAddress } from './catalog.ts';
+import { catalogTexts } from './catalog-texts.ts';
+
+export function ApplianceFacts({ appliance }: { readonly appliance: Appliance }) {
+  const { symbol, vendor_name, description, usage, availability, product_url, documentation_url } = appliance;
+  const { wizard } = catalogTexts;
+  return (
+    <div class="appliance-facts">
+      {symbol && <DeviceSymbol symbol={symbol} size={40} />}
+      <div>
+        <p>{description}</p>
+        {usage && <p class="usage">{usage}</p>}
+        <p class="row">
+          {vendor_name && <small>{vendor_name}</small>}
+          {availability && <small>{catalogTexts.availability[availability] ?? availability}</small>}
+          <OutLink href={product_url} label={wizard.product} />
+          <OutLink href={documentation_url} label={wizard.documentation} />
+        </p>
+      </div>
+    </div>
+  );
+}
+
+/** Opens in another window: uploads and forms stay. */
+export function OutLink({ href, label }: { readonly href: string | undefined; readonly label: string }) {
+  const address = webAddress(href);
+  if (!address) return null;
+  return (
+    <a class="out-link" href={address} target="_blank" rel="noreferrer noopener">
+      {label}
+    </a>
+  );
+}

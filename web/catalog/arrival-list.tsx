@@ -1,0 +1,48 @@
+/** Images that are being received, with their progress. */
+import type { ComponentChildren } from 'preact';
+import { Button } from '../ui/button.tsx';
+import { Progress, sizeText } from '../ui/progress.tsx';
+import { catalogTexts } from './catalog-texts.ts';
+import type { Arrival, ImageIntake } from './image-intake.ts';
+
+interface ArrivalListProps {
+  readonly intake: ImageIntake;
+  /** What is offered for an image that no appliance knows. */
+  readonly unknown?: (arrival: Arrival) => ComponentChildren;
+}
+
+export function ArrivalList({ intake, unknown }: ArrivalListProps) {
+  const list = intake.arrivals.value;
+  if (list.length === 0) return null;
+  return (
+    <ul class="plain-list arrivals" aria-live="polite">
+      {list.map((arrival) => (
+        <li key={arrival.id}>
+          <span>
+            <strong>{arrival.file.name}</strong>
+            <small>{sizeText(arrival.file.size)}</small>
+          </span>
+          <ArrivalState arrival={arrival} />
+          {arrival.phase === 'unknown' && unknown?.(arrival)}
+          <Button
+            icon="close"
+            kind="quiet"
+            label={catalogTexts.intake.cancel(arrival.file.name)}
+            onClick={() => intake.remove(arrival.id)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ArrivalState({ arrival: { phase, part, message, md5sum } }: { readonly arrival: Arrival }) {
+  if (phase === 'reading' || phase === 'sending') return <Progress label={catalogTexts.intake[phase]} part={part} />;
+  if (phase === 'failed')
+    return (
+      <span class="failure" role="alert">
+        {message}
+      </span>
+    );
+  return <small>{phase === 'unknown' ? catalogTexts.wizard.unknown(md5sum) : message}</small>;
+}

@@ -1,0 +1,59 @@
+/** The image files that a version of an appliance needs, with what is known of each and where it can be had. */
+import { Icon } from '../ui/icon.tsx';
+import { sizeText } from '../ui/progress.tsx';
+import type { Appliance, ApplianceImage } from './appliance.ts';
+import { OutLink } from './appliance-facts.tsx';
+import { type ImageState, isPresent } from './catalog.ts';
+import { catalogTexts } from './catalog-texts.ts';
+
+export interface NeededFile {
+  readonly image: ApplianceImage;
+  readonly state: ImageState;
+}
+
+interface NeededFilesProps {
+  readonly appliance: Appliance;
+  readonly kind: string;
+  readonly needed: readonly NeededFile[];
+}
+
+export function NeededFiles({ appliance, kind, needed }: NeededFilesProps) {
+  const { wizard } = catalogTexts;
+  if (needed.length === 0) {
+    const { image } = (appliance as unknown as Record<string, { image?: unknown }>)[kind] ?? {};
+    return <p class="empty">{typeof image === 'string' ? wizard.pulled(image) : wizard.noFiles}</p>;
+  }
+  return (
+    <section>
+      <h3>{wizard.files}</h3>
+      <ul class="plain-list needed-files">
+        {needed.map((one) => (
+          <NeededRow key={one.image.filename} {...one} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function NeededRow({ image, state }: NeededFile) {
+  const { wizard } = catalogTexts;
+  const { filename, filesize, md5sum, download_url, direct_download_url, compression } = image;
+  const isHere = isPresent(state);
+  return (
+    <li class={isHere ? 'here' : 'missing'}>
+      <Icon name={isHere ? 'check' : 'upload'} />
+      <span>
+        <strong>{filename}</strong>
+        <small>{[filesize !== undefined && sizeText(filesize), md5sum && `MD5 ${md5sum}`].filter(Boolean).join(' · ')}</small>
+        {!isHere && (
+          <small class="row">
+            <OutLink href={direct_download_url} label={wizard.direct} />
+            {compression && direct_download_url && `(${wizard.unpack(compression)})`}
+            <OutLink href={download_url} label={wizard.get} />
+          </small>
+        )}
+      </span>
+      <span class={`chip ${isHere ? 'opened' : ''}`}>{wizard.state[state]}</span>
+    </li>
+  );
+}

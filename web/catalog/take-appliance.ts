@@ -1,0 +1,21 @@
+/** An appliance file of the user: stored at the server, so that its gallery lists it. */
+import type { App } from '../state/app.ts';
+import { type Appliance, isAppliance } from './appliance.ts';
+import { catalogTexts } from './catalog-texts.ts';
+
+/** Undefined for another file. @throws Error for one that is damaged or refused */
+export async function takeApplianceFile({ api }: App, file: File): Promise<Appliance | undefined> {
+  if (!/\.(gns3a|gns3appliance)$/i.test(file.name)) return undefined;
+  const content = parse(await file.text());
+  if (!isAppliance(content)) throw new Error(catalogTexts.notAnAppliance(file.name));
+  await api.upload(`/v2/appliances/${encodeURIComponent(file.name)}`, { body: file });
+  return content;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

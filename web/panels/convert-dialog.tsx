@@ -1,0 +1,99 @@
+/** A machine of a program that does not run here becomes a machine of QEMU: its disks are chosen, or uploaded. */
+import { useSignal } from '@preact/signals';
+import type { Node } from '../../src/schema/node.ts';
+import { useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { ChoiceField } from '../ui/field.tsx';
+import { ImageUpload } from '../catalog/image-upload.tsx';
+import { useImages } from '../catalog/images.ts';
+
+/** As the server takes them. */
+const mostDisks = 4;
+const isDisk = (name: string) => /\.(vdi|vmdk|vhd|vpc|vhdx)$/i.test(name);
+
+interface ConvertDialogProps {
+  readonly node: Node;
+  readonly close: () => void;
+}
+
+/** The request, and how it goes. */
+function useConversion({ node, close }: ConvertDialogProps) {
+  const app = useApp();
+  const project = useProject();
+  const state = useSignal<{ readonly busy: boolean; readonly failure: string }>({ busy: false, failure: '' });
+  const convert = async (disks: readonly string[]) => {
+    if (disks.length === 0 || state.value.busy) return;
+    state.value = { busy: true, failure: '' };
+    try {
+      const made = await app.api.post<Node>(`${project.path}/nodes/${node.node_id}/convert`, { disks });
+      app.toasts.show('done', texts.convert.done(node.name, made.name));
+      close();
+    } catch (error) {
+      state.value = { busy: false, failure: (error as Error).message };
+    }
+  };
+  return { state, convert };
+}
+
+export function ConvertDialog({ node, close }: ConvertDialogProps) {
+  const app = useApp();
+  const machine = app.server.mainType ?? 'qemu';
+  const { names, failure, read } = useImages(app, machine, node.compute_id);
+  /** In the order of the machine's disks. */
+  const disks = useSignal<readonly string[]>([]);
+  const { state, convert } = useConversion({ node, close });
+  const choose = (at: number, name: string) => {
+    disks.value = name === '' ? disks.value.toSpliced(at, 1) : disks.value.toSpliced(at, 1, name);
+  };
+  const { busy } = state.value;
+  const problem = state.value.failure || failure.value;
+  const rows = disks.value.length < mostDisks ? [...disks.value, ''] : disks.value;
+  return (
+    <Dialog
+      title={texts.convert.title(node.name)}
+      close={close}
+      onSubmit={() => convert(disks.value)}
+      footer={
+        <>
+          <Button onClick={close}>{texts.cancel}</Button>
+          <Button kind="primary" submit disabled={busy || disks.value.length === 0}>
+            {texts.convert.action}
+          </Button>
+        </>
+      }
+    >
+      <p>{texts.convert.explanation}</p>
+      {rows.map((disk, at) => (
+        <ChoiceField
+          key={`disk ${at + 1}`}
+          label={texts.convert.disk(at + 1)}
+          value={disk}
+          disabled={busy}
+          options={[
+            ['', texts.none],
+            ...names.value
+              .filter((name) => isDisk(name) && (name === disk || !disks.value.includes(name)))
+              .map((name) => [name, name] as const),
+          ]}
+          onChange={(name) => choose(at, name)}
+        />
+      ))}
+      <ImageUpload
+        nodeType={machine}
+        computeId={node.compute_id}
+        uploaded={async (name) => {
+          await read();
+          if (isDisk(name) && disks.value.length < mostDisks) disks.value = [...disks.value, name];
+        }}
+      />
+      {busy && <p role="status">{texts.convert.busy}</p>}
+      {problem && (
+        <p class="failure" role="alert">
+          {problem}
+        </p>
+      )}
+    </Dialog>
+  );
+}
