@@ -89,8 +89,11 @@ async function runWith(file: string, mistakes: readonly Mistake[]): Promise<void
 }
 
 async function runPlain(file: string): Promise<TestReport> {
-  const text = await readFile(join(labs, file), 'utf8');
-  const lab = await loadLab({ text, file, files: filesOf({}), vars: {} });
+  return runText(await readFile(join(labs, file), 'utf8'));
+}
+
+async function runText(text: string): Promise<TestReport> {
+  const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars: {} });
   return testLab(
     checkApi(client),
     { ...lab, test: { ...lab.test, fidelity: patient } },
@@ -111,6 +114,14 @@ describe('labs of routers', { skip, concurrency: true, timeout: 600_000 }, async
       assertSameVerdict(await runPlain(file), await runPlain(file));
     });
   }
+
+  test('the lab of docs/lab-file.md with three routers and a check passes as it stands there', async () => {
+    const page = await readFile(join(labs, '../docs/lab-file.md'), 'utf8');
+    const text = /^```yaml\n(name: triangle\n.*?)^```$/ms.exec(page)?.[1];
+    assert.ok(text);
+    const report = await runText(text);
+    assert.equal(report.verdict, 'passed', JSON.stringify([report.ready, report.steps, report.certificate?.reasons]));
+  });
 
   test('OSPF failover, with a wrong cost, too much loss, and a missing neighbour', async () => {
     const cost = (value: string) => ({ node: 'R1', config: `interface eth1\n${value}` });
