@@ -41,9 +41,12 @@ async function start(args: string[], folder: string): Promise<Running> {
     folder,
     startMs: performance.now() - started,
     async stop() {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
+      // One that crashed emits no second event.
+      if (child.exitCode === null && child.signalCode === null) {
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        await ended;
+      }
       await rm(folder, { recursive: true, force: true });
     },
   };
