@@ -1,7 +1,7 @@
 /**
  * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
  * requests to one (`test/bad-input/fuzz.test.ts`), damages each file of a data directory, then
- * kills one 110 times and during restores of snapshots (`test/durability/`).
+ * kills one 110 times, and during restores of snapshots, freezes and rewinds (`test/durability/`).
  * `npm test` does a shorter form, always with one seed.
  */
 import { randomInt } from 'node:crypto';
@@ -26,7 +26,7 @@ const hunts = {
     await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
   },
   async kill() {
-    for (const file of ['kill', 'restore-kill']) {
+    for (const file of ['kill', 'restore-kill', 'freeze-kill', 'warm-traffic']) {
       if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
     }
   },
