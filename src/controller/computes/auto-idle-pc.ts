@@ -17,7 +17,10 @@ const name = 'AUTOIDLEPC';
 const limitMs = 300_000;
 
 /** @throws what the compute refuses */
-export async function autoIdlePc({ transport }: RegisteredCompute, { platform, image, ram }: AutoIdlePcRequest): Promise<Static<typeof IdlePc>> {
+export async function autoIdlePc(
+  { transport }: RegisteredCompute,
+  { platform, image, ram }: AutoIdlePcRequest,
+): Promise<Static<typeof IdlePc>> {
   const project = { project_id: randomUUID() };
   await transport.send('POST /v2/compute/projects', { body: { ...project, name } });
   try {
