@@ -50,23 +50,21 @@ const known: Record<string, string> = {
   filename: 'none.img',
 };
 
-function bodyFor(line: string): string {
-  const route = jsonRoutes.find(
-    (each) =>
-      fill(each.line, { remote_id: '{compute_id}', vm_id: '{node_id}' }).replaceAll('/0/', '/{n}/') ===
-      line.replaceAll(/\/\{(adapter|port)_number\}\//g, '/{n}/'),
-  );
-  return JSON.stringify(route?.good(fixture.ids) ?? {});
-}
+/** With the same word for each parameter that another table names otherwise. */
+const plain = (line: string) => line.replaceAll(/\/(\{(adapter|port)_number\}|0)(?=\/)/g, '/{n}');
+const withBody = new Map(
+  jsonRoutes.map((route) => [plain(fill(route.line, { remote_id: '{compute_id}', vm_id: '{node_id}' })), route]),
+);
 
 async function tryRoute({ method, template }: ProgramRoute, parameter: string): Promise<string[]> {
   const bad: string[] = [];
   const isFile = ['path', 'filename', 'action', 'symbol_id'].includes(parameter);
   const isNumber = parameter.endsWith('_number');
+  const route = withBody.get(plain(`${method} ${template}`));
   for (const value of strange.filter((each) => !isNumber || each !== '0')) {
     const ids = { ...fixture.ids, ...known, ...(template.includes('/qemu/nodes') ? { node_id: fixture.ids.vm_id as string } : {}) };
     const path = fill(template, { ...ids, [parameter]: value });
-    const reply = await bench.client.send(`${method} ${path}`, { raw: bodyFor(`${method} ${template}`) });
+    const reply = await bench.client.send(`${method} ${path}`, { raw: JSON.stringify(route?.good(fixture.ids) ?? {}) });
     const allowed = isFile || /DELETE \/v2\/computes/.test(`${method} ${template}`) ? [200, 201, 204, ...refusals] : refusals;
     const isListed = parameter === 'emulator' || allowed.includes(reply.status);
     if (!isListed || reply.status >= 500) bad.push(`${value.slice(0, 40)}: ${reply.status} ${reply.text().slice(0, 200)}`);

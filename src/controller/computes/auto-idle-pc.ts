@@ -1,5 +1,7 @@
 /** Finds an idle-PC value for a router image, with a router of a project that exists on the compute alone, and no longer than that. */
 import { randomUUID } from 'node:crypto';
+import type { IdlePc } from '../../schema/idle-pc.ts';
+import type { Static } from '../../schema/type.ts';
 import type { RegisteredCompute } from './compute.ts';
 
 export interface AutoIdlePcRequest {
@@ -15,7 +17,10 @@ const name = 'AUTOIDLEPC';
 const limitMs = 300_000;
 
 /** @throws what the compute refuses */
-export async function autoIdlePc({ transport }: RegisteredCompute, { platform, image, ram }: AutoIdlePcRequest): Promise<unknown> {
+export async function autoIdlePc(
+  { transport }: RegisteredCompute,
+  { platform, image, ram }: AutoIdlePcRequest,
+): Promise<Static<typeof IdlePc>> {
   const project = { project_id: randomUUID() };
   await transport.send('POST /v2/compute/projects', { body: { ...project, name } });
   try {

@@ -6,6 +6,7 @@ import { Name, named, strict } from '../../schema/common.ts';
 import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../schema/compute.ts';
 import { Finding } from '../../schema/finding.ts';
 import { ComputeFidelity, Image, TakenPorts } from '../../schema/host.ts';
+import { IdlePc } from '../../schema/idle-pc.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { autoIdlePc } from '../computes/auto-idle-pc.ts';
 import { checkReply, parseReply } from '../computes/remote-answers.ts';
@@ -52,7 +53,7 @@ export function computeRoutes(controller: Controller): Route[] {
     ),
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',
-      { summary: 'Find an idle-PC value for a router image', body: AutoIdlePc },
+      { summary: 'Find an idle-PC value for a router image', body: AutoIdlePc, reply: IdlePc },
       ({ path, body }) => autoIdlePc(computes.get(path.compute_id), body),
     ),
     ...proxyRoutes(controller),

@@ -1,5 +1,6 @@
 import { type Route, type RouteKey, route, socketRoute } from '../../api/route.ts';
 import { Name, strict } from '../../schema/common.ts';
+import { IdlePc, IdlePcProposals } from '../../schema/idle-pc.ts';
 import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
@@ -142,12 +143,12 @@ function otherRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
-      { summary: 'The idle-PC value that suits a router best' },
+      { summary: 'The idle-PC value that suits a router best', reply: IdlePc },
       async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('auto_idlepc'),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
-      { summary: 'Idle-PC values that may suit a router' },
+      { summary: 'Idle-PC values that may suit a router', reply: IdlePcProposals },
       async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('idlepc_proposals'),
     ),
     socketRoute(

@@ -2,8 +2,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { type Route, route, type TypedRoute } from '../../api/route.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
-import { named } from '../../schema/common.ts';
-import { Type } from '../../schema/type.ts';
+import { IdlePc, IdlePcProposals } from '../../schema/idle-pc.ts';
 import type { NodeAccess, NodeView } from '../driver.ts';
 import type { RouterEmulator } from './emulator.ts';
 import { findIdlePc, type IdlePcTimes, proposeIdlePcs, restoreIdlePc } from './idle-pc.ts';
@@ -12,11 +11,9 @@ import { asFault } from './launch.ts';
 const node = '/v2/compute/projects/{project_id}/dynamips/nodes/{node_id}';
 const proposalsKey = `GET ${node}/idlepc_proposals` as const;
 const autoKey = `GET ${node}/auto_idlepc` as const;
-const Proposals = Type.Array(Type.String());
-const IdlePc = Type.Object({ idlepc: Type.String() }, named('IdlePc'));
 
 export type IdlePcRoute =
-  | TypedRoute<typeof proposalsKey, undefined, typeof Proposals>
+  | TypedRoute<typeof proposalsKey, undefined, typeof IdlePcProposals>
   | TypedRoute<typeof autoKey, undefined, typeof IdlePc>;
 
 export interface RouterAccess {
@@ -33,7 +30,7 @@ export function idlePcRoutes(nodes: NodeAccess, routers: RouterAccess): Route[] 
   // Each search changes the router's value and measures the effect.
   const searches = new KeyedMutex();
   return [
-    route(proposalsKey, { summary: 'Idle-PC values that may suit the image', reply: Proposals }, ({ path }) =>
+    route(proposalsKey, { summary: 'Idle-PC values that may suit the image', reply: IdlePcProposals }, ({ path }) =>
       searches.run(path.node_id, () => withRouter({ nodes, routers, path }, (emulator) => proposeIdlePcs(emulator, times))),
     ),
     route(autoKey, { summary: 'The idle-PC value that suits best', reply: IdlePc }, ({ path }) =>
