@@ -76,16 +76,6 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['links', 'captures'],
     ['store.ts', 'host'],
   ],
-  'src/cli': [
-    ['run-cli.ts'],
-    ['commands.ts'],
-    ['mcp', 'test'],
-    ['lab', 'slices-commands.ts'],
-    ['completion.ts', 'help.ts', 'address.ts'],
-    ['output.ts'],
-    ['command.ts'],
-    ['server-client.ts'],
-  ],
   web: [
     ['main.tsx'],
     ['page.tsx'],
