@@ -9,7 +9,6 @@ import { NotificationFeeds } from '../api/notification-feeds.ts';
 import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
 import type { ComputeApi } from '../compute/api.ts';
-import { forEachBounded } from '../lib/bounded.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -38,6 +37,7 @@ import { canonical } from './model/canonical.ts';
 import type { ComputeNodeObject } from './model/node.ts';
 import { ComputeWatch } from './projects/compute-watch.ts';
 import { type Duplicated, duplicateProject } from './projects/duplicate.ts';
+import { keepProjects } from './projects/keep-projects.ts';
 import { controllerMetrics } from './projects/metrics.ts';
 import type { KnownProject } from './projects/project.ts';
 import { KnownProjects } from './projects/projects.ts';
@@ -90,10 +90,6 @@ interface EventOfCompute {
 const usageMs = 3_000;
 /** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
-/** Less than the 90 s in which systemd expects a service to end (`DefaultTimeoutStopSec`). */
-const keepMs = 60_000;
-/** Each takes the memory of its machines once more. */
-const keptAtOnce = 2;
 /** Between the pings of a silent notification feed; GNS3's interval. */
 const pingMs = 5_000;
 
@@ -253,13 +249,9 @@ export class Controller {
     this.cluster.begin(url);
   }
 
-  /** The server is about to end: freezes the projects that are frozen when they are closed. What is not frozen in time runs on. */
-  async keep(): Promise<void> {
-    const { promise: enough, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, keepMs);
-    const kept = forEachBounded([...this.projects.all()], keptAtOnce, (project) => project.keep());
-    await Promise.race([kept, enough]);
-    clearTimeout(timer);
+  /** The server is about to end. */
+  keep(): Promise<void> {
+    return keepProjects(this.projects.all());
   }
 
   /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */

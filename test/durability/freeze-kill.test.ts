@@ -18,7 +18,7 @@ import { createNode, createProject, end, type NodeBody, tinyVm } from '../suppor
 import { makeChance } from './random.ts';
 
 /** Of each kind. `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
-const rounds = Math.ceil((Number(process.env.PATCHBAY_TEST_KILLS) || 10) / 5);
+const rounds = Math.max(1, Math.floor((Number(process.env.PATCHBAY_TEST_KILLS) || 10) / 4));
 const server = await startServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
 after(() => server.stop());
 const chance = makeChance();

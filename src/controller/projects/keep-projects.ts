@@ -1,0 +1,17 @@
+/** The server is about to end: projects that are frozen when they are closed are frozen now. */
+import { forEachBounded } from '../../lib/bounded.ts';
+import type { KnownProject } from './project.ts';
+
+/** Less than the 90 s in which systemd expects a service to end (`DefaultTimeoutStopSec`). */
+const keepMs = 60_000;
+/** Each takes the memory of its machines once more. */
+const keptAtOnce = 2;
+
+/** What is not frozen in time runs on. Never rejects. */
+export async function keepProjects(projects: Iterable<KnownProject>): Promise<void> {
+  const { promise: enough, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, keepMs);
+  const kept = forEachBounded([...projects], keptAtOnce, (project) => project.keep());
+  await Promise.race([kept, enough]);
+  clearTimeout(timer);
+}
