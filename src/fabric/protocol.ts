@@ -102,6 +102,8 @@ export interface FabricLinkStats {
   connected: { a: boolean; b: boolean };
   /** How frames get to another compute now, or that the kernel carries them; undefined for all other links. */
   carrier?: PeerCarrier | 'kernel';
+  /** Why the kernel does not carry a link that it could carry by its rules. */
+  kernelObstacle?: string;
   ab: DirectionStats;
   ba: DirectionStats;
   /** Undefined when there is none. */

@@ -52,6 +52,7 @@ export function LinkGraph({ link, live: { stats, history } }: LinkGraphProps) {
       </p>
       {stats && <Losses stats={stats} />}
       {stats?.carrier && <p class="hint">{texts.graph.carrier[stats.carrier]}</p>}
+      {stats?.carrier_reason && <p class="hint">{texts.graph.carrierReason(stats.carrier_reason)}</p>}
     </section>
   );
 }
