@@ -2,6 +2,7 @@
 import { useSignalEffect } from '@preact/signals';
 import { AppliancesPage, ImagesPage } from './panels/catalog-pages.tsx';
 import { ConnectionBar } from './panels/connection-bar.tsx';
+import { ConsoleWindow } from './panels/console-window.tsx';
 import { ProjectPage } from './panels/project-page.tsx';
 import { ProjectsPage } from './panels/projects-page.tsx';
 import { ServerPage } from './panels/server-page.tsx';
@@ -31,7 +32,8 @@ function View() {
   const view = router.view.value;
   switch (view.name) {
     case 'project':
-      return project.value ? <ProjectPage key={view.projectId} /> : null;
+      if (!project.value) return null;
+      return view.consoleOf ? <ConsoleWindow nodeId={view.consoleOf} /> : <ProjectPage key={view.projectId} />;
     case 'server':
       return <ServerPage />;
     case 'appliances':

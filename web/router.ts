@@ -3,7 +3,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 
 export type View =
   | { readonly name: 'projects' | 'templates' | 'appliances' | 'images' | 'server' }
-  | { readonly name: 'project'; readonly projectId: string };
+  | { readonly name: 'project'; readonly projectId: string; readonly consoleOf?: string };
 
 export interface Router {
   readonly view: ReadonlySignal<View>;
@@ -12,12 +12,14 @@ export interface Router {
 }
 
 export const projectPath = (projectId: string) => `/projects/${projectId}`;
+/** A console in a window of its own. */
+export const consolePath = (projectId: string, nodeId: string) => `${projectPath(projectId)}/consoles/${nodeId}`;
 
 const named = ['templates', 'appliances', 'images', 'server'] as const;
 
 export function viewOf(path: string): View {
-  const projectId = /^\/projects\/([\w-]+)$/.exec(path)?.[1];
-  if (projectId !== undefined) return { name: 'project', projectId };
+  const [, projectId, consoleOf] = /^\/projects\/([\w-]+)(?:\/consoles\/([\w-]+))?$/.exec(path) ?? [];
+  if (projectId !== undefined) return { name: 'project', projectId, ...(consoleOf && { consoleOf }) };
   return { name: named.find((name) => path === `/${name}`) ?? 'projects' };
 }
 

@@ -292,11 +292,7 @@ const table = {
     status: 400,
     says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',
   },
-  image_in_use: {
-    status: 409,
-    says: 'The image "{image}" is used by {users}: delete them first, or choose another image for them',
-    exception: 'NodeError',
-  },
+  image_in_use: { status: 409, says: 'The image "{image}" is used by {users}: delete them first, or change their images' },
   image_not_allowed: {
     status: 409,
     says: 'The image "{image}" lies outside the image folders of this server: upload it, or use its name only',

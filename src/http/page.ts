@@ -8,7 +8,16 @@ import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** Addresses that are the page's own: what they show is decided in the browser (`web/router.ts`). */
-export const pagePaths = ['/', '/projects', '/projects/:id', '/templates', '/appliances', '/images', '/server'];
+export const pagePaths = [
+  '/',
+  '/projects',
+  '/projects/:id',
+  '/projects/:id/consoles/:node',
+  '/templates',
+  '/appliances',
+  '/images',
+  '/server',
+];
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

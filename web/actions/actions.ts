@@ -2,7 +2,7 @@
 import type { Action, ActionPlace } from './action.ts';
 import { arrangeActions } from './arrange.ts';
 import { copy, duplicateSelected, paste } from './clipboard.ts';
-import { openConsoles } from './console.ts';
+import { openAllConsoles, openConsoles } from './console.ts';
 import { deleteSelected } from './delete.tsx';
 import { redo, undo } from './history.ts';
 import { labelActions } from './labels.ts';
@@ -17,6 +17,7 @@ import { viewActions } from './view.tsx';
 
 export const actions: readonly Action[] = [
   openConsoles,
+  openAllConsoles,
   ...powerActions,
   ...linkActions,
   undo,

@@ -1,3 +1,4 @@
+import type { Node } from '../../src/schema/node.ts';
 import { hasConsole, openConsole } from '../state/open-console.ts';
 import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
@@ -16,3 +17,17 @@ export const openConsoles: Action = {
     for (const node of withConsole(context)) openConsole(context.app, node);
   },
 };
+
+export const openAllConsoles: Action = {
+  id: 'all-consoles',
+  label: texts.actions.allConsoles,
+  group: 'nodes',
+  icon: 'terminal',
+  enabled: ({ project }) => (project?.nodes.all.value ?? []).some(isRunning),
+  run: ({ app, project }) => {
+    for (const node of project?.nodes.all.peek() ?? []) if (isRunning(node)) app.consoles.open(node.node_id);
+  },
+};
+
+/** Of the consoles that the page shows itself. */
+const isRunning = ({ status, console_type }: Node) => status === 'started' && ['telnet', 'vnc'].includes(console_type ?? '');

@@ -8,6 +8,7 @@ import { captureOfTab } from '../state/console-dock.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { startCapture, stopCapture } from './capture-dialog.tsx';
 import { CaptureReader } from './capture-reader.ts';
 import { PacketDetail } from './packet-detail.tsx';
@@ -114,7 +115,7 @@ function CaptureTools({ reader, fileName }: { readonly reader: CaptureReader; re
         icon="download"
         kind="quiet"
         label={texts.capture.download}
-        onClick={() => save(pcapFile(reader.store.shown, reader.store.linkType), `${fileName.replace(/(\.pcap)?$/, '')}.pcap`)}
+        onClick={() => saveFile(pcapFile(reader.store.shown, reader.store.linkType), `${fileName.replace(/(\.pcap)?$/, '')}.pcap`)}
       />
     </>
   );
@@ -157,13 +158,4 @@ function Counts({ reader }: { readonly reader: CaptureReader }) {
       {store.forgotten > 0 && ` ${texts.capture.forgotten(store.forgotten)}`}
     </small>
   );
-}
-
-function save(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  // The browser opens the URL when the click returns, or soon after.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -5,18 +5,29 @@ import { type ConsolePane, captureOfTab } from '../state/console-dock.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { MenuButton, type MenuEntry } from '../ui/menu-button.tsx';
+import { ConsoleMenu } from './console-menu.tsx';
 import { DockContent, tabLook } from './dock-tab.tsx';
 
 const lowestPx = 120;
 const stepPx = 24;
 
 export function ConsoleArea() {
-  const { consoles } = useApp();
+  const { consoles, terminals } = useApp();
   const panes = consoles.panes.value;
   if (panes.length === 0) return null;
   return (
-    <section class="consoles" aria-label={texts.consoles} style={{ height: `${consoles.heightPx.value}px` }}>
+    <section
+      class={consoles.isMaximised.value ? 'consoles maximised' : 'consoles'}
+      aria-label={texts.consoles}
+      style={consoles.isMaximised.value ? {} : { height: `${consoles.heightPx.value}px` }}
+    >
       <Handle />
+      {terminals.isShared.value && (
+        <p class="shared-typing" role="status">
+          {texts.sharedTyping}
+          <Button onClick={() => (terminals.isShared.value = false)}>{texts.consoleMenu.single}</Button>
+        </p>
+      )}
       <div class="panes">
         {panes.map((pane) => (
           <Pane key={pane.id} pane={pane} />
@@ -124,6 +135,7 @@ function TabBar({ pane }: { readonly pane: ConsolePane }) {
         disabled={tabs.length < 2}
         onClick={() => consoles.split(pane.active)}
       />
+      <ConsoleMenu pane={pane} />
       <Button
         icon="close"
         kind="quiet"

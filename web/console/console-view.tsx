@@ -1,5 +1,5 @@
 /** The console of one node: its terminal or screen while it runs, otherwise a button that starts it. */
-import { useSignal } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Node } from '../../src/schema/node.ts';
 import { runAction } from '../actions/action.ts';
@@ -89,7 +89,7 @@ interface SurfaceParts extends Pick<SurfaceProps, 'nodeId' | 'type'> {
 
 /** The terminal or screen in its place: loaded when the first console opens. */
 function useSurface({ nodeId, type, place, find }: SurfaceParts) {
-  const { api, toasts } = useApp();
+  const { api, toasts, terminals } = useApp();
   const { path } = useProject();
   const surface = useRef<Terminal | ConsoleScreen | undefined>(undefined);
   const state = useSignal<'connecting' | 'open' | 'lost'>('connecting');
@@ -100,6 +100,7 @@ function useSurface({ nodeId, type, place, find }: SurfaceParts) {
     let typed = '';
     element.addEventListener('keydown', (event) => (typed += textOf(event)), { signal: loaded.signal });
     let ended = false;
+    let removed: () => void = () => undefined;
     const options = {
       address: () => api.socket(`${path}/nodes/${nodeId}/console/ws`),
       state: (now: typeof state.value) => (state.value = now),
@@ -110,7 +111,8 @@ function useSurface({ nodeId, type, place, find }: SurfaceParts) {
         return () => openScreen(element, options);
       }
       const { openTerminal } = await import('./terminal.ts');
-      return () => openTerminal(element, { ...options, typed, find });
+      const onTyped = (text: string) => terminals.typed(nodeId, text);
+      return () => openTerminal(element, { ...options, typed, find, onTyped, fontPx: terminals.fontPx.peek() });
     };
     void toasts.attempt(async () => {
       const make = await open();
@@ -118,15 +120,21 @@ function useSurface({ nodeId, type, place, find }: SurfaceParts) {
       if (ended) return;
       surface.current = make();
       surface.current.shown();
+      if (type !== 'vnc') removed = terminals.add(nodeId, surface.current as Terminal);
       // Not if the user has moved it meanwhile.
       if (document.activeElement === element) surface.current.focus();
     });
     return () => {
       ended = true;
+      removed();
       surface.current?.close();
       surface.current = undefined;
     };
   }, [nodeId, type, path]);
+  useSignalEffect(() => {
+    const fontPx = terminals.fontPx.value;
+    if (surface.current && 'setFontPx' in surface.current) surface.current.setFontPx(fontPx);
+  });
   return { surface, state };
 }
 

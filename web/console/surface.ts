@@ -1,3 +1,5 @@
+import type { TerminalHandle } from '../state/terminals.ts';
+
 /** The view on which a console is shown. */
 export interface SurfaceOptions {
   /** URL for one connection. */
@@ -14,13 +16,17 @@ export interface ConsoleScreen {
 
 /** Options of a terminal. */
 export interface TerminalOptions extends SurfaceOptions {
+  readonly fontPx: number;
+  /** The user types. */
+  readonly onTyped: (text: string) => void;
   /** Typed before the terminal was loaded. */
   readonly typed: string;
   /** The user pressed the find keys. */
   readonly find: () => void;
 }
 
-export interface Terminal extends ConsoleScreen {
+export interface Terminal extends ConsoleScreen, TerminalHandle {
+  setFontPx(fontPx: number): void;
   /** Selects the next match of the text; false when there is none. */
   find(text: string, back: boolean): boolean;
 }

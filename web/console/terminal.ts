@@ -23,7 +23,7 @@ const colours = {
 export function openTerminal(element: HTMLElement, options: TerminalOptions): Terminal {
   const terminal = new Xterm({
     fontFamily: 'ui-monospace, "SFMono-Regular", Menlo, Consolas, "DejaVu Sans Mono", monospace',
-    fontSize: 13,
+    fontSize: options.fontPx,
     scrollback: scrollbackLines,
     theme: colours,
     // Guests usually end lines with CR LF; a bare LF means the same.
@@ -37,16 +37,25 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
   terminal.open(element);
   terminal.attachCustomKeyEventHandler((event) => !isOurs(event, terminal, options.find));
   const connection = connect(terminal, options);
-  const observer = new ResizeObserver(() => {
-    if (element.clientWidth > 0) fit.fit();
-  });
+  /** A terminal whose last line is shown still shows it at another width, where lines wrap elsewhere. */
+  const adapt = () => {
+    if (element.clientWidth === 0) return;
+    const { viewportY, baseY } = terminal.buffer.active;
+    fit.fit();
+    if (viewportY === baseY) terminal.scrollToBottom();
+  };
+  const observer = new ResizeObserver(adapt);
   observer.observe(element);
   return {
-    shown: () => {
-      if (element.clientWidth > 0) fit.fit();
-    },
+    shown: adapt,
     focus: () => terminal.focus(),
     find: (text, back) => (back ? search.findPrevious(text) : search.findNext(text)),
+    send: connection.send,
+    text: () => textOf(terminal),
+    setFontPx: (fontPx) => {
+      terminal.options.fontSize = fontPx;
+      adapt();
+    },
     close: () => {
       observer.disconnect();
       connection.close();
@@ -77,6 +86,23 @@ function isOurs(event: KeyboardEvent, terminal: Xterm, find: () => void): boolea
   }
 }
 
+/** All lines that the terminal keeps; lines that were wrapped are joined. */
+function textOf({ buffer: { active } }: Xterm): string {
+  const lines: string[] = [];
+  for (let place = 0; place < active.length; place += 1) {
+    const line = active.getLine(place);
+    const text = line?.translateToString(!active.getLine(place + 1)?.isWrapped) ?? '';
+    if (line?.isWrapped) lines.push(`${lines.pop() ?? ''}${text}`);
+    else lines.push(text);
+  }
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+interface Connection {
+  send(text: string): void;
+  close(): void;
+}
+
 /** Reports that a terminal sends when its guest queries it: cursor, status, identity, modes, colours. */
 const isReport = (text: string) => text.startsWith('\x1b') && /^.(\[[?>=]?[\d;$]*[Rcny]|[\]P])/.test(text);
 
@@ -84,7 +110,7 @@ const isReport = (text: string) => text.startsWith('\x1b') && /^.(\[[?>=]?[\d;$]
  * On reconnect the screen is cleared and the server replays the earlier output. Queries in the replay must not be answered again:
  * the guest would read the reply as typed input. A mark shows where the replay ends.
  */
-function connect(terminal: Xterm, { address, state, typed }: TerminalOptions): { close(): void } {
+function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOptions): Connection {
   const encoder = new TextEncoder();
   let socket: WebSocket | undefined;
   let closed = false;
@@ -120,13 +146,18 @@ function connect(terminal: Xterm, { address, state, typed }: TerminalOptions): {
     opened.onmessage = ({ data }) => terminal.write(telnet.push(new Uint8Array(data as ArrayBuffer)));
     opened.onclose = again;
   };
+  const send = (text: string) => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(text));
+    else if (early !== undefined) early += text;
+  };
   attach();
   const input = terminal.onData((text) => {
     if (isReplay && isReport(text)) return;
-    if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(text));
-    else if (early !== undefined) early += text;
+    send(text);
+    if (!isReport(text)) onTyped(text);
   });
   return {
+    send,
     close: () => {
       closed = true;
       clearTimeout(retry);

@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, SwitchField } from '../ui/field.tsx';
 import { Progress, sizeText } from '../ui/progress.tsx';
+import { saveFile } from '../ui/save-file.ts';
 
 export function ExportDialog({ project, close }: { readonly project: Project; readonly close: () => void }) {
   const app = useApp();
@@ -27,7 +28,7 @@ export function ExportDialog({ project, close }: { readonly project: Project; re
       const file = await app.api.download(`/v2/projects/${project.project_id}/export?${query}`, (bytes) => {
         received.value = bytes;
       });
-      save(file, `${project.name}.gns3project`);
+      saveFile(file, `${project.name}.gns3project`);
       close();
     } catch (error) {
       failure.value = (error as Error).message;
@@ -69,12 +70,4 @@ export function ExportDialog({ project, close }: { readonly project: Project; re
       )}
     </Dialog>
   );
-}
-
-function save(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

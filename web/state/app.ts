@@ -13,6 +13,7 @@ import { ProjectState } from './project.ts';
 import { ServerState } from './server.ts';
 import type { Sketch } from './sketch.ts';
 import { createSymbolSet, type SymbolSet } from './symbol-set.ts';
+import { Terminals } from './terminals.ts';
 import { createTheme, type Theme } from './theme.ts';
 import { Toasts } from './toasts.ts';
 import { Tools } from './tools.ts';
@@ -30,6 +31,7 @@ export class App {
   readonly tools = new Tools();
   readonly viewport = new Viewport();
   readonly consoles = new ConsoleDock();
+  readonly terminals = new Terminals();
   readonly clipboard = new Clipboard();
   readonly sketch = signal<Sketch>({});
   /** The node under the pointer. */
@@ -50,6 +52,7 @@ export class App {
       if (shown?.id === wanted) return;
       shown?.close();
       this.consoles.clear();
+      if (wanted !== undefined) this.consoles.restore(wanted);
       this.tools.reset();
       this.sketch.value = {};
       this.project.value = wanted === undefined ? undefined : new ProjectState(api, wanted);

@@ -1,5 +1,5 @@
 /** The open consoles at the foot of the page: panes side by side, each with tabs. */
-import { batch, computed, signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 
 export interface ConsolePane {
   readonly id: number;
@@ -25,6 +25,29 @@ export function captureOfTab(tab: string): { readonly linkId: string } | { reado
   return kind === 'capture' ? { linkId: rest } : { file: rest };
 }
 
+const keyOf = (projectId: string) => `patchbay.consoles.${projectId}`;
+
+/** Of this window: each window has consoles of its own. */
+function keptPanes(projectId: string): readonly ConsolePane[] {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(keyOf(projectId)) ?? '[]');
+    return Array.isArray(kept) && kept.every(isPane) ? kept : [];
+  } catch {
+    return [];
+  }
+}
+
+function isPane(value: unknown): value is ConsolePane {
+  const { id, tabs, active } = (value ?? {}) as Partial<ConsolePane>;
+  return (
+    typeof id === 'number' &&
+    Array.isArray(tabs) &&
+    tabs.length > 0 &&
+    tabs.every((tab) => typeof tab === 'string') &&
+    tabs.includes(active ?? '')
+  );
+}
+
 export class ConsoleDock {
   readonly panes = signal<readonly ConsolePane[]>([]);
   /** The pane of the next console. */
@@ -32,10 +55,13 @@ export class ConsoleDock {
   /** The tab that the user has just opened, until its content takes the focus. */
   readonly wanted = signal<string | undefined>(undefined);
   readonly heightPx = signal(280);
+  /** The dock covers the canvas. */
+  readonly isMaximised = signal(false);
   readonly isOpen = computed(() => this.panes.value.length > 0);
   /** By tab: packets stay when a tab moves to another pane. */
   readonly #contents = new Map<string, TabContent>();
   #last = 0;
+  #stopKeeping: () => void = () => undefined;
 
   open(nodeId: string): void {
     batch(() => this.#open(nodeId));
@@ -103,7 +129,30 @@ export class ConsoleDock {
     });
   }
 
+  /** Brings all tabs into the first pane. */
+  merge(): void {
+    const [first, ...others] = this.panes.peek();
+    if (!first) return;
+    const tabs = [...first.tabs, ...others.flatMap((pane) => pane.tabs)];
+    this.panes.value = [{ ...first, tabs }];
+    this.current.value = first.id;
+  }
+
+  toggleMaximised(): void {
+    this.isMaximised.value = !this.isMaximised.peek();
+  }
+
+  /** The panes of a project as they were before the page was loaded again. From now on its changes are kept for that. */
+  restore(projectId: string): void {
+    this.panes.value = keptPanes(projectId);
+    this.#last = Math.max(0, ...this.panes.peek().map(({ id }) => id));
+    this.#stopKeeping = effect(() => sessionStorage.setItem(keyOf(projectId), JSON.stringify(this.panes.value)));
+  }
+
   clear(): void {
+    this.#stopKeeping();
+    this.#stopKeeping = () => undefined;
+    this.isMaximised.value = false;
     for (const content of this.#contents.values()) content.close();
     this.#contents.clear();
     this.panes.value = [];

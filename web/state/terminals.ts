@@ -1,0 +1,47 @@
+/** What all terminals of the page share: their font size, and typing into several at once. */
+import { effect, signal } from '@preact/signals';
+
+/** An open terminal, as far as commands of the page use it. */
+export interface TerminalHandle {
+  /** Sends text to the guest, as if it were typed. */
+  send(text: string): void;
+  /** The lines that it keeps. */
+  text(): string;
+}
+
+const key = 'patchbay.consoleFontPx';
+const sizes = { least: 8, usual: 13, most: 28 } as const;
+
+export class Terminals {
+  readonly fontPx = signal(Number(localStorage.getItem(key)) || sizes.usual);
+  /** What is typed into one terminal goes to all. */
+  readonly isShared = signal(false);
+  readonly #open = new Map<string, TerminalHandle>();
+
+  constructor() {
+    effect(() => localStorage.setItem(key, String(this.fontPx.value)));
+  }
+
+  /** Returns what removes it. */
+  add(tab: string, terminal: TerminalHandle): () => void {
+    this.#open.set(tab, terminal);
+    return () => {
+      if (this.#open.get(tab) === terminal) this.#open.delete(tab);
+    };
+  }
+
+  find(tab: string): TerminalHandle | undefined {
+    return this.#open.get(tab);
+  }
+
+  /** The user has typed into a terminal. */
+  typed(tab: string, text: string): void {
+    if (!this.isShared.peek()) return;
+    for (const [other, terminal] of this.#open) if (other !== tab) terminal.send(text);
+  }
+
+  /** Larger or smaller by pixels. */
+  zoom(stepPx: number): void {
+    this.fontPx.value = Math.min(sizes.most, Math.max(sizes.least, this.fontPx.peek() + stepPx));
+  }
+}

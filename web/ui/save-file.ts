@@ -1,0 +1,9 @@
+/** Hands a file to the browser's downloads. */
+export function saveFile(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  // The browser opens the URL when the click returns, or soon after.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
