@@ -17,10 +17,13 @@ export interface Running {
 
 const root = resolve(import.meta.dirname, '..');
 
-export async function startPatchbay(): Promise<Running> {
+/** `configuration`: of the server's file. */
+export async function startPatchbay(configuration = ''): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), 'pb-bench-'));
   const main = join(root, 'src/main.ts');
-  return start([main, '--port', '0', '--data-dir', folder, '--stop-nodes', '--log-level', 'error'], folder);
+  const config = join(folder, 'server.conf');
+  await writeFile(config, configuration);
+  return start([main, '--port', '0', '--data-dir', folder, '--config', config, '--stop-nodes', '--log-level', 'error'], folder);
 }
 
 export async function startBare(answers: object[]): Promise<Running> {

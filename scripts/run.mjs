@@ -31,6 +31,11 @@ const forTests = [
   'libc6-dev',
   'chromium',
   'fonts-dejavu-core',
+  'munge',
+  'slurmctld',
+  'slurmd',
+  'slurmrestd',
+  'slurm-client',
 ];
 /**
  * For each command: its script, whether it needs the page of `web/`, and its Debian packages. `doctor` and

@@ -27,6 +27,16 @@ export const serveOptions = {
   'until-stdin-ends': {
     description: 'End when standard input ends: for a program that starts a server and must not leave it behind, however it ends',
   },
+  join: {
+    value: 'URL',
+    description:
+      'Of `compute`: register with the controller at this address; the token of an invitation is in `PATCHBAY_JOIN` of the environment. The server then listens on all addresses and a free port by default, and stops its nodes when it ends',
+  },
+  advertise: {
+    value: 'HOST',
+    description:
+      'Of `compute`: address by which the controller and other slices reach this host (default: that from which it reaches the controller)',
+  },
   'log-level': {
     value: 'LEVEL',
     description: 'trace, debug, info, warn (default), error or silent; the log goes to standard error',
@@ -38,6 +48,8 @@ export const serveOptions = {
 const helpColumns = 100;
 
 export const help = `Usage: patchbay [serve] [options]
+       patchbay compute --join URL [options]
+       patchbay slices COMMAND
        patchbay lab COMMAND
        patchbay test [FILE]
        patchbay mcp
@@ -49,6 +61,8 @@ A network emulator with an HTTP API compatible with GNS3 2.2.
 
 Commands
 ${helpRow('serve', 'Start the server (the default)')}
+${helpRow('compute', 'Start a compute that registers itself with a controller (docs/cluster.md)')}
+${helpRow('slices', 'List such computes, or invite one')}
 ${helpRow('lab', 'Labs as files: apply, plan, diff, export, run, …; patchbay lab lists them')}
 ${helpRow('test', 'Run the checks of a lab file; exit code 0 only if all hold')}
 ${helpRow('mcp', 'Give agents the commands of labs as tools (Model Context Protocol); read-only by default')}
@@ -57,7 +71,7 @@ ${helpRow('doctor', 'Report what is installed, whether KVM is usable, and how to
 ${helpRow('openapi', 'Print the routes as an OpenAPI 3.1 document')}
 ${helpRow('configuration', 'Print all settings and options with their defaults, as Markdown')}
 
-Options of serve
+Options of serve and compute
 ${Object.entries<Option>(serveOptions)
   .map(([name, option]) => helpRow(optionUsage(name, option), option.description))
   .join('\n')}
@@ -106,6 +120,9 @@ export interface Invocation extends TlsOptions {
   stopNodes: boolean;
   /** The program that started it has its standard input, and ends it so, however it ends itself. */
   untilStdinEnds?: boolean | undefined;
+  /** The controller with which this compute registers itself. */
+  join?: string | undefined;
+  advertise?: string | undefined;
   logLevel: string;
   /** What comes behind the command, for commands that read it themselves. */
   rest: string[];
@@ -121,11 +138,15 @@ const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
   // These read their own arguments, from the first word on.
-  if (first === 'lab' || first === 'test' || first === 'mcp' || first === 'completion')
+  if (first === 'lab' || first === 'slices' || first === 'test' || first === 'mcp' || first === 'completion')
     return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
   if (first === 'doctor' || first === 'openapi' || first === 'configuration')
     return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
-  const { values } = parse(first === 'serve' ? argv.slice(1) : argv);
+  const { values } = parse(first === 'serve' || first === 'compute' ? argv.slice(1) : argv);
+  if (first === 'compute' && !values.help && !values.join)
+    throw new UsageError('patchbay compute needs --join URL: the address of its controller');
+  if (first !== 'compute' && (values.join !== undefined || values.advertise !== undefined))
+    throw new UsageError('--join and --advertise belong to patchbay compute');
   const logLevel = values['log-level'] ?? 'warn';
   if (!logLevels.includes(logLevel)) throw new UsageError(`--log-level takes one of ${logLevels.join(', ')}, not "${logLevel}"`);
   return {
@@ -140,6 +161,8 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
     certkey: values.certkey,
     stopNodes: values['stop-nodes'] ?? false,
     untilStdinEnds: values['until-stdin-ends'],
+    join: values.join,
+    advertise: values.advertise,
     logLevel,
     rest: [],
   };
@@ -156,6 +179,8 @@ function parse(argv: readonly string[]) {
         port: text,
         'data-dir': text,
         config: text,
+        join: text,
+        advertise: text,
         'log-level': text,
         ssl: flag,
         certfile: text,

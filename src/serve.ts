@@ -6,7 +6,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { Tickets } from './api/tickets.ts';
 import { loadCompiler } from './api/validate.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
@@ -24,6 +24,7 @@ import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
 import type { Settings } from './schema/settings.ts';
 import { readSettings } from './settings.ts';
+import type { Slice, SliceParts } from './slice/slice.ts';
 import { apiVersion, version } from './version.ts';
 
 /** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
@@ -35,19 +36,19 @@ const pageFolder = join(import.meta.dirname, '../.cache/page');
 const appliancesFolder = join(import.meta.dirname, '../appliances');
 
 export async function serve(invocation: Invocation): Promise<undefined> {
-  const settings = await readSettings(invocation);
-  const tls = await readCertificate(settings);
+  const { join: joinUrl } = invocation;
+  // The address of a slice is known to its controller only: it may be any.
+  const place =
+    joinUrl === undefined ? invocation : { ...invocation, host: invocation.host ?? '0.0.0.0', port: invocation.port ?? 0 };
+  const given = await readSettings(place);
+  const tls = await readCertificate(given);
   const log = pino({ level: invocation.logLevel }, pino.destination({ dest: 2, sync: false }));
-  await prepareFolders(settings);
-  const lock = await lockInstance(await realpath(settings.dataDirectory));
-  if (typeof lock === 'number') {
-    const holder = lock > 0 ? `process ${lock}` : 'another process';
-    throw new UsageError(
-      `The data directory ${settings.dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`,
-    );
-  }
+  await prepareFolders(given);
+  const lock = await lockDataDirectory(given);
   // Loaded with the first request for it: most servers never get one.
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
+  const slice = joinUrl === undefined ? undefined : await openSlice(joinUrl, given, log);
+  const settings = slice ? slice.withCredentials(given) : given;
   const compute = await HostCompute.open({ settings, log, version: apiVersion, findings });
   const asked = Promise.withResolvers<void>();
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
@@ -84,9 +85,40 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
-  endWhenAsked({ app, compute, controller, lock, stopNodes: invocation.stopNodes }, asked.promise);
-  process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
+  endWhenAsked({ app, compute, controller, lock, slice, stopNodes: invocation.stopNodes || slice !== undefined }, asked.promise);
+  if (!slice) {
+    process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
+    return undefined;
+  }
+  process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
+  await joinController(slice, { machines: compute.leased, findings, url, end: asked.resolve }, invocation.advertise);
   return undefined;
+}
+
+/** @throws UsageError when another server has it */
+async function lockDataDirectory({ dataDirectory }: Settings): Promise<InstanceLock> {
+  const lock = await lockInstance(await realpath(dataDirectory));
+  if (typeof lock !== 'number') return lock;
+  const holder = lock > 0 ? `process ${lock}` : 'another process';
+  throw new UsageError(`The data directory ${dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`);
+}
+
+/** A slice that is refused ends with exit code 1. */
+async function joinController(slice: Slice, parts: SliceParts, advertised: string | undefined): Promise<void> {
+  try {
+    process.stdout.write(`Joined as ${await slice.begin(parts, advertised)}\n`);
+  } catch (error) {
+    process.stderr.write(`patchbay: ${(error as Error).message}\n`);
+    process.exitCode = 1;
+    parts.end();
+  }
+}
+
+async function openSlice(joinUrl: string, settings: Settings, log: Logger): Promise<Slice> {
+  const { Slice } = await import('./slice/slice.ts');
+  return Slice.open(joinUrl, settings, log).catch((error: Error) => {
+    throw new UsageError(error.message);
+  });
 }
 
 function listOf(text: string): string[] {
@@ -164,6 +196,7 @@ interface ServerParts {
   compute: HostCompute;
   controller: Controller;
   lock: InstanceLock;
+  slice: Slice | undefined;
   stopNodes: boolean;
 }
 
@@ -173,11 +206,16 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   const end = (): void => {
     if (ending) return;
     ending = true;
-    if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
-    void endAll(parts).then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
+    void parts.controller
+      .keep()
+      .then(() => {
+        if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
+        return endAll(parts);
+      })
+      .then(
+        () => process.exit(),
+        () => process.exit(1),
+      );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, end);
   // As `POST /v2/reload`.
@@ -185,10 +223,12 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   void asked.then(end);
 }
 
-async function endAll({ app, compute, controller, lock, stopNodes }: ServerParts): Promise<void> {
+async function endAll({ app, compute, controller, lock, slice, stopNodes }: ServerParts): Promise<void> {
+  await slice?.stop();
   for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
   await app.close();
   await controller.close();
   await compute.stop({ stopNodes });
+  await slice?.leave();
   await lock.release();
 }

@@ -224,6 +224,10 @@ export const texts = {
       hint: 'A link is down while it is suspended or the other node does not run.',
     },
   },
+  freezeOnClose: {
+    label: 'Keep the memory of machines on closing',
+    hint: 'They continue when the project is opened, also after a restart of the server or its host.',
+  },
   projectSizes: { grid_size: 'Grid for nodes', drawing_grid_size: 'Grid for drawings' },
 
   palette: 'Node palette',
@@ -262,6 +266,14 @@ export const texts = {
   alwaysRuns: 'Always runs',
   kind,
   properties,
+  propertyGroups: {
+    hardware: 'Hardware',
+    disks: 'Images and disks',
+    network: 'Network',
+    console: 'Console',
+    general: 'General',
+    advanced: 'Advanced',
+  },
   status: { started: 'Running', stopped: 'Stopped', suspended: 'Suspended' },
   ports: 'Ports',
   portsOf: (name: string) => `Ports of ${name}`,
@@ -468,6 +480,7 @@ export const texts = {
     find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
+    symbols: 'Flat or classic symbols',
   },
 
   impair: {
@@ -478,7 +491,7 @@ export const texts = {
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
     groups: {
-      time: 'Delay and rate',
+      time: 'Delay',
       loss: 'Loss',
       damage: 'Damage and order',
       scope: 'Only these frames',
@@ -489,6 +502,7 @@ export const texts = {
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>
       `${least.toLocaleString('en')} to ${most.toLocaleString('en')}${unit.startsWith('(') ? '' : ` ${unit}`}`.trim(),
+    more: 'More impairments',
     presetsTitle: 'Typical lines',
     presets: { dsl: 'DSL', umts: '3G', lte: 'LTE', satellite: 'Satellite', wifi: 'Lossy Wi-Fi', wan: 'WAN, 50 ms' },
     upAndDownHint: ([one, other]: readonly [string, string]) =>
@@ -531,6 +545,7 @@ export const texts = {
     rate: 'Rate',
     drops: 'Lost',
     delay: 'Delay, median',
+    ago: (seconds: number) => (seconds === 0 ? 'now' : `−${seconds} s`),
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
@@ -540,8 +555,24 @@ export const texts = {
       stream: 'Carried over TCP to another compute.',
       udp: 'Carried as datagrams to another compute.',
     },
+    carrierReason: (reason: string) => `The kernel cannot carry it: ${reason}.`,
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
+  },
+  config: {
+    open: 'Configuration files',
+    of: (name: string) => `Configuration of ${name}`,
+    file: 'File',
+    fileHint: 'A path in the folder of the node',
+    content: 'Content of the file',
+    missing: 'This file does not exist yet. Saving creates it.',
+    binary: 'This file is not text, or too long to edit. Upload or download it.',
+    upload: 'a file to replace it',
+    saved: (path: string) => `Saved ${path}`,
+    nextStart: 'Applies when the node starts next.',
+    compare: 'Show changes since the last version',
+    same: 'No changes.',
+    tooDifferent: 'The versions differ too much to be compared.',
   },
   capture: {
     title: 'Capture this link',
@@ -616,6 +647,7 @@ export const texts = {
     apiVersion: 'API version',
     licence: 'Licence',
     licenceText: 'Patchbay is free software under the Apache License, version 2.0: use, study, share and change it.',
-    librariesText: 'The page contains Preact, xterm.js, dagre (MIT) and noVNC (MPL 2.0).',
+    librariesText:
+      'The page contains Preact, xterm.js, dagre, noble-hashes (MIT), noVNC (MPL 2.0) and the font Inter (SIL OFL 1.1).',
   },
 } as const;

@@ -2,11 +2,12 @@
  * Builds a Debian package of this checkout: `npm run package -- [--out FOLDER] [--compression zstd|xz|none]`. Prints its path.
  *
  * It holds the server with its npm packages, the Node that runs it and the built page, a systemd unit with a user of its own, and
- * `/usr/bin/patchbay`. Nothing is downloaded when it is installed. Needs `dpkg-deb` and npm. With `SOURCE_DATE_EPOCH` (seconds) two builds
- * of the same sources are equal; the time of the last commit is the default.
+ * `/usr/bin/patchbay`. Nothing is downloaded, neither now nor when it is installed. Needs `dpkg-deb` and npm. With `SOURCE_DATE_EPOCH`
+ * (seconds) two builds of the same sources are equal; the time of the last commit is the default.
  */
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -37,7 +38,7 @@ async function build(out, compression) {
   }
 }
 
-/** What `npm pack` packs, with its dependencies as the lock file says. */
+/** What `npm pack` packs, with its dependencies. */
 async function copyProgram(folder) {
   await mkdir(folder, { recursive: true });
   const packed = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], { cwd: root });
@@ -46,9 +47,30 @@ async function copyProgram(folder) {
   await run('tar', ['-xzf', archive, '--strip-components=1', '-C', folder]);
   await rm(archive);
   for (const file of ['package-lock.json', '.npmrc']) await cp(path.join(root, file), path.join(folder, file));
-  await run('npm', ['ci', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: folder });
+  await copyModules(folder);
   // Files keep the mode of the checkout; what the umask of its owner took away is needed by the server's user.
   await run('chmod', ['-R', 'u=rwX,go=rX', folder]);
+}
+
+/**
+ * The installed packages of the lock file that are not for development alone: `npm run package` has compared versions. Those of other
+ * platforms are not installed.
+ */
+async function copyModules(folder) {
+  const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8'));
+  // A package within another one is copied with it.
+  const isWhole = (where) => where.lastIndexOf('node_modules/') === 0;
+  const places = Object.entries(packages).filter(
+    ([where, { dev }]) => isWhole(where) && !dev && existsSync(path.join(root, where)),
+  );
+  const copy = (files) => run('cp', ['-r', '--parents', '--no-dereference', '--preserve=mode', ...files, folder], { cwd: root });
+  await copy(places.map(([where]) => where));
+  const programs = await readdir(path.join(root, 'node_modules/.bin'), { withFileTypes: true });
+  const links = await Promise.all(
+    programs.map(async ({ name }) => ({ name, target: await readlink(path.join(root, 'node_modules/.bin', name)) })),
+  );
+  const kept = links.filter(({ target }) => existsSync(path.resolve(folder, 'node_modules/.bin', target)));
+  await copy(kept.map(({ name }) => `node_modules/.bin/${name}`));
 }
 
 async function copySystemFiles(stage) {

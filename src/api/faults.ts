@@ -81,6 +81,10 @@ const table = {
 
   // Nodes
   traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
+  traffic_too_many: {
+    status: 409,
+    says: 'There are {most} flows of traffic on this compute already: wait until one ends, or delete one',
+  },
   traffic_two_computes: {
     status: 409,
     says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',
@@ -91,6 +95,10 @@ const table = {
   node_name_exhausted: { status: 409, says: 'No free name is left for "{name}"' },
   node_name_format: { status: 409, says: 'The name format "{format}" is not valid: {reason}' },
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
+  memory_not_kept: {
+    status: 409,
+    says: 'The project "{name}" was not closed, as the memory of its machines could not be kept: {reason}',
+  },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
@@ -247,11 +255,10 @@ const table = {
     says: 'The token to join is unknown, expired or used: make another one with patchbay slices invite',
   },
   slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
+  no_compute_fits: { status: 409, says: 'No compute has room for a {node_type} node of {memory} MiB: add or name one' },
+  engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
+  engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
   slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
-  slice_fenced: {
-    status: 409,
-    says: 'The lease of slice {compute_id} was lost: its epoch is {epoch} now. It ends its machines, then it may renew',
-  },
   lease_expired: {
     status: 409,
     says: 'Node {name} cannot be started: this compute has lost its controller. It can when its lease is renewed',

@@ -8,11 +8,13 @@ import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
+import { warmCommands } from './lab/warm-commands.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
+import { slicesCommands } from './slices-commands.ts';
 import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
-const firstWords = ['serve', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'mcp', 'completion'];
+const firstWords = ['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'mcp', 'completion'];
 
 const completionCommand: CliCommand = {
   name: 'completion',
@@ -49,10 +51,12 @@ export const cliCommands: readonly CliCommand[] = [
   ...applyCommands,
   ...runCommands,
   ...consoleCommands,
+  ...warmCommands,
   runCommand,
   testCommand,
   importCommand,
   fieldsCommand,
+  ...slicesCommands,
   mcpCommand(() => cliCommands),
   completionCommand,
 ];

@@ -32,6 +32,7 @@ import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
 import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
+import { LeasedMachines } from './nodes/leased-machines.ts';
 import { computeMetrics } from './nodes/metrics.ts';
 import type { ComputeNode } from './nodes/node.ts';
 import { removeHalfCopies } from './projects/copy.ts';
@@ -70,6 +71,7 @@ export class HostCompute {
   readonly #resumedLinks: ResumedLinks;
   readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
+  #leased: LeasedMachines | undefined;
 
   private constructor(parts: {
     context: Context;
@@ -102,12 +104,8 @@ export class HostCompute {
     await chmod(state, 0o700);
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
     const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
-    const place = {
-      socketPath: join(runtimeDirectory, 'fabric.sock'),
-      logPath: join(state, 'fabric.log'),
-      runDirectory: runtimeDirectory,
-    };
-    const fabric = new LazyFabricClient(place, log);
+    const sockets = { socketPath: join(runtimeDirectory, 'fabric.sock'), runDirectory: runtimeDirectory };
+    const fabric = new LazyFabricClient({ ...sockets, logPath: join(state, 'fabric.log') }, log);
     // Looked for before a process is started here.
     const [leftovers, store] = await Promise.all([
       listMarked(runtimeDirectory),
@@ -125,6 +123,7 @@ export class HostCompute {
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
+      lease: { isOver: false },
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),
       ...consoles,
@@ -156,6 +155,12 @@ export class HostCompute {
   /** Everything below `/v2/compute`. */
   routes(): Route[] {
     return this.#routes;
+  }
+
+  /** Of a slice: its machines follow its lease. */
+  get leased(): LeasedMachines {
+    this.#leased ??= new LeasedMachines(this.#context, () => this.#projects.allNodes());
+    return this.#leased;
   }
 
   metrics(): Promise<Metric[]> {

@@ -10,6 +10,12 @@ import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
 
+/** Of a compute that runs machines only while its controller knows of it. */
+export interface MachineLease {
+  /** Nothing may start or resume. */
+  isOver: boolean;
+}
+
 /** What listeners of the compute are sent. */
 export interface ComputeNotice {
   readonly action: 'node.updated' | 'node.deleted' | 'capture.stopped' | 'log.error' | 'log.warning' | 'log.info';
@@ -23,6 +29,7 @@ export interface Context extends ConsoleAccess {
   readonly ports: Ports;
   readonly wiring: FabricWiring;
   readonly captures: BusyCaptures;
+  readonly lease: MachineLease;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
   readonly log: Host['log'];

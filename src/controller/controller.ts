@@ -9,6 +9,7 @@ import { NotificationFeeds } from '../api/notification-feeds.ts';
 import type { Route, Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
 import type { ComputeApi } from '../compute/api.ts';
+import { forEachBounded } from '../lib/bounded.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -43,8 +44,9 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
-import { SliceList } from './slices/slice-list.ts';
-import { Slices } from './slices/slices.ts';
+import { Placer } from './relocation/placer.ts';
+import { Relocation } from './relocation/relocation.ts';
+import { Cluster } from './slices/cluster.ts';
 
 /** What the controller needs of the compute in its process. */
 export interface LocalCompute {
@@ -76,7 +78,7 @@ interface ControllerParts {
   readonly kept: KeptSettings;
   readonly computes: Computes;
   readonly templates: Templates;
-  readonly slices: Slices;
+  readonly cluster: Cluster;
 }
 
 interface EventOfCompute {
@@ -88,6 +90,10 @@ interface EventOfCompute {
 const usageMs = 3_000;
 /** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
+/** Less than the 90 s in which systemd expects a service to end (`DefaultTimeoutStopSec`). */
+const keepMs = 60_000;
+/** Each takes the memory of its machines once more. */
+const keptAtOnce = 2;
 /** Between the pings of a silent notification feed; GNS3's interval. */
 const pingMs = 5_000;
 
@@ -107,8 +113,8 @@ export class Controller {
     textOf: ({ action, event, seq }) => JSON.stringify({ action, event, seq }),
   });
   readonly computes: Computes;
-  readonly slices: Slices;
-  readonly sliceList: SliceList;
+  readonly cluster: Cluster;
+  readonly relocation: Relocation;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -127,8 +133,7 @@ export class Controller {
     this.#parts = parts;
     this.computes = parts.computes;
     this.templates = parts.templates;
-    this.slices = parts.slices;
-    this.sliceList = new SliceList(parts.slices, parts.computes, () => undefined);
+    this.cluster = parts.cluster;
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
     const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
@@ -147,7 +152,17 @@ export class Controller {
       log: options.log,
       announce: (action, project) => this.notices.emit({ action, event: project.object }),
     });
-    this.watch = new ComputeWatch({ projects: this.projects, registry: parts.registry, log: options.log });
+    const { computes, projects } = this;
+    const placer = new Placer({ computes, projects, slices: parts.cluster.slices });
+    computes.chooseBy((node) => placer.choose(node));
+    this.relocation = new Relocation({ projects, placer, slices: parts.cluster.slices, log: options.log });
+    parts.cluster.fences.subscribe((fenced) => void this.relocation.fenced(fenced));
+    this.watch = new ComputeWatch({
+      projects,
+      registry: parts.registry,
+      log: options.log,
+      onBack: (compute) => this.relocation.returned(compute),
+    });
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
     this.snapshots = new Snapshots({
@@ -197,14 +212,8 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const slices = await Slices.open({
-      stateDirectory,
-      computes,
-      log,
-      leaseMs: settings.Cluster.lease_seconds * 1000,
-      onFenced: () => undefined,
-      onChange: () => undefined,
-    });
+    const onEnding = (compute: RegisteredCompute) => controller.relocation.ending(compute);
+    const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
       ...streams,
@@ -215,7 +224,7 @@ export class Controller {
       kept,
       computes,
       templates,
-      slices,
+      cluster,
     });
     await controller.projects.load();
     controller.watch.begin(computes.all());
@@ -241,11 +250,23 @@ export class Controller {
     };
     local.replace(canonical(record), local.transport);
     this.computes.changed(local);
+    this.cluster.begin(url);
+  }
+
+  /** The server is about to end: freezes the projects that are frozen when they are closed. What is not frozen in time runs on. */
+  async keep(): Promise<void> {
+    const { promise: enough, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, keepMs);
+    const kept = forEachBounded([...this.projects.all()], keptAtOnce, (project) => project.keep());
+    await Promise.race([kept, enough]);
+    clearTimeout(timer);
   }
 
   /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.cluster.stop();
+    await this.relocation.close();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
     const { promise: enough, resolve } = Promise.withResolvers<void>();
@@ -254,8 +275,8 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, staging, captures, restores, slices } = this.#parts;
-    await Promise.all([slices, registry, staging, captures, restores, this.kept].map((part) => part.close()));
+    const { registry, staging, captures, restores, cluster } = this.#parts;
+    await Promise.all([cluster, registry, staging, captures, restores, this.kept].map((part) => part.close()));
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {
@@ -315,7 +336,7 @@ export class Controller {
       }
     }
     await this.computes.delete(computeId);
-    await this.slices.forget(computeId);
+    await this.cluster.forget(computeId);
   }
 
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */
@@ -327,7 +348,7 @@ export class Controller {
     if (action === 'node.deleted') return;
     const projectId = (event as { project_id?: string } | null)?.project_id ?? project_id;
     if (action === 'node.updated') {
-      this.#projectOf(projectId)?.report(event as ComputeNodeObject);
+      this.#projectOf(projectId)?.report(event as ComputeNodeObject, compute);
       return;
     }
     if (action === 'capture.stopped') {

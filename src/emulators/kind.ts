@@ -83,6 +83,8 @@ export interface LabFacts {
   readonly cpus?: string;
   /** The start-up configuration: its path in the node's folder. `%h` in it stands for the node's name. */
   readonly startupFile?: string;
+  /** Files of this folder of the node get onto a disk that the property attaches; `files`: usual names of start-up configurations. */
+  readonly configDisk?: { readonly property: string; readonly folder: string; readonly files: readonly string[] };
   /** Its `ports_mapping` can be written as a number of ports; `vlan`: with VLANs. */
   readonly portList?: 'plain' | 'vlan';
   /** Properties that are decided when the node is made. */

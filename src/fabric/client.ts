@@ -145,7 +145,8 @@ export class FabricClient {
     return this.#ask({ op: 'load_frames', path, directions });
   }
 
-  startTraffic(flow: TrafficSpec): Promise<TrafficFigures> {
+  /** Null: there are `mostTrafficFlows` that have not ended. */
+  startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null> {
     return this.#ask({ op: 'traffic_start', flow });
   }
 

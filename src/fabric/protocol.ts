@@ -102,6 +102,8 @@ export interface FabricLinkStats {
   connected: { a: boolean; b: boolean };
   /** How frames get to another compute now, or that the kernel carries them; undefined for all other links. */
   carrier?: PeerCarrier | 'kernel';
+  /** Why the kernel does not carry a link that it could carry by its rules. */
+  kernelObstacle?: string;
   ab: DirectionStats;
   ba: DirectionStats;
   /** Undefined when there is none. */
@@ -219,15 +221,13 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
           ? SwitchStats[]
           : R extends { op: 'addresses' }
             ? AddressEntry[]
-            : R extends { op: 'traffic_start' }
-              ? TrafficFigures
-              : R extends { op: 'traffic_read' }
-                ? TrafficFigures | null
-                : R extends { op: 'apply' | 'sync' }
-                  ? LinkFailure[]
-                  : R extends { op: 'save_frames' | 'load_frames' }
-                    ? number
-                    : null;
+            : R extends { op: 'traffic_start' | 'traffic_read' }
+              ? TrafficFigures | null
+              : R extends { op: 'apply' | 'sync' }
+                ? LinkFailure[]
+                : R extends { op: 'save_frames' | 'load_frames' }
+                  ? number
+                  : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -22,6 +22,7 @@ import {
 import { type Filters, type LinkDirection, normaliseFilters } from '../schema/filter.ts';
 import type { LinkSchedule } from '../schema/schedule.ts';
 import { checkSchedule } from '../schema/schedule-rules.ts';
+import { longestTrafficMs, mostDatagrams, trafficDurationMs, trafficSizes } from '../schema/traffic.ts';
 
 /** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
 const maxSocketPathBytes = 107;
@@ -214,15 +215,25 @@ export type BpfPrograms = Pick<LinkSpec, BpfKey>;
 
 const ipv4 = textThat((value) => isIPv4(value), 'must be an IPv4 address');
 const station = object({ switch: id, vlan: whole(1, 4094), address: ipv4, nextHop: ipv4 });
+const gaps = list(whole(0));
+/** Microseconds before each datagram: at least one, and no more and no longer than the API takes. */
+const boundedGaps: Shape<number[]> = {
+  problem: (value, name) => {
+    const problem = gaps.problem(value, name);
+    if (problem !== undefined) return problem;
+    const given = value as readonly number[];
+    if (given.length === 0 || given.length > mostDatagrams) return `${name} must have 1 to ${mostDatagrams} entries`;
+    return trafficDurationMs(given) > longestTrafficMs ? `${name} must last at most ${longestTrafficMs} ms` : undefined;
+  },
+};
 /** Datagrams between two stations at switches of the fabric. */
 const traffic = object({
   id,
   source: station,
   sink: station,
-  /** Before each datagram, microseconds. */
-  gapsUs: list(whole(0)),
+  gapsUs: boundedGaps,
   /** Of frames, bytes; used in turn. */
-  sizes: list(whole(60, 1514)),
+  sizes: list(whole(trafficSizes.minimum, trafficSizes.maximum)),
 });
 export type TrafficSpec = ValueOf<typeof traffic>;
 
@@ -271,7 +282,7 @@ export const request = variants('op', {
   save_frames: { path: absolutePath, directions },
   /** Adds frames of such a file, whose directions have the same order, to held links; answers how many. */
   load_frames: { path: absolutePath, directions },
-  /** Starts a flow, unless it exists. */
+  /** Starts a flow, unless it exists, or there are too many. */
   traffic_start: { flow: traffic },
   traffic_read: { traffic: text },
   traffic_remove: { traffic: text },

@@ -47,8 +47,8 @@ describe('the page', () => {
 
   it('knows every address that the page gives its views', async () => {
     const router = await readFile(resolve(import.meta.dirname, '../../web/router.ts'), 'utf8');
-    for (const path of ['/projects/', '/templates', '/server']) {
-      assert.ok(router.includes(path.replace('/projects/', 'projects')), path);
+    for (const path of ['/projects/', '/templates', '/appliances', '/images', '/server']) {
+      assert.ok(router.includes(path.replaceAll('/', '')), path);
       assert.ok(
         pagePaths.some((known) => known.startsWith(path)),
         path,

@@ -37,8 +37,8 @@ const policy = [
 ].join('; ');
 
 const notBuilt = `<!doctype html><meta charset="utf-8"><title>Patchbay</title>
-<p>This server answers its API, but its page is not built. Run <code>npm start</code> in its folder, or
-<code>node scripts/build-page.mjs</code>, and load this again.</p>
+<p>This server answers its API, but its page is not built. Run <code>node_modules/.bin/node scripts/build-page.mjs</code> in its
+folder, and load this again; <code>npm start</code> does so before each start.</p>
 `;
 
 /** Encodings in which files lie beside the plain ones, the best first. */

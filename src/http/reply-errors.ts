@@ -74,7 +74,7 @@ function redact(body: unknown): unknown {
     const text = JSON.stringify(body, (key, value) => {
       left -= 1;
       if (left < 0) throw new RangeError('it holds more than is shown');
-      return key === 'password' || key === 'secret' ? '***' : value;
+      return key === 'password' || key === 'secret' || key === 'token' ? '***' : value;
     });
     return text.length > mostShown ? {} : JSON.parse(text);
   } catch {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -243,6 +244,15 @@ describe('HTTP server', () => {
     const refused = new WebSocket(`${url.replace('http', 'ws')}/v2/echo/closed/ws`);
     await new Promise((resolve) => refused.addEventListener('error', resolve));
   });
+});
+
+it('Fastify loads no validator and no serializer of its own', () => {
+  const loaded = Object.keys(createRequire(import.meta.url).cache);
+  assert.ok(loaded.some((file) => file.includes('/fastify/')));
+  assert.deepEqual(
+    loaded.filter((file) => /\/(ajv|@fastify\/(ajv|fast-json-stringify)-compiler)\//.test(file)),
+    [],
+  );
 });
 
 describe('HTTP Basic', () => {

@@ -81,6 +81,13 @@ const lookForLateMs = 1_000;
 /** A client that was answered before all of its body came may send on for so long; what comes is dropped. */
 const lingerMs = 5_000;
 
+/** Routes check requests by `api/validate.ts`. Without these, Fastify loads Ajv and fast-json-stringify: 120 modules that nothing uses. */
+const compilersFactory = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  throw new Error('a route declares its schemas with route(), not to Fastify');
+}
+
 export async function createHttpServer(options: HttpOptions): Promise<FastifyInstance> {
   const { log, serverHeader, credentials, collectors = [], limits = plainLimits } = options;
   const texts = new JsonText();
@@ -132,6 +139,7 @@ function fastifyOptions(
     loggerInstance: log,
     ...(tls ? { https: { ...timing, ...tls } } : { http: timing }),
     logController: new LogController({ disableRequestLogging: true }),
+    schemaController: { compilersFactory },
     exposeHeadRoutes: false,
     rewriteUrl: (request) => rewrite(request.url ?? '/'),
     forceCloseConnections: true,

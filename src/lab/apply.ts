@@ -154,16 +154,25 @@ class Run {
     for (const part of parts(steps.filter(({ action }) => action === 'create'))) {
       const links = part.map(({ ends, body }) => ({ ...body, nodes: (ends ?? []).map((end) => endOf(end, byName)) }));
       const made = await this.#bulk({ links } as BulkCreate);
+      await this.#bounded([...part.entries()], ([index, step]) => this.#schedule(made.links[index]?.link_id ?? '', step));
       for (const [index, { mirror }] of part.entries()) if (mirror) mirrors.push({ id: made.links[index]?.link_id ?? '', mirror });
       this.#report('create links', part.length);
     }
     const updates = steps.filter(({ action }) => action === 'update');
-    await this.#each('change links', updates, async ({ id, body = {} }) => {
+    await this.#each('change links', updates, async (step) => {
+      const { id = '', body = {} } = step;
       if (Object.keys(body).length > 0) await this.#api.json('PUT', `${this.#path}/links/${id}`, body);
+      await this.#schedule(id, step);
     });
     await this.#bounded(mirrors, ({ id, mirror }) =>
       this.#api.json('PUT', `${this.#path}/links/${id}/mirror`, endOf(mirror, byName)),
     );
+  }
+
+  async #schedule(linkId: string, { schedule }: LinkStep): Promise<void> {
+    const path = `${this.#path}/links/${linkId}/schedule`;
+    if (schedule) await this.#api.json('PUT', path, schedule);
+    else if (schedule === null) await this.#api.json('DELETE', path);
   }
 
   async #drawings(): Promise<void> {

@@ -5,6 +5,8 @@ import type { KindFacts } from '../schema/kind.ts';
 import type { Link, LinkEnd, LinkMirror } from '../schema/link.ts';
 import { type Label, labelOffset, type Node } from '../schema/node.ts';
 import { type Project, ProjectUpdate, projectDefaults } from '../schema/project.ts';
+import type { LinkSchedule } from '../schema/schedule.ts';
+import { scheduleWithoutStart } from './file/link-schedule.ts';
 import { escapeVariables } from './file/variables.ts';
 import { shortPortList } from './plan/port-list.ts';
 import type { LabApi } from './state/lab-api.ts';
@@ -13,9 +15,11 @@ import { type LabCatalog, type LabProjectState, readCatalog, readFiles, readProj
 /** Reads what an export needs of a server. */
 export async function exportFrom(api: LabApi, project: Project): Promise<string> {
   const [state, catalog] = await Promise.all([readProject(api, project), readCatalog(api)]);
-  const startupFiles = state.nodes.flatMap(({ node_id: id, node_type }) => {
-    const file = catalog.kinds.get(node_type)?.lab.startup_file;
-    return file === undefined ? [] : [{ id, file }];
+  const startupFiles = state.nodes.flatMap(({ node_id: id, node_type, properties }) => {
+    const { startup_file, config_disk } = catalog.kinds.get(node_type)?.lab ?? {};
+    const isAttached = config_disk !== undefined && properties[config_disk.property] === true;
+    const files = [...(startup_file === undefined ? [] : [startup_file]), ...(isAttached ? pathsOf(config_disk) : [])];
+    return files.map((file) => ({ id, file }));
   });
   const [schemas, files] = await Promise.all([
     readSchemas(
@@ -27,18 +31,20 @@ export async function exportFrom(api: LabApi, project: Project): Promise<string>
   return exportLab({ ...state, files }, { ...catalog, schemas });
 }
 
+const pathsOf = ({ folder, files }: NonNullable<KindFacts['lab']['config_disk']>) => files.map((file) => `${folder}/${file}`);
+
 type LabFields = Record<string, unknown>;
 
 /** The text of the file. */
 export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
-  const { project, nodes, links, mirrors, drawings } = state;
+  const { project, nodes, links, drawings } = state;
   const byId = new Map(nodes.map((node) => [node.node_id, node]));
   const settings = settingsOf(project);
   const lab = {
     name: project.name ?? 'lab',
     ...(Object.keys(settings).length > 0 && { project: settings }),
     nodes: Object.fromEntries(nodes.map((node) => nodeEntry(node, state, catalog))),
-    ...(links.length > 0 && { links: links.map((link) => linkOf(link, mirrors.get(link.link_id), byId)) }),
+    ...(links.length > 0 && { links: links.map((link) => linkOf(link, state, byId)) }),
     ...(drawings.length > 0 && { drawings: drawings.map(drawingOf) }),
   };
   const document = new Document(escaped(lab), { aliasDuplicateObjects: false });
@@ -79,7 +85,10 @@ const plainKey = /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u;
 function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [string, LabFields] {
   const name = node.name.replaceAll(' ', '');
   const facts = catalog.kinds.get(node.node_type);
-  const config = facts?.lab.startup_file === undefined ? undefined : state.files.get(node.node_id)?.get(facts.lab.startup_file);
+  const { startup_file: startupFile } = facts?.lab ?? {};
+  const { config, ...files } = Object.fromEntries(
+    [...(state.files.get(node.node_id) ?? [])].map(([path, text]) => [path === startupFile ? 'config' : path, text]),
+  );
   const isPlain = plainKey.test(name) && name !== '__proto__';
   return [
     isPlain ? name : node.node_id,
@@ -90,6 +99,7 @@ function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [st
       ...propertiesOf(node, facts, catalog),
       ...fieldsOf(node, facts),
       ...(config !== undefined && { config }),
+      ...(Object.keys(files).length > 0 && { files }),
       x: node.x,
       y: node.y,
       ...(node.z !== 1 && { z: node.z }),
@@ -156,16 +166,30 @@ function labelOf({ text: _text, ...label }: Label, height: number): LabFields {
   return rotation === 0 && style === null && x === null && y === labelOffset(height) ? {} : { label };
 }
 
-function linkOf(link: Link, mirror: LinkMirror | undefined, byId: ReadonlyMap<string, Node>): unknown {
+function linkOf(link: Link, { mirrors, schedules }: LabProjectState, byId: ReadonlyMap<string, Node>): unknown {
   const ends = link.nodes.map((end) => endOf(end, byId.get(end.node_id)));
-  const isPlain = !mirror && Object.keys(link.filters).length === 0 && !link.suspend && Object.keys(link.link_style).length === 0;
+  const [mirror, schedule] = [mirrors.get(link.link_id), schedules.get(link.link_id)];
+  const isImpaired = Object.keys(link.filters).length > 0 || link.suspend || schedule !== undefined;
+  const isPlain = !isImpaired && !mirror && Object.keys(link.link_style).length === 0;
   if (isPlain && ends.every((end) => typeof end === 'string')) return ends;
   return {
     ends,
     ...(Object.keys(link.filters).length > 0 && { filters: link.filters }),
     ...(link.suspend && { suspend: true }),
     ...(mirror && { mirror: endOf(mirror, byId.get(mirror.node_id)) }),
+    ...(schedule && { schedule: scheduleFields(schedule) }),
     ...(Object.keys(link.link_style).length > 0 && { style: link.link_style }),
+  };
+}
+
+/** When it started is not part of it: it starts anew where the file is applied. */
+function scheduleFields(schedule: LinkSchedule): LabFields {
+  const { repeat, steps, traces, ...timing } = scheduleWithoutStart(schedule);
+  return {
+    ...timing,
+    ...(repeat !== undefined && { repeat: repeat === 0 ? 'forever' : repeat }),
+    ...(steps.length > 0 && { steps }),
+    ...(traces.length > 0 && { traces }),
   };
 }
 

@@ -12,6 +12,8 @@ export const memoryFolder = '.memory';
 export const savedLinksName = 'links';
 /** In a project's folder: what its links are to hold when its nodes run. */
 export const resumedLinksName = `${stagingPrefix}links`;
+/** In a project's folder: memory of machines on its way to their folders. */
+export const keptMemoryName = `${stagingPrefix}keep`;
 /** In the folder of a node: the memory that it continues from at its next start. */
 export const savedMemoryName = 'saved-memory';
 

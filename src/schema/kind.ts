@@ -24,6 +24,15 @@ export const KindFacts = Type.Object(
         image: Type.Optional(Type.String({ description: 'The property that `image` of a lab file stands for' })),
         memory: Type.Optional(Type.String({ description: 'The property, MiB, that `memory` stands for' })),
         cpus: Type.Optional(Type.String({ description: 'The property that `cpus` stands for' })),
+        config_disk: Type.Optional(
+          Type.Object(
+            { property: Type.String(), folder: Type.String(), files: Type.Array(Type.String()) },
+            {
+              ...named('ConfigDiskInLabFiles'),
+              description: 'Files of this folder of the node get onto a disk that the property attaches; `files`: usual names',
+            },
+          ),
+        ),
         startup_file: Type.Optional(Type.String({ description: "The start-up configuration, in the node's folder" })),
         port_list: Type.Optional(oneOf(['plain', 'vlan'], { description: 'Lab files can give `ports` of it' })),
         fixed: Type.Array(Type.String(), { description: 'Properties that are decided when the node is made' }),

@@ -102,6 +102,8 @@ const howCarried =
   'kernel: from one container to the other, not through the fabric; fabric: both ends are on one compute; ' +
   'stream, udp: over TCP, or as datagrams, to another one';
 
+const whyNotKernel = 'Why the kernel does not carry a link that its rules allow it to carry';
+
 /** A node's port with a link that carries frames now, as its compute reports it. */
 export const PortStats = Type.Object(
   {
@@ -110,6 +112,7 @@ export const PortStats = Type.Object(
     port_number: Type.Integer(),
     fabric_link: Type.String({ description: 'Ports of one compute that have the same link are its two ends' }),
     carrier: oneOf(carriers, { description: howCarried }),
+    carrier_reason: Type.Optional(Type.String({ description: whyNotKernel })),
     since,
     from_node: DirectionFigures,
     to_node: DirectionFigures,
@@ -135,6 +138,7 @@ export const LinkStats = Type.Object(
     running: Type.Boolean({ description: 'It can carry frames; otherwise reason says why not, and all figures are 0' }),
     reason: nullable(Type.String()),
     carrier: nullable(oneOf(carriers, { description: howCarried })),
+    carrier_reason: Type.Optional(Type.String({ description: whyNotKernel })),
     since: nullable(since),
     directions: Type.Unsafe<[DirectionCounters, DirectionCounters]>(
       Type.Array(DirectionCounters, {

@@ -14,6 +14,11 @@ const settings = {
   auto_start: flag('Start all nodes when the project is opened'),
   drawing_grid_size: size('Grid size for drawings, pixels'),
   grid_size: size('Grid size for nodes, pixels'),
+  on_close: Type.Optional(
+    oneOf(['stop', 'freeze'], {
+      description: 'Ours: `freeze` keeps the memory of machines when the project is closed or the server ends. Default stop',
+    }),
+  ),
   path: Type.Optional(nullable(Name({ description: 'Folder of the project, absolute' }))),
   replicate_link_state: flag(
     'Ours: guests see a link down when it is suspended or deleted, or the node at its other end does not run. Default false',
@@ -61,6 +66,7 @@ export const Project = Type.Object(
     forked_from: Type.Optional(ForkedFrom),
     grid_size: Type.Integer(),
     name: nullable(Type.String()),
+    on_close: Type.Optional(Type.Literal('freeze', { description: 'Ours: absent when machines are stopped' })),
     path: nullable(Type.String()),
     project_id: Uuid,
     replicate_link_state: Type.Optional(Type.Literal(true, { description: 'Ours: absent when it is off' })),
@@ -79,22 +85,24 @@ export const Project = Type.Object(
 );
 export type Project = Static<typeof Project>;
 
-type NotStored = 'filename' | 'name' | 'path' | 'project_id' | 'replicate_link_state' | 'status';
+type NotStored = 'filename' | 'name' | 'on_close' | 'path' | 'project_id' | 'replicate_link_state' | 'status';
 /** A new project. Source: GNS3. */
-export const projectDefaults: Readonly<Omit<Project, NotStored> & { replicate_link_state: boolean }> = Object.freeze({
-  auto_close: true,
-  auto_open: false,
-  auto_start: false,
-  drawing_grid_size: 25,
-  grid_size: 75,
-  replicate_link_state: false,
-  scene_height: 1000,
-  scene_width: 2000,
-  show_grid: false,
-  show_interface_labels: false,
-  show_layers: false,
-  snap_to_grid: false,
-  supplier: null,
-  variables: null,
-  zoom: 100,
-});
+export const projectDefaults: Readonly<Omit<Project, NotStored> & { on_close: 'stop' | 'freeze'; replicate_link_state: boolean }> =
+  Object.freeze({
+    auto_close: true,
+    auto_open: false,
+    auto_start: false,
+    drawing_grid_size: 25,
+    grid_size: 75,
+    on_close: 'stop',
+    replicate_link_state: false,
+    scene_height: 1000,
+    scene_width: 2000,
+    show_grid: false,
+    show_interface_labels: false,
+    show_layers: false,
+    snap_to_grid: false,
+    supplier: null,
+    variables: null,
+    zoom: 100,
+  });

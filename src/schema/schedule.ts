@@ -1,6 +1,6 @@
 /** A timeline of impairments of a link: steps, and traces of rate, delay and loss. Times are whole milliseconds. */
 
-import { named, nullable, oneOf, strict } from './common.ts';
+import { named, nullable, oneOf, strict, Uuid } from './common.ts';
 import { linkDirections } from './filter.ts';
 import { type Static, Type } from './type.ts';
 
@@ -87,6 +87,9 @@ export const LinkSchedule = Type.Object(
   named('LinkSchedule'),
 );
 export type LinkSchedule = Readonly<Static<typeof LinkSchedule>>;
+
+export const ScheduleOfLink = Type.Object({ link_id: Uuid, schedule: LinkSchedule }, named('ScheduleOfLink'));
+export type ScheduleOfLink = Static<typeof ScheduleOfLink>;
 
 export const LinkScheduleInput = Type.Object(
   {

@@ -17,6 +17,19 @@ export const SliceInvite = Type.Object(
   named('SliceInvite'),
 );
 
+export const SliceOrderRequest = Type.Object(
+  {
+    engine: Type.Optional(Name({ maxLength: 64, description: 'Default: the one of the configuration' })),
+    name: Type.Optional(GivenName({ maxLength: 64 })),
+    project_id: Type.Optional(nullable(Uuid)),
+    cpus: Type.Optional(Type.Number({ minimum: 0.1, maximum: 4096, description: 'Default 1' })),
+    memory: Type.Optional(Type.Integer({ minimum: 128, maximum: 67_108_864, description: 'MiB; default 512' })),
+    disk: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_073_741_824, description: 'MiB; default 1024' })),
+    kvm: Type.Optional(Type.Boolean({ description: 'Its machines use /dev/kvm; default false' })),
+  },
+  named('SliceOrderRequest'),
+);
+
 export const SliceInvitation = Type.Object(
   {
     compute_id: Type.String(),
@@ -50,15 +63,28 @@ export const SliceRenew = Type.Object(
     secret: Secret,
     epoch: Type.Integer({ minimum: 1 }),
     address: SliceAddress,
+    ending: Type.Optional(Type.Boolean({ description: 'It is about to stop its nodes' })),
     leaving: Type.Optional(Type.Boolean({ description: 'Its nodes are stopped and it ends: nothing has to wait for its lease' })),
   },
   named('SliceRenew'),
+);
+
+export const SliceDrain = Type.Object(
+  {
+    drain: Type.Optional(
+      Type.Boolean({ description: 'false: nodes may be placed on it again; those that left stay where they are' }),
+    ),
+  },
+  named('SliceDrain'),
 );
 
 export const SliceLease = Type.Object(
   {
     compute_id: Type.String(),
     epoch: Type.Integer({ description: 'Grows when the lease is lost' }),
+    fenced: Type.Boolean({
+      description: 'The epoch of the request is over: nothing was renewed. Machines are ended, then this one is confirmed',
+    }),
     seconds: Type.Number({ description: 'From the request on: then machines pause; after twice as long they are ended' }),
   },
   named('SliceLease'),
@@ -81,6 +107,7 @@ export const SliceObject = Type.Object(
   named('Slice'),
 );
 
+export type SliceOrderRequest = Static<typeof SliceOrderRequest>;
 export type SliceInvite = Static<typeof SliceInvite>;
 export type SliceInvitation = Static<typeof SliceInvitation>;
 export type SliceAddress = Static<typeof SliceAddress>;

@@ -11,6 +11,15 @@ const vlan = Type.Optional(Type.Integer({ minimum: 1, maximum: 4094, description
 export const longestTrafficMs = 600_000;
 /** As large as the longest list of datagrams of one flow. */
 export const mostDatagrams = 40_000;
+/** At a time, of one fabric. */
+export const mostTrafficFlows = 64;
+/** Bytes of a frame without its checksum. */
+export const trafficSizes = { minimum: 60, maximum: 1514 } as const;
+
+/** From the first datagram to the last, ms. */
+export function trafficDurationMs(gapsUs: readonly number[]): number {
+  return gapsUs.reduce((sum, gap) => sum + gap, 0) / 1000;
+}
 
 const Station = {
   address: ipv4('IPv4 address of the station'),
@@ -30,7 +39,7 @@ export const TrafficStart = Type.Object(
       maxItems: mostDatagrams,
       description: 'Time before each datagram, microseconds',
     }),
-    sizes: Type.Array(Type.Integer({ minimum: 60, maximum: 1514 }), {
+    sizes: Type.Array(Type.Integer(trafficSizes), {
       minItems: 1,
       maxItems: mostDatagrams,
       description: 'Bytes of the frames, used in turn',

@@ -15,8 +15,9 @@ const arrows: Record<string, readonly string[]> = {
   fabric: ['schema', 'process', 'lib', 'api'],
   emulators: ['api', 'fabric', 'process', 'schema', 'lib'],
   compute: ['api', 'schema', 'emulators', 'fabric', 'process', 'lib'],
-  controller: ['api', 'schema', 'lib', 'emulators/kinds.ts', 'emulators/kind.ts', 'compute/api.ts'],
+  controller: ['api', 'schema', 'lib', 'emulators/kinds.ts', 'emulators/kind.ts', 'compute/api.ts', 'process/tool.ts'],
   http: ['api', 'lib'],
+  slice: ['process', 'schema', 'lib'],
   // A client of the HTTP API: the command line, the server and the page use the same code.
   lab: ['api', 'schema', 'lib'],
   cli: ['lab', 'api', 'schema', 'lib', 'version.ts'],
@@ -37,7 +38,7 @@ const rootArrows: Record<string, readonly string[]> = {
     'version.ts',
   ],
   'serve.ts': [
-    ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor', 'lab'],
+    ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor', 'lab', 'slice'],
     ...['command-line.ts', 'demo-lab.ts', 'describe-access.ts', 'settings.ts', 'version.ts', '../.cache/page', '../appliances'],
   ],
   'print-openapi.ts': ['api', 'compute', 'controller', 'http', 'lab', 'demo-lab.ts', 'settings.ts', 'version.ts'],

@@ -7,6 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/controller': [
     ['routes'],
     ['controller.ts'],
+    ['relocation'],
     ['archive'],
     ['projects'],
     ['live'],
@@ -16,6 +17,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/drawings', 'live/nodes'],
     ['live/host'],
     ['slices'],
+    ['engines/kubernetes', 'engines/process', 'engines/slurm'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
     ['log', 'zip'],

@@ -1,7 +1,7 @@
 /** What every start of the server loads: a start takes as long as its modules do. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { importsOf } from './sources.ts';
+import { importsOf, sourceFiles } from './sources.ts';
 
 /** Packages of hundreds of modules, or of code that most servers never run: they are loaded with the first request that needs them. */
 const heavy = ['typebox', 'typebox/compile', 'typebox/schema', 'yaml', 'vite', 'json-p3', 'undici'];
@@ -20,4 +20,11 @@ it('a server that starts loads neither the validator nor YAML', async () => {
     heavy.flatMap((name) => (loaders.has(name) ? [`${loaders.get(name)} imports ${name}`] : [])),
     [],
   );
+});
+
+it('nothing loads typebox/compile: three times the modules of typebox/schema, for values that are not JSON', async () => {
+  for (const file of await sourceFiles()) {
+    const values = (await importsOf(file)).filter(({ isType }) => !isType).map(({ to }) => to);
+    assert.ok(!values.some((to) => to === 'typebox' || to === 'typebox/compile'), file);
+  }
 });

@@ -15,6 +15,7 @@ import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Link, MirrorOfLink } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
+import type { ScheduleOfLink } from '../../src/schema/schedule.ts';
 import type { TSchema } from '../../src/schema/type.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { freshName, withServer } from '../support/with-server.ts';
@@ -51,6 +52,7 @@ nodes:
     port_name_format: Gi{segment0}/{port0}
     port_segment_size: 2
     properties: {boot_priority: n, options: -nodefaults, mac_address: '0C:AA:BB:CC:DD:00', kernel_command_line: "a $\${b}"}
+    files: {config/user-data: "#cloud-config\\nhostname: \${node}\\n", config/meta-data: "instance-id: \${node}\\n"}
   NAT: {kind: nat}
   C: {kind: cloud, properties: {ports_mapping: [{name: t, port_number: 0, type: udp, lport: 20300, rhost: 127.0.0.1, rport: 20301}]}}
   H: {kind: ethernet_hub, ports: 12, symbol: ':/symbols/hub.svg'}
@@ -67,7 +69,16 @@ links:
   - {ends: [SW:Ethernet7, VM], filters: {delay: 20ms 5ms, ab: {loss: 1%}, bpf: "icmp and host 10.0.0.1"}}
   - {ends: [SW2, VM:Gi0/1], suspend: true, style: {color: "#ff0000"}}
   - {ends: [{node: SW2, label: {text: here, x: 1, y: 2}}, H]}
-  - {ends: [H, SW2], mirror: IDS}
+  - ends: [H, SW2]
+    mirror: IDS
+    schedule:
+      duration: 60s
+      repeat: forever
+      steps:
+        - {at: 10s, filters: {delay: 50ms 5ms, ab: {loss: 2%}, rate: 0}, ramp: 1500}
+        - {at: 30s, flap: {down: 500ms, up: 2s, count: 5}}
+        - {at: 50s, filters: {delay: []}, suspend: true}
+      traces: [{direction: ba, length: 20s, samples: [[0, 1000, null, 0.5], [10000, null, 20, null]]}]
   - [NAT, H]
   - [T, H]
 drawings:
@@ -90,6 +101,7 @@ describe('a lab of all kinds', () => {
     assert.equal((await list<Node>(project, 'nodes')).length, 18);
     const vm = (await list<Node>(project, 'nodes')).find(({ name }) => name === 'VM');
     assert.ok(vm);
+    assert.equal(vm.properties.create_config_disk, true);
     assert.deepEqual(
       vm.ports.map(({ name }) => name),
       ['mgmt', 'Gi0/1'],
@@ -106,12 +118,14 @@ describe('a lab of all kinds', () => {
     assert.deepEqual(await plan(copy), []);
     assert.deepEqual(await contents(second), await contents(first));
     assert.equal((await exportFrom(api, second)).replace(copy.name, again.name), text);
+    assert.match(text, /config\/user-data: \|\n +#cloud-config\n +hostname: VM\n/);
   });
 });
 
 /** All that clients see of a project, without what is a number or an address of its own. */
 async function contents(project: Project): Promise<unknown> {
-  const [nodes, links, mirrors, drawings] = await Promise.all([
+  const [schedules, nodes, links, mirrors, drawings] = await Promise.all([
+    list<ScheduleOfLink>(project, 'link_schedules'),
     list<Node>(project, 'nodes'),
     list<Link>(project, 'links'),
     list<MirrorOfLink>(project, 'mirrors'),
@@ -124,8 +138,9 @@ async function contents(project: Project): Promise<unknown> {
     Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
   return {
     nodes: nodes.map((node) => ({ ...without(node, own), properties: without(node.properties, generated) })),
-    links: links.map(({ link_id: _id, project_id: _project, nodes: ends, ...link }) => ({
+    links: links.map(({ link_id, project_id: _project, nodes: ends, ...link }) => ({
       ...link,
+      schedule: without(schedules.find((one) => one.link_id === link_id)?.schedule ?? {}, ['started_at']),
       ends: ends.map(({ node_id, ...end }) => ({ ...end, node: nameOf.get(node_id) })),
     })),
     mirrors: mirrors.map(({ link_id, node_id, ...port }) => ({
@@ -235,6 +250,46 @@ drawings:
     ]);
     await apply(lab);
     assert.deepEqual(await plan(lab), []);
+  });
+
+  it('schedules are set, changed and removed; one that is as in the file continues', async () => {
+    const name = freshName('schedule');
+    const files = { 'traces/lte.csv': 'time_s,rate_mbps,delay_ms\n0,10,20\n5,1,80\n' };
+    const lab = (ends: string, schedule: string) =>
+      loadLab({
+        text: `nodes:\n  A: {kind: vpcs}\n  B: {kind: vpcs}\nlinks:\n  - {ends: ${ends}${schedule}}`,
+        file: `${name}.yaml`,
+        files: filesOf(files),
+      });
+    const scheduled = ', schedule: {steps: [{at: 1s, filters: {ab: {loss: 3%}}}], traces: [{file: traces/lte.csv, direction: ab}]}';
+    const project = await apply(await lab('[A, B]', scheduled));
+    const schedules = () => list<ScheduleOfLink>(project, 'link_schedules');
+    const [first] = await schedules();
+    assert.deepEqual(first?.schedule.steps, [{ at: 1000, filters: { packet_loss_ab: [3] } }]);
+    assert.deepEqual(first?.schedule.traces[0]?.samples, [
+      [0, 10_000, 20, null],
+      [5000, 1000, 80, null],
+    ]);
+    assert.deepEqual(await plan(await lab('[A, B]', scheduled)), []);
+    // From the other end, what was for one direction is for the other.
+    const turned = scheduled.replaceAll('ab: {', 'ba: {').replace('direction: ab', 'direction: ba');
+    assert.deepEqual(await plan(await lab('[B, A]', turned)), []);
+    assert.deepEqual(await schedules(), [first]);
+    const other = await lab('[B, A]', scheduled);
+    assert.match((await plan(other)).join(), /^~ link .* \(schedule\)$/);
+    await apply(other);
+    assert.deepEqual((await schedules())[0]?.schedule.steps, [{ at: 1000, filters: { packet_loss_ba: [3] } }]);
+    const none = await lab('[A, B]', '');
+    await apply(none);
+    assert.deepEqual([await schedules(), await plan(none)], [[], []]);
+    const refused = async (schedule: string, says: RegExp) =>
+      assert.rejects(lab('[A, B]', `, schedule: {${schedule}}`), (error: Error) => assert.match(error.message, says) === undefined);
+    await refused('repeat: forever, steps: [{at: 0}]', /yaml:5:.* schedule: a schedule that repeats needs a duration/);
+    await refused('steps: [{at: 5 parsec}]', /schedule: "5 parsec" has the unknown unit "parsec"/);
+    await refused('steps: [{at: 1s, filters: {bpf: icmp}}]', /filter bpf cannot be scheduled/);
+    await refused('traces: [{file: no.csv}]', /the file no\.csv was not sent/);
+    await refused('traces: [{file: ../no.csv}]', /outside of the folder/);
+    await refused('', /it has neither steps nor traces/);
   });
 
   it('restarts a running node only where it must', async () => {

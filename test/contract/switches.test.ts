@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
+import { waitFor } from '../support/wait-for.ts';
 import {
   createNode,
   createProject,
@@ -213,6 +214,44 @@ describe('a switch of the controller', () => {
     for (const node of [hub, pc]) expectFault(await client.send(`GET ${nodePath(node)}/mac_table`), 404);
     expectFault(await client.send(`GET ${nodePath(pc)}/port_stats`), 404);
     expectFault(await client.send(`GET ${project.path}/nodes/${randomUUID()}/mac_table`), 404);
+  });
+});
+
+describe('traffic between stations', () => {
+  const station = (last: number) => ({ address: `10.0.0.${last}`, next_hop: `10.0.0.${last === 1 ? 2 : 1}` });
+  const flow = ({ node_id }: NodeBody, gaps_us: number[]) => ({
+    ...{ source: station(1), sink: { node_id, ...station(2) }, gaps_us, sizes: [60] },
+  });
+  interface Figures {
+    traffic_id: string;
+    state: string;
+  }
+
+  test('a flow too many is refused by name; stations are not listed as ports', async () => {
+    const one = await make('ethernet_switch');
+    // They wait for minutes before their first packet.
+    const long = flow(one, [500_000_000]);
+    const flows = await Promise.all(Array.from({ length: 64 }, () => client.post<Figures>(`${nodePath(one)}/traffic`, long)));
+    expectFault(await client.send(`POST ${nodePath(one)}/traffic`, { body: long }), 409, /64 flows of traffic/);
+    const [first] = flows;
+    await waitFor(async () => (await client.get<Figures>(`${nodePath(one)}/traffic/${first?.traffic_id}`)).state === 'running', {
+      what: 'stations that found each other',
+    });
+    assert.deepEqual([await client.get(`${nodePath(one)}/mac_table`), await client.get(`${nodePath(one)}/port_stats`)], [[], []]);
+    for (const { traffic_id } of flows) expectStatus(await client.send(`DELETE ${nodePath(one)}/traffic/${traffic_id}`), 204);
+    const { traffic_id } = await client.post<Figures>(`${nodePath(one)}/traffic`, long);
+    expectStatus(await client.send(`DELETE ${nodePath(one)}/traffic/${traffic_id}`), 204);
+  });
+
+  test('more than ten minutes are refused, by controller and compute', async () => {
+    const one = await make('ethernet_switch');
+    const [longest, tooLong] = [flow(one, [300_000_000, 300_000_000]), flow(one, [300_000_000, 300_000_001])];
+    const onCompute = `${project.computePath}/ethernet_switch/nodes/${one.node_id}/traffic`;
+    for (const path of [`${nodePath(one)}/traffic`, onCompute]) {
+      expectFault(await client.send(`POST ${path}`, { body: tooLong }), 400, /at most 10 minutes/);
+      const { traffic_id } = await client.post<Figures>(path, longest);
+      expectStatus(await client.send(`DELETE ${path}/${traffic_id}`), 204);
+    }
   });
 });
 

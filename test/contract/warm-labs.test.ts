@@ -1,13 +1,15 @@
 /** Snapshots with memory: machines run on, and continue where they were after a restore. */
 import assert from 'node:assert/strict';
-import { access, open, readdir } from 'node:fs/promises';
+import { access, open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { atPrompt, setWord, showsWord } from '../support/ipxe.ts';
+import { processesOf } from '../support/leftovers.ts';
 import { expectFault } from '../support/raw-http.ts';
 import { openTelnet } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
@@ -156,5 +158,53 @@ test('memory that cannot be restored is refused before anything changes', async 
     (await readdir(projects)).filter((name) => name.startsWith('.')),
     [],
   );
+  await client.delete(project.path);
+});
+
+test('a project that freezes when it is closed continues when it is opened, or with the next server', async () => {
+  const { project, vm, pc, console: before } = await withLab();
+  before.close();
+  assert.equal('on_close' in (await client.get<Project>(project.path)), false);
+  expectFault(await client.send(`PUT ${project.path}`, { body: { on_close: 'keep' } }), 400);
+  assert.equal((await client.put<Project>(project.path, { on_close: 'freeze' })).on_close, 'freeze');
+  const recalls = async () => {
+    assert.deepEqual(await status(project), ['started', 'started', 'started']);
+    const console = await openTelnet(vm.console as number);
+    await showsWord(console, 'kept');
+    console.close();
+    assert.deepEqual(await hidden(project), []);
+  };
+  const machines = () =>
+    processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => /qemu-system|vpcs/.test(commandLine));
+  // Opening answers before the nodes run.
+  const continued = () =>
+    waitFor(async () => (await status(project)).every((state) => state === 'started') && (await hidden(project)).length === 0, {
+      what: 'the nodes, running again',
+    });
+
+  await client.post(`${project.path}/close`, {}, 204);
+  assert.deepEqual(machines(), []);
+  const { path, filename } = await client.get<Project>(project.path);
+  assert.deepEqual((await hidden(project)).sort(), ['.patchbay-links', '.patchbay-resume.json']);
+  const file = JSON.parse(await readFile(join(String(path), String(filename)), 'utf8')) as Project;
+  assert.deepEqual(['on_close' in file, file.variables], [false, [{ name: 'PATCHBAY_ON_CLOSE', value: 'freeze' }]]);
+  await client.post(`${project.path}/open`, {}, 201);
+  await continued();
+  await recalls();
+
+  // The host may end, too: nothing runs.
+  await server.terminate();
+  assert.deepEqual(machines(), []);
+  await server.restart();
+  await continued();
+  await recalls();
+
+  // A machine whose memory was kept and that was then stopped by its user starts anew.
+  await client.post(`${project.path}/nodes/${pc.node_id}/stop`, {}, 200);
+  assert.equal('on_close' in (await client.put<Project>(project.path, { on_close: 'stop' })), false);
+  await client.post(`${project.path}/close`, {}, 204);
+  assert.deepEqual(await hidden(project), []);
+  await client.post(`${project.path}/open`, {}, 201);
+  assert.deepEqual(await status(project), ['stopped', 'stopped', 'started']);
   await client.delete(project.path);
 });

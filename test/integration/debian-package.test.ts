@@ -19,7 +19,8 @@ set -eu
 mount -t tmpfs tmpfs "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
-cp "$2" "$1/root/patchbay.deb"
+: >"$1/root/patchbay.deb"
+mount --bind "$2" "$1/root/patchbay.deb"
 mount -t proc proc "$1/root/proc"
 mount --bind /dev "$1/root/dev"
 mount -t tmpfs tmpfs "$1/root/run"
@@ -29,7 +30,6 @@ ip link set lo up
 exec chroot "$1/root" /bin/bash -eu <<'END'
 export HOME=/nonexistent PATH=/usr/sbin:/usr/bin:/sbin:/bin
 dpkg --force-depends --force-unsafe-io -i /patchbay.deb >/install.log 2>&1 || { cat /install.log >&2; exit 1; }
-rm /patchbay.deb
 echo "version=$(patchbay --version)"
 echo "user=$(getent passwd patchbay | cut -d: -f1,6)"
 echo "config=$(stat -c '%U:%G %a' /etc/patchbay/patchbay.conf)"

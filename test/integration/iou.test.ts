@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { readStandIn, skipIou, validLicense } from '../support/iou/build.ts';
 import { processesOf } from '../support/leftovers.ts';
+import { emulatorUser } from '../support/other-user.ts';
 import { Pc } from '../support/pc.ts';
 import { expectFault } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
@@ -17,6 +18,7 @@ const limitMs = 60_000;
 
 describe('IOU', { skip: skipIou }, async () => {
   const { server, client } = await withServer();
+  const user = await emulatorUser();
   let project: ProjectHandle;
   let router: NodeBody;
   let bridge: NodeBody;
@@ -39,7 +41,7 @@ describe('IOU', { skip: skipIou }, async () => {
 
   /** Of the image's program: the folder of its node's sockets is the one in which its launcher was started. */
   async function consoleOf(pid: number): Promise<string> {
-    const { ino } = await stat(`/proc/${pid}/root/tmp/netio${process.getuid?.() === 0 ? 61_100 : process.getuid?.()}`);
+    const { ino } = await stat(`/proc/${pid}/root/tmp/netio${user}`);
     for (const name of await readdir(join(server.runtimeDirectory, 'n'))) {
       const folder = join(server.runtimeDirectory, 'n', name);
       if ((await stat(join(folder, 'netio')).catch(() => undefined))?.ino === ino) return join(folder, 'console');
@@ -249,11 +251,11 @@ describe('IOU', { skip: skipIou }, async () => {
       const status = await readFile(`/proc/${pid}/status`, 'utf8');
       assert.match(status, /^NoNewPrivs:\s+1$/m);
       assert.match(status, /^CapEff:\s+0+$/m);
-      if (process.getuid?.() === 0) assert.match(status, /^Uid:\s+61100\s/m);
+      assert.match(status, new RegExp(`^Uid:\\s+${user}\\s`, 'm'));
       for (const path of ['bin/sh', 'etc/passwd', 'proc/self'])
         await assert.rejects(stat(join(`/proc/${pid}/root`, path)), { code: 'ENOENT' }, path);
       const sockets = await readdir(`/proc/${pid}/root/tmp`);
-      assert.deepEqual(sockets, [`netio${process.getuid?.() === 0 ? 61_100 : process.getuid?.()}`]);
+      assert.deepEqual(sockets, [`netio${user}`]);
     }
   });
 

@@ -265,6 +265,57 @@ describe('a link between containers', { skip }, () => {
     assert.deepEqual(await client.stats(), []);
   });
 
+  it('returns to the fabric, with the reason, when another rule takes the frames that the kernel redirects', async (context) => {
+    const { a, b, change, stats, carriedBy } = await lab(context);
+    await change({ suspend: true });
+    const hole = `pbk${randomBytes(4).toString('hex')}`;
+    await run('ip', ['tuntap', 'add', 'dev', hole, 'mode', 'tap']);
+    context.after(() => run('ip', ['link', 'delete', hole]));
+    await run('ip', ['link', 'set', 'dev', hole, 'up']);
+    const at = `dev ${b.names.hostEnd} egress pref 1`;
+    await run('tc', `filter add ${at} protocol all u32 match u32 0 0 action mirred egress redirect dev ${hole}`.split(' '));
+    await change();
+    await carriedBy('kernel');
+    const fallen = await waitFor(
+      async () => {
+        await a.run('busybox', 'ping', '-c', '1', '-W', '1', addressB).catch(() => undefined);
+        const now = await stats();
+        return now.carrier === undefined && now.kernelObstacle;
+      },
+      { what: 'the fabric' },
+    );
+    assert.match(fallen, new RegExp(`redirected \\d+ frames to ${b.names.hostEnd}, which sent none`));
+    await run('tc', `filter del ${at}`.split(' '));
+    await ping(a, addressB);
+    await change({ suspend: true });
+    assert.equal((await stats()).kernelObstacle, undefined, 'its rules do not allow it');
+    await change();
+    await waitFor(async () => (await stats()).kernelObstacle, { what: 'the reason, as the ends are the same' });
+  });
+
+  it('is tried again after the first trial failed, and takes the links that wait', async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'kernel-paths-'));
+    context.after(() => rm(folder, { recursive: true }));
+    const made = [await ContainerEnd.make(folder, `${addressA}/24`), await ContainerEnd.make(folder, `${addressB}/24`)] as const;
+    for (const end of made) context.after(() => end.remove());
+    const { PATH } = process.env;
+    // Neither ip nor tc is there.
+    process.env.PATH = folder;
+    context.after(() => {
+      process.env.PATH = PATH;
+    });
+    const paths = new KernelPaths(await loadNative(), folder, { retryMs: 20 });
+    context.after(() => paths.close());
+    const path = new KernelPath(paths);
+    await path.take([made[0].names.hostEnd, made[1].names.hostEnd], () => true);
+    assert.equal(path.isTaken, false);
+    assert.match(path.obstacle ?? '', /ip/);
+    process.env.PATH = PATH;
+    await waitFor(() => path.isTaken, { what: 'the path through the kernel' });
+    assert.equal(path.obstacle, undefined);
+    await path.end();
+  });
+
   it('leaves no rule of an earlier fabric when it is given up before it is taken', async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'kernel-paths-'));
     context.after(() => rm(folder, { recursive: true }));

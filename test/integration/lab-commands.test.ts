@@ -90,6 +90,14 @@ describe('patchbay lab', () => {
     assert.equal((JSON.parse(drift.out) as { drift: string }[])[0]?.drift, 'changed');
     assert.match((await lab('graph --dot')).out, /"PC1" -- "PC2" \[taillabel="Ethernet0"/);
     assert.match((await lab('stop PC2')).out, /PC2 +stopped/);
+    const frozen = await lab('freeze booted');
+    assert.equal(frozen.code, 0, frozen.err);
+    assert.match(frozen.out, /^booted: 0 machines, \d+ MiB, paused 0 ms\n$/);
+    assert.match(frozen.err, /^PC1 starts anew: the memory of VPCS nodes cannot be saved$/m);
+    assert.match((await lab('fork booted --name twin')).out, /^FORK +ID\ntwin +[0-9a-f-]{36}\n$/);
+    assert.equal((await lab('destroy --yes -p twin')).code, 0);
+    assert.match((await lab('rewind booted')).out, /PC1 +started\nPC2 +stopped/);
+    assert.match((await lab('rewind boted')).err, /there is no snapshot "boted".*"booted"/);
     assert.match((await lab('export')).out, /packet_loss_ab: \[1\]/);
     assert.match((await lab('apply')).out, /0 to create, 1 to change/);
     await writeFile(join(folder, 'one.yaml'), 'name: pair\nnodes:\n  PC1: {kind: vpcs}\n');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
+import { emulatorUser } from '../support/other-user.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { type Config, startServer } from '../support/server.ts';
 import { command, openTelnet } from '../support/telnet.ts';
@@ -100,7 +101,7 @@ test('vpcs listens nowhere on this host, sees none of its files and is not its r
     assert.match(status, /^NoNewPrivs:\s+1$/m);
     assert.match(status, /^CapEff:\s+0+$/m);
     if (process.getuid?.() !== 0) continue;
-    assert.match(status, /^Uid:\s+61100\s/m);
+    assert.match(status, new RegExp(`^Uid:\\s+${await emulatorUser()}\\s`, 'm'));
     assert.equal(await readFile(`/proc/${pid}/timerslack_ns`, 'utf8'), '1000000\n', 'idle, it sleeps longer than its 100 µs');
   }
   await client.post(`${pc.path}/stop`, {}, 200);

@@ -1,4 +1,4 @@
-/** `patchbay test` on a real server: verdicts of labs, of their mutations, of an emulation that was disturbed, and of mistakes. */
+/** `patchbay test` on a real server: verdicts of labs, of their mutations, and of mistakes. Void ones are in `void-verdicts.test.ts`. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,9 @@ import { findFirstFailure, type StepReport } from '../../src/lab/checks/run/step
 import { testLab } from '../../src/lab/checks/test-lab.ts';
 import { filesOf } from '../../src/lab/file/lab-files.ts';
 import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { fileHeader } from '../../src/schema/pcap-file.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
+import { wholeFrames } from '../support/pcap.ts';
 import { withServer } from '../support/with-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -36,16 +38,29 @@ const patient = {
 interface RunOptions {
   readonly vars?: Record<string, string | number>;
   readonly onStep?: (step: StepReport) => void;
+  /** Folder of the lab file. */
+  readonly base?: string;
 }
 
-async function runLab(file: string, { vars = {}, onStep }: RunOptions = {}): Promise<TestReport> {
+/** Packets at these ms, of these lengths. */
+function pcapFile(times: readonly number[], lengths: readonly number[]): Buffer {
+  const packets = times.map((ms, index) => {
+    const length = lengths[index] ?? 60;
+    const packet = Buffer.alloc(16 + length);
+    for (const [at, value] of [1_700_000_000, ms * 1000, length, length].entries()) packet.writeUInt32LE(value, 4 * at);
+    return packet;
+  });
+  return Buffer.concat([fileHeader({ linkType: 1, nanoseconds: false }), ...packets]);
+}
+
+async function runLab(file: string, { vars = {}, onStep, base = join(root, 'labs') }: RunOptions = {}): Promise<TestReport> {
   const text = file.includes('\n') ? file : await readFile(join(root, 'labs', file), 'utf8');
   const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars });
   const fidelity = { ...patient, ...lab.test.fidelity };
   return testLab(
     checkApi(client),
     { ...lab, test: { ...lab.test, fidelity } },
-    { seed: 7, base: join(root, 'labs'), signal: AbortSignal.timeout(110_000), cleanup: client, ...(onStep && { onStep }) },
+    { seed: 7, base, signal: AbortSignal.timeout(110_000), cleanup: client, ...(onStep && { onStep }) },
   );
 }
 
@@ -195,6 +210,34 @@ checks:
     assert.deepEqual(one.certificate?.reasons, [], JSON.stringify(losses));
   });
 
+  test('traffic has the times and sizes of a pcap file; one that cannot be used is a mistake of the file', async () => {
+    const replay = (file: string) =>
+      lab.replace(
+        /checks:[\s\S]*/,
+        `checks:
+  - capture:
+      link: [SW1, SW2]
+      side: before
+      filter: udp port 9
+      while:
+        - traffic: { from: { at: SW1, address: 10.0.0.1 }, to: { at: SW2, address: 10.0.0.2 }, pcap: ${file} }
+          expect: { received: 0..3 }
+    expect: { packets: 3 }
+`,
+      );
+    await writeFile(join(folder, 'short.pcap'), pcapFile([0, 250, 600], [100, 200, 1000]));
+    const report = await runLab(replay('short.pcap'), { base: folder });
+    assert.equal(report.verdict, 'passed', JSON.stringify(report.steps));
+    const { pcap } = report.steps[0]?.capture ?? {};
+    const sent = wholeFrames(pcap ?? Buffer.alloc(0)).filter(({ data }) => data.length > 60);
+    assert.deepEqual(
+      sent.map(({ data }) => data.length),
+      [100, 200, 1000],
+    );
+    await assert.rejects(runLab(replay('no.pcap'), { base: folder }), /no\.pcap cannot be read: there is no such file/);
+    await assert.rejects(runLab(replay('../x.pcap'), { base: folder }), /checks\[0\].*\.traffic\.pcap: .* outside of the folder/);
+  });
+
   test('traffic that cannot be sent is an error with its reason', async () => {
     const report = await runLab(lab.replace('links: [{', 'links: [{ suspend: true,'));
     assert.deepEqual(
@@ -205,35 +248,6 @@ checks:
       report.steps[0]?.problems.join() ?? '',
       /^traffic could not be sent: 10\.0\.0\.\d does not answer 10\.0\.0\.\d \(ARP\)$/,
     );
-  });
-});
-
-describe('a disturbed emulation', { skip: noVpcs }, () => {
-  test('a fabric that stands still makes the verdict void, though all checks hold', async () => {
-    const lab = `${pair}
-checks:
-  - { node: PC1, run: echo before }
-  - { node: PC1, ping: { to: 10.0.0.2, count: 2, timeout: 5s }, eventually: 20s }
-test: { fidelity: { loop_late_worst: 1s } }
-`;
-    const { fabric_pid } = await client.json<{ fabric_pid: number }>('GET', '/v2/computes/local/fidelity');
-    let resumed: Promise<void> | undefined;
-    const report = await runLab(lab, {
-      onStep: () => {
-        if (resumed) return;
-        process.kill(fabric_pid, 'SIGSTOP');
-        resumed = new Promise((done) => {
-          setTimeout(() => {
-            process.kill(fabric_pid, 'SIGCONT');
-            done();
-          }, 2500);
-        });
-      },
-    });
-    await resumed;
-    assert.equal(findFirstFailure(report.steps), undefined);
-    assert.equal(report.verdict, 'void');
-    assert.match(report.certificate?.reasons.join() ?? '', /the fabric was \d+ ms late \(worst\), at most 1000 ms/);
   });
 });
 

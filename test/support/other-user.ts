@@ -1,6 +1,14 @@
-/** Clients of consoles that are another user of this machine. Only root can be one. */
+/** Other users of this machine: clients of consoles, and the user of emulators. Only root can be one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { findRunAs } from '../../src/emulators/host/run-as.ts';
+import type { Settings } from '../../src/schema/settings.ts';
+
+/** The number of the user that emulators are without `run_as`; our own when we are not root. */
+export async function emulatorUser(): Promise<number> {
+  const runAs = await findRunAs({ Server: { run_as: '' } as Settings['Server'] });
+  return Number(runAs?.uid ?? process.getuid?.());
+}
 
 /** Output of a console for the user `nobody`, until it hangs up, shows a prompt, or speaks the protocol of a screen. */
 export async function outputForNobody(port: number | null, greeting: string | Uint8Array = '\r'): Promise<string> {

@@ -12,6 +12,8 @@ import { waitFor } from './wait-for.ts';
 export type Config = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
 export interface ServerOptions {
+  /** Default: none, which serves. */
+  readonly command?: string;
   /** Added to the command line. */
   readonly args?: readonly string[];
   /** Given: it is not removed by `stop`. */
@@ -109,10 +111,11 @@ class TestServer implements RunningServer {
   }
 
   async start(port: number): Promise<void> {
-    const { args = [], stopNodes = true, env = {}, launcher = [] } = this.#options;
+    const { command, args = [], stopNodes = true, env = {}, launcher = [] } = this.#options;
     const configFile = join(this.dataDir, 'test-config.ini');
     await writeFile(configFile, this.#configText());
     const line = [
+      ...(command === undefined ? [] : [command]),
       '--port',
       String(port),
       '--data-dir',

@@ -138,7 +138,11 @@ async function open(folder: string, compute: InMemoryCompute): Promise<Pick<Part
     auto_close_grace: 5,
     ...paths,
   };
-  const settings = { Server, Cluster: { lease_seconds: 20 }, dataDirectory: folder } as unknown as Settings;
+  const settings = {
+    Server,
+    Cluster: { lease_seconds: 20, engine: '', join_url: '' },
+    dataDirectory: folder,
+  } as unknown as Settings;
   const controller = await Controller.open({
     settings,
     log: pino({ level: 'silent' }),

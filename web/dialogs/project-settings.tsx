@@ -40,6 +40,11 @@ export function ProjectSettings({ project, close }: { readonly project: Project;
           onChange={(value) => change({ [key]: value })}
         />
       ))}
+      <SwitchField
+        {...texts.freezeOnClose}
+        value={now.on_close === 'freeze'}
+        onChange={(freezes) => change({ on_close: freezes ? 'freeze' : 'stop' })}
+      />
       <div class="row">
         {sizes.map((key) => (
           <NumberField

@@ -6,8 +6,8 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField } from '../ui/field.tsx';
-import { ImageUpload } from './image-upload.tsx';
-import { useImages } from './images.ts';
+import { ImageUpload } from '../catalog/image-upload.tsx';
+import { useImages } from '../catalog/images.ts';
 
 /** As the server takes them. */
 const mostDisks = 4;

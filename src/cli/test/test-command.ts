@@ -5,6 +5,7 @@ import { NoCommandError } from '../../lab/checks/probes/node-probe.ts';
 import { stepLine, summaryText } from '../../lab/checks/report/summary.ts';
 import type { TestVerdict } from '../../lab/checks/report/test-report.ts';
 import { SiteError } from '../../lab/checks/run/lab-site.ts';
+import { ReplayError } from '../../lab/checks/run/read-replay.ts';
 import { testLab } from '../../lab/checks/test-lab.ts';
 import type { Lab } from '../../lab/file/lab.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
@@ -53,7 +54,9 @@ export const testCommand: CliCommand = {
         call.out.note('patchbay test: interrupted; the lab was torn down');
         return interruptedCode;
       }
-      const isMistake = [LabError, SiteError, PlatformError, NoCommandError, CliUsageError].some((type) => error instanceof type);
+      const isMistake = [LabError, SiteError, PlatformError, NoCommandError, ReplayError, CliUsageError].some(
+        (type) => error instanceof type,
+      );
       const isRefused = error instanceof RequestError && error.status >= 400 && error.status < 500;
       call.out.note(`patchbay test: ${(error as Error).message}`);
       return isMistake || isRefused ? mistakeCode : exitCodes.void;

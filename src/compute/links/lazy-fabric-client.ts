@@ -96,7 +96,7 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
     return (await this.connect()).loadFrames(path, directions);
   }
 
-  async startTraffic(flow: TrafficSpec): Promise<TrafficFigures> {
+  async startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null> {
     return (await this.connect()).startTraffic(flow);
   }
 

@@ -27,6 +27,7 @@ export async function portStats(
       port_number: binding.port,
       fabric_link: linkId,
       carrier: link.carrier ?? (isPair(linkId) ? 'fabric' : 'udp'),
+      ...(link.kernelObstacle !== undefined && { carrier_reason: link.kernelObstacle }),
       since,
       from_node,
       to_node,

@@ -76,6 +76,12 @@ export class FabricWiring {
     return this.#fabric.sync([...this.#links.values()]);
   }
 
+  /** No link is in the fabric until the next `sync`; changes are noted. */
+  async hold(): Promise<void> {
+    this.#live = false;
+    await this.#fabric.sync([]);
+  }
+
   find(end: PortAddress): Binding | undefined {
     return this.#byNode.get(end.nodeId)?.get(keyOf(end));
   }

@@ -114,6 +114,9 @@ export class ComputeNode {
   /** The compute ends, and its emulators with it. */
   halt = (): Promise<void> => this.exclusively(() => this.#stop());
 
+  /** Ends it at once, for a holder of the node. */
+  stopHeld = (): Promise<void> => this.#stop({ now: true });
+
   /** @throws node_not_started, of kinds that say so */
   suspend(): Promise<void> {
     return this.exclusively(async () => {
@@ -223,6 +226,8 @@ export class ComputeNode {
       this.context.log('warning', `node ${this.name} ended while the server was away`);
       return this.context.store.endRun(this.id, record.command_line);
     }
+    // Saved while it was paused, by a server that died before it stopped the machine: now it continues by itself.
+    await rm(join(this.directory, savedMemoryName), { recursive: true, force: true }).catch(() => undefined);
     this.#take(run);
     this.#stale = record.stale;
     // It was paused for a copy when the server died.
@@ -239,7 +244,12 @@ export class ComputeNode {
 
   anotherConsolePort = (): Promise<number | null> => this.#state.anotherConsolePort();
 
+  #requireLease(): void {
+    if (this.context.lease.isOver) throw fault('lease_expired', { name: this.name });
+  }
+
   async #start(options?: StartOptions): Promise<void> {
+    this.#requireLease();
     const run = await NodeRun.start(this, options);
     this.#take(run);
     this.#stale = false;
@@ -273,6 +283,7 @@ export class ComputeNode {
   }
 
   async #resume(run: NodeRun): Promise<void> {
+    this.#requireLease();
     await run.emulator.resume();
     await this.#changeStatus(run, 'started');
   }

@@ -62,7 +62,8 @@ export interface PauseWork {
   prepare(nodes: readonly ComputeNode[]): Promise<void>;
   /** They are about to be paused. */
   beforePause(nodes: readonly ComputeNode[]): Promise<void>;
-  whilePaused(): Promise<void>;
+  /** Answers the nodes that are stopped instead of resumed. */
+  whilePaused(): Promise<ReadonlySet<ComputeNode>>;
   /** They run again, whatever failed. Never rejects. */
   whenResumed(): Promise<void>;
 }
@@ -70,7 +71,7 @@ export interface PauseWork {
 const noWork: PauseWork = {
   prepare: async () => {},
   beforePause: async () => {},
-  whilePaused: async () => {},
+  whilePaused: async () => new Set(),
   whenResumed: async () => {},
 };
 
@@ -98,7 +99,11 @@ async function copyTo({ context, project, wanted, work }: ComputeCopying, destin
         const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
         if (names.length > 0) await copyTrees(context, source, names, folder);
       };
-      const whilePaused = () => together([copy(), work.whilePaused()]);
+      const whilePaused = async () => {
+        const working = work.whilePaused();
+        await together([copy(), working.then(() => undefined)]);
+        return working;
+      };
       const pause = await whileHeld([...project.nodes.values()], context, {
         prepare: (nodes) => work.prepare(nodes),
         beforePause: (nodes) => work.beforePause(nodes),
@@ -132,7 +137,13 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
     });
     await destination.driver.renamed?.(destination.directory, source.name, destination.name);
   };
-  const copying = whileHeld([source, destination], context, { ...noWork, whilePaused: copy });
+  const copying = whileHeld([source, destination], context, {
+    ...noWork,
+    async whilePaused() {
+      await copy();
+      return new Set();
+    },
+  });
   await copying.catch((error) => {
     throw isFault(error)
       ? error
@@ -152,20 +163,21 @@ export async function removeHalfCopies(context: Context, folders: readonly strin
  * Holds all the nodes, pauses those that run, runs `fn`, and lets them go whatever happened. They are held in the order of their ids,
  * so that two copies never wait for each other, and paused only when all are held: none stands still while another one is waited for.
  */
-async function whileHeld(nodes: readonly ComputeNode[], context: Context, work: PauseWork): Promise<Pause> {
-  const holds: Hold[] = [];
+export async function whileHeld(nodes: readonly ComputeNode[], context: Context, work: PauseWork): Promise<Pause> {
+  const holds = new Map<ComputeNode, Hold>();
+  let stopped: ReadonlySet<ComputeNode> = new Set();
   const began: number[] = [];
   let firstAt = performance.now();
   let endedAt = firstAt;
   try {
-    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.push(await holdNode(node));
+    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.set(node, await holdNode(node));
     await work.prepare(nodes);
     await work.beforePause(nodes);
     firstAt = performance.now();
-    await together(holds.map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
-    await work.whilePaused();
+    await together([...holds.values()].map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
+    stopped = await work.whilePaused();
   } finally {
-    const released = await Promise.allSettled(holds.map((hold) => hold.release()));
+    const released = await Promise.allSettled(Array.from(holds, ([node, hold]) => hold.release({ stop: stopped.has(node) })));
     endedAt = performance.now();
     await work.whenResumed();
     for (const result of released)

@@ -3,19 +3,21 @@
  * receives it is started before, and completes its files after they have resumed. Memory stands below `memory_path` as files of nodes
  * stand in a project, `project-files/<kind>/<node id>/saved-memory`.
  */
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
+import { syncFolder } from '../../lib/atomic-file.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
-import { savedLinksName, savedMemoryName } from '../../schema/folders.ts';
+import { keptMemoryName, resumedLinksName, savedLinksName, savedMemoryName } from '../../schema/folders.ts';
 import type { ColdNode } from '../../schema/snapshot.ts';
 import type { Static } from '../../schema/type.ts';
 import type { Context } from '../context.ts';
 import { type FabricHolds, HeldLinks, syncSavedLinks } from '../links/held-links.ts';
 import type { ComputeNode } from '../nodes/node.ts';
-import { copyProject, type Pause, type PauseWork, type ProjectCopy } from './copy.ts';
+import { copyProject, type Pause, type PauseWork, type ProjectCopy, whileHeld } from './copy.ts';
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
@@ -67,6 +69,33 @@ export class ProjectFreezes {
     }
   }
 
+  /**
+   * The memory of its machines becomes what they continue from at their next start, and they are stopped: where this fails, they run on.
+   * @throws project_not_found, freeze_busy, disk_floor, memory_not_kept
+   */
+  async keep(projectId: string): Promise<Static<typeof ComputeFreeze>> {
+    const project = this.#projects.get(projectId);
+    const key = project.id.toLowerCase();
+    if (this.#freezes.get(key)?.isUnderWay) throw fault('freeze_busy', { name: project.name });
+    const folder = join(project.path, keptMemoryName);
+    const freeze = new MemoryFreeze(this.#context, this.#fabric, folder);
+    this.#freezes.set(key, freeze);
+    try {
+      await this.#context.store.beginCopy(folder);
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder);
+      return freeze.report(await whileHeld([...project.nodes.values()], this.#context, keeping(freeze, project.path)));
+    } catch (error) {
+      if (isFault(error, 'disk_floor')) throw error;
+      throw fault('memory_not_kept', { name: project.name, reason: (error as Error).message }, { cause: error });
+    } finally {
+      await freeze.dispose();
+      this.#freezes.delete(key);
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+      await this.#context.store.endCopy(folder).catch(() => undefined);
+    }
+  }
+
   /** A project that is frozen may be closed meanwhile. @throws project_not_found, and why the memory is not complete */
   async wait(projectId: string): Promise<void> {
     const key = projectId.toLowerCase();
@@ -79,6 +108,21 @@ export class ProjectFreezes {
   async close(): Promise<void> {
     await Promise.all([...this.#freezes.values()].map((freeze) => freeze.dispose()));
   }
+}
+
+/** The machines stay paused until their memory has its place. */
+function keeping(freeze: MemoryFreeze, projectPath: string): PauseWork {
+  return {
+    prepare: (nodes) => freeze.prepare(nodes),
+    beforePause: (nodes) => freeze.beforePause(nodes),
+    async whilePaused() {
+      await freeze.whilePaused();
+      freeze.complete();
+      await freeze.completed;
+      return freeze.place(projectPath);
+    },
+    whenResumed: () => freeze.whenResumed(),
+  };
 }
 
 class MemoryFreeze implements PauseWork {
@@ -113,11 +157,27 @@ class MemoryFreeze implements PauseWork {
     await Promise.all(this.#saved.map(({ saver }) => saver.settle()));
   }
 
-  async whilePaused(): Promise<void> {
+  async whilePaused(): Promise<ReadonlySet<ComputeNode>> {
     this.#frozenAt = Date.now();
     const transfers = this.#saved.map(({ saver }) => saver.transfer());
     await Promise.allSettled([...transfers, this.#saveFrames()]);
     await Promise.all(transfers);
+    return new Set();
+  }
+
+  /** Moves what is complete to the nodes' folders and that of the project. Answers the nodes. */
+  async place(projectPath: string): Promise<ReadonlySet<ComputeNode>> {
+    for (const { node } of this.#saved) {
+      const place = join(node.directory, savedMemoryName);
+      await rm(place, { recursive: true, force: true });
+      await rename(this.#memoryOf(node), place);
+      await syncFolder(node.directory);
+    }
+    const links = join(projectPath, resumedLinksName);
+    await rm(links, { recursive: true, force: true });
+    if (this.#hasFrames) await rename(this.#linksFolder, links);
+    await syncFolder(projectPath);
+    return new Set(this.#saved.map(({ node }) => node));
   }
 
   async whenResumed(): Promise<void> {
@@ -153,6 +213,10 @@ class MemoryFreeze implements PauseWork {
     this.isUnderWay = false;
   }
 
+  #memoryOf({ id, driver }: ComputeNode): string {
+    return join(this.#folder, 'project-files', driver.kind.folder, id, savedMemoryName);
+  }
+
   get #linksFolder(): string {
     return join(this.#folder, savedLinksName);
   }
@@ -171,9 +235,8 @@ class MemoryFreeze implements PauseWork {
 
   async #prepareNode(node: ComputeNode): Promise<void> {
     const { id, name, emulator, driver } = node;
-    const folder = join(this.#folder, 'project-files', driver.kind.folder, id, savedMemoryName);
     const answer = emulator?.saveMemory
-      ? await emulator.saveMemory(folder)
+      ? await emulator.saveMemory(this.#memoryOf(node))
       : `the memory of ${driver.kind.title} nodes cannot be saved`;
     if (typeof answer === 'string') this.#cold.push({ node_id: id, name, reason: answer });
     else this.#saved.push({ node, saver: answer });

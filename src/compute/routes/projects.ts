@@ -115,6 +115,16 @@ export function projectRoutes({ context, projects, freezes, resumedLinks }: Comp
       ({ path }) => freezes.wait(path.project_id),
     ),
     route(
+      'POST /v2/compute/projects/{project_id}/keep',
+      {
+        summary: 'Stop the machines of a project so that they continue at their next start; others run on',
+        reply: ComputeFreeze,
+        status: 201,
+        own: true,
+      },
+      ({ path }) => freezes.keep(path.project_id),
+    ),
+    route(
       'POST /v2/compute/projects/{project_id}/links/hold',
       { summary: 'Hold the links of a project that is about to continue', status: 204, own: true },
       ({ path }) => resumedLinks.hold(path.project_id),

@@ -249,11 +249,13 @@ export class LiveProject {
   }
 
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
-  async shutDown(): Promise<void> {
+  async shutDown(stopped: ReadonlySet<string> = new Set()): Promise<void> {
     this.#announcements.end();
     await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
-      node.live.status === 'stopped' || !node.isPresent ? Promise.resolve() : this.nodes.act(node.id, 'stop'),
+      node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent
+        ? Promise.resolve()
+        : this.nodes.act(node.id, 'stop'),
     );
     await this.#announcements.close();
     this.#forgetPorts = true;

@@ -1,16 +1,20 @@
 /**
  * The project's own fields as they stand in the project file. GNS3 refuses a file with a field that it does not know, and keeps the
- * project's variables: in the file our own setting is one of them, and nowhere else.
+ * project's variables: in the file our own settings are among them, and nowhere else.
  */
 import type { ProjectUpdate } from '../../schema/project.ts';
 import type { ProjectEntry } from './topology.ts';
 
-const variableName = 'PATCHBAY_REPLICATE_LINK_STATE';
-const isOurs = ({ name }: { readonly name: string }) => name === variableName;
+const linkStateName = 'PATCHBAY_REPLICATE_LINK_STATE';
+const onCloseName = 'PATCHBAY_ON_CLOSE';
+const ownNames = new Set([linkStateName, onCloseName]);
 
-export function projectToFile({ replicate_link_state, variables, ...fields }: ProjectEntry): object {
-  const all = replicate_link_state ? [...(variables ?? []), { name: variableName, value: '1' }] : variables;
-  return { ...fields, variables: all };
+export function projectToFile({ replicate_link_state, on_close, variables, ...fields }: ProjectEntry): object {
+  const own = [
+    ...(replicate_link_state ? [{ name: linkStateName, value: '1' }] : []),
+    ...(on_close === 'freeze' ? [{ name: onCloseName, value: on_close }] : []),
+  ];
+  return { ...fields, variables: own.length > 0 ? [...(variables ?? []), ...own] : variables };
 }
 
 /** `variables` as they were checked, or of any type. */
@@ -18,7 +22,13 @@ export function projectFromFile<T extends { readonly variables?: unknown }>(fiel
   const { variables } = fields;
   if (!Array.isArray(variables)) return fields;
   const list = (variables as NonNullable<ProjectUpdate['variables']>).filter((variable) => variable !== null);
-  if (!list.some(isOurs)) return fields;
-  const others = list.filter((variable) => !isOurs(variable));
-  return { ...fields, replicate_link_state: true, variables: others.length > 0 ? others : null };
+  const own = new Map(list.filter(({ name }) => ownNames.has(name)).map(({ name, value }) => [name, value]));
+  if (own.size === 0) return fields;
+  const others = list.filter(({ name }) => !ownNames.has(name));
+  return {
+    ...fields,
+    ...(own.has(linkStateName) && { replicate_link_state: true }),
+    ...(own.get(onCloseName) === 'freeze' && { on_close: 'freeze' }),
+    variables: others.length > 0 ? others : null,
+  };
 }

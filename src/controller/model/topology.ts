@@ -49,8 +49,9 @@ export interface ComputeEntry {
 }
 /** The project's own fields in the file. */
 export type ProjectEntry = Readonly<
-  Omit<Project, 'filename' | 'forked_from' | 'name' | 'path' | 'replicate_link_state' | 'status'> & {
+  Omit<Project, 'filename' | 'forked_from' | 'name' | 'on_close' | 'path' | 'replicate_link_state' | 'status'> & {
     name: string;
+    on_close: 'stop' | 'freeze';
     replicate_link_state: boolean;
   }
 >;

@@ -60,13 +60,13 @@ export class ProjectLifecycle {
     }
   }
 
-  /** Stops the nodes when no change is under way, after `before`. Returns whether it was open. */
-  async shutDown(before?: () => Promise<void>): Promise<boolean> {
+  /** Stops the nodes when no change is under way, after `before`, which answers those that it has stopped. Returns whether it was open. */
+  async shutDown(before?: (live: LiveProject) => Promise<ReadonlySet<string> | undefined>): Promise<boolean> {
     const live = this.now;
     if (!live) return false;
     await live.gate.hold(async () => {
-      await before?.();
-      await live.shutDown();
+      const stopped = await before?.(live);
+      await live.shutDown(stopped);
       this.#phase = { is: 'closed' };
     });
     this.#options.onChange();

@@ -8,15 +8,17 @@ import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { ForkedFrom, Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
-import type { ProjectEntry } from '../model/topology.ts';
+import type { NodeEntry, ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
+import { keepMemory } from './keep-memory.ts';
 import { startAll } from './node-batch.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle } from './project-lifecycle.ts';
@@ -80,10 +82,11 @@ export class KnownProject {
 
   /** The object of the API, frozen. */
   get object(): Readonly<ProjectObject> {
-    const { replicate_link_state, ...entry } = this.#entry;
+    const { replicate_link_state, on_close, ...entry } = this.#entry;
     this.#object ??= assemble<ProjectObject>({
       ...entry,
       ...(replicate_link_state && { replicate_link_state }),
+      ...(on_close === 'freeze' && { on_close }),
       filename: this.filename,
       ...(this.#forkedFrom && { forked_from: this.#forkedFrom }),
       path: this.path,
@@ -98,6 +101,11 @@ export class KnownProject {
   }
 
   /** The open project, once an opening that is under way has ended; undefined when it is closed. */
+  /** The nodes of a project that is open; none while it is being opened. */
+  openNodes(): readonly NodeEntry[] {
+    return this.liveNow?.nodes.entries() ?? [];
+  }
+
   findLive(): Promise<LiveProject | undefined> {
     return this.#lifecycle.find();
   }
@@ -127,9 +135,13 @@ export class KnownProject {
     });
   }
 
-  /** State of a node that its compute reports. Ignored while the project is closed or being opened: opening reads it. */
-  report(node: ComputeNodeObject): void {
-    this.liveNow?.nodes.report(node);
+  /**
+   * State of a node that a compute reports. Ignored when the node is on another compute, and while the project is closed or being opened:
+   * opening reads it.
+   */
+  report(node: ComputeNodeObject, by: RegisteredCompute): void {
+    const nodes = this.liveNow?.nodes;
+    if (nodes?.find(String(node.node_id))?.compute === by) nodes.report(node);
   }
 
   /** Does something while nothing changes; the project file is complete meanwhile. */
@@ -173,7 +185,7 @@ export class KnownProject {
    */
   replace({ beforeStop, whenStopped }: Replacement): Promise<LiveProject> {
     return this.#life.run(async () => {
-      if (!(await this.#shutDown(beforeStop))) throw fault('project_closed', { name: this.name });
+      if (!(await this.#shutDown(() => beforeStop().then(() => undefined)))) throw fault('project_closed', { name: this.name });
       try {
         await whenStopped();
         const live = await this.#openNow();
@@ -188,10 +200,25 @@ export class KnownProject {
     });
   }
 
-  /** Stops the nodes. Nothing happens when it is closed already. */
+  /**
+   * Stops the nodes, with `on_close` "freeze" so that they continue when it is opened. Nothing happens when it is closed already.
+   * @throws why their memory cannot be kept; it stays open then
+   */
   close(): Promise<void> {
     return this.#life.run(async () => {
-      if (await this.#close()) this.#environment.announce('project.closed', this);
+      if (await this.#close({ keeps: this.#entry.on_close === 'freeze' })) this.#environment.announce('project.closed', this);
+    });
+  }
+
+  /** The server is about to end: what is frozen when it is closed is frozen now, and continues with the next server. Never rejects. */
+  keep(): Promise<void> {
+    return this.#life.run(async () => {
+      const live = this.liveNow;
+      if (!live || this.#entry.on_close !== 'freeze') return;
+      this.#autoClose.cancel();
+      await live.gate
+        .hold(() => keepMemory(live))
+        .catch((error: unknown) => this.#environment.log.warn({ err: error }, `the machines of "${this.name}" run on`));
     });
   }
 
@@ -259,13 +286,13 @@ export class KnownProject {
     return live;
   }
 
-  #shutDown(before?: () => Promise<void>): Promise<boolean> {
+  #shutDown(before?: (live: LiveProject) => Promise<ReadonlySet<string> | undefined>): Promise<boolean> {
     this.#autoClose.cancel();
     return this.#lifecycle.shutDown(before);
   }
 
-  async #close(): Promise<boolean> {
-    if (!(await this.#shutDown())) return false;
+  async #close({ keeps = false } = {}): Promise<boolean> {
+    if (!(await this.#shutDown(keeps ? keepMemory : undefined))) return false;
     // Without it the project would be opened again at the next start, which loses nothing.
     await this.#lifecycle
       .note(false)

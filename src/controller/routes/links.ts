@@ -4,7 +4,7 @@ import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
 import { FilterFacts } from '../../schema/filter-table.ts';
 import { Link, LinkInput, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
-import { LinkSchedule, LinkScheduleInput } from '../../schema/schedule.ts';
+import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../schema/schedule.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { closedLinks } from '../live/links/closed-links.ts';
@@ -99,6 +99,11 @@ export function linkRoutes({ projects }: Controller): Route[] {
 
 function scheduleRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
   return [
+    route(
+      'GET /v2/projects/{project_id}/link_schedules',
+      { summary: 'The schedules of all links that have one', reply: Type.Array(ScheduleOfLink), own: true },
+      async ({ path }) => (await project(path).live()).linkOperations.schedules(),
+    ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/schedule',
       { summary: 'The schedule of a link: its steps and traces', reply: LinkSchedule, own: true },

@@ -1,13 +1,59 @@
 import { type Route, route } from '../../api/route.ts';
-import { SliceInvitation, SliceInvite, SliceJoin, SliceLease, SliceObject, SliceRenew } from '../../schema/slice.ts';
+import {
+  SliceDrain,
+  SliceInvitation,
+  SliceInvite,
+  SliceJoin,
+  SliceLease,
+  SliceObject,
+  SliceOrderRequest,
+  SliceRenew,
+} from '../../schema/slice.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
 /** Computes that register themselves. */
-export function sliceRoutes({ slices, sliceList }: Controller): Route[] {
+export function sliceRoutes(controller: Controller): Route[] {
+  const { computes, relocation, cluster } = controller;
+  const { slices, list, engineSlices } = cluster;
   return [
     route('GET /v2/slices', { summary: 'List the slices and their states', reply: Type.Array(SliceObject), own: true }, () =>
-      sliceList.all(),
+      list.all(),
+    ),
+    route(
+      'POST /v2/slices',
+      {
+        summary: 'Order a slice from the engine; it is pending until it joins',
+        body: SliceOrderRequest,
+        status: 201,
+        reply: SliceObject,
+        own: true,
+      },
+      async ({ body }) => list.get(await engineSlices.order(body)),
+    ),
+    route(
+      'DELETE /v2/slices/{compute_id}',
+      { summary: 'Delete a slice and its compute; projects that use it are closed', status: 204, own: true },
+      async ({ path }) => {
+        list.get(path.compute_id);
+        await controller.forgetCompute(path.compute_id);
+      },
+    ),
+    route(
+      'POST /v2/slices/{compute_id}/drain',
+      {
+        summary: 'Move the nodes of a slice to other computes, with their files; nothing is placed on it any more',
+        body: SliceDrain,
+        status: 202,
+        reply: SliceObject,
+        own: true,
+      },
+      async ({ path, body }) => {
+        const compute = computes.get(path.compute_id);
+        await slices.setDraining(path.compute_id, body.drain ?? true);
+        if (body.drain !== false) relocation.beginDrain(compute);
+        return list.get(path.compute_id);
+      },
     ),
     route(
       'POST /v2/slices/invitations',
@@ -20,6 +66,13 @@ export function sliceRoutes({ slices, sliceList }: Controller): Route[] {
       },
       ({ body }) => slices.invite(body),
     ),
+    ...requestsOfSlices(controller),
+  ];
+}
+
+/** They check a token or a secret of their own. */
+function requestsOfSlices({ cluster: { slices } }: Controller): Route[] {
+  return [
     route(
       'POST /v2/slices/join',
       {

@@ -1,7 +1,7 @@
 /** Traffic between stations at switches: asked of the compute of the switch that sends. */
 import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
-import { longestTrafficMs, TrafficFlowFigures, TrafficStart } from '../../schema/traffic.ts';
+import { TrafficFlowFigures, TrafficStart } from '../../schema/traffic.ts';
 import type { Controller } from '../controller.ts';
 
 const node = '/v2/projects/{project_id}/nodes/{node_id}/traffic' as const;
@@ -24,7 +24,6 @@ export function trafficRoutes({ projects }: Controller): Route[] {
         if (from.entry.compute_id !== to.entry.compute_id) {
           throw fault('traffic_two_computes', { source: from.entry.name, sink: to.entry.name });
         }
-        checkDuration(body.gaps_us);
         return from.startTraffic(body);
       },
     ),
@@ -37,10 +36,4 @@ export function trafficRoutes({ projects }: Controller): Route[] {
       await (await nodesOf(path)).get(path.node_id).removeTraffic(path.traffic_id);
     }),
   ];
-}
-
-function checkDuration(gapsUs: readonly number[]): void {
-  const ms = gapsUs.reduce((sum, gap) => sum + gap, 0) / 1000;
-  if (ms > longestTrafficMs)
-    throw fault('invalid_request', { reason: `gaps_us: traffic lasts at most ${longestTrafficMs / 60_000} minutes` });
 }

@@ -1,4 +1,5 @@
 /** Slices as clients are shown them: what is stored, and what their engines report. */
+import { fault } from '../../api/faults.ts';
 import type { SliceObject } from '../../schema/slice.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { SliceReport } from '../engines/engine.ts';
@@ -21,19 +22,27 @@ export class SliceList {
     return this.#slices.all().map(([id, entry]) => this.#present(id, entry));
   }
 
+  /** @throws slice_not_found */
+  get(id: string): SliceObject {
+    const entry = this.#slices.find(id);
+    if (!entry) throw fault('slice_not_found', { compute_id: id });
+    return this.#present(id, entry);
+  }
+
   #present(id: string, entry: SliceEntry): SliceObject {
     const report = this.#reportOf(id);
     const isOn = entry.state === 'joined' && (entry.isDraining || report?.state === 'draining');
-    const isPending = entry.state === 'invited' && entry.order !== null;
+    // Of an engine's slice: one that was lost is placed again.
+    const isPending = entry.order !== null && entry.state !== 'joined';
     return {
       compute_id: id,
       name: entry.name,
       state: isOn ? 'draining' : isPending ? 'pending' : entry.state,
-      reason: entry.reason ?? report?.reason ?? null,
+      reason: (isPending ? report?.reason : null) ?? entry.reason ?? report?.reason ?? null,
       epoch: entry.epoch,
       host: report?.host ?? this.#computes.find(id)?.record.host ?? null,
       engine: entry.order?.engine ?? null,
-      project_id: entry.order?.projectId ?? null,
+      project_id: entry.order?.projectId || null,
       ends_at: report?.endsAt?.toISOString() ?? null,
       findings: [...entry.findings],
     };

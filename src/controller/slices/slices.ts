@@ -25,9 +25,9 @@ export interface SlicesOptions {
   /** T. */
   readonly leaseMs: number;
   /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
+  /** Its machines are about to be ended: what ran can still be seen. */
+  readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
-  /** Its state changed. */
-  readonly onChange: (computeId: string) => void;
 }
 
 /** The user of every slice's compute. */
@@ -81,6 +81,7 @@ export class Slices {
       const token = newToken();
       const expiresAt = new Date(Date.now() + expires_in * 1000).toISOString();
       const invitation = { hash: hashOf(token), expiresAt };
+      await this.#dropExpired();
       const named = name ?? known?.name ?? `slice ${id.slice(0, 8)}`;
       this.#refuseTakenName(id, named);
       await this.#set(id, { ...(known ?? invited), name: named, invitation, order: order ?? known?.order ?? null });
@@ -117,15 +118,16 @@ export class Slices {
     });
   }
 
-  /** @throws slice_not_found, slice_refused, slice_fenced */
-  renew(computeId: string, { secret, epoch, address, leaving = false }: SliceRenew): Promise<SliceLease> {
+  /** @throws slice_not_found, slice_refused */
+  renew(computeId: string, { secret, epoch, address, leaving = false, ending = false }: SliceRenew): Promise<SliceLease> {
     const id = computeId.toLowerCase();
     return this.#locks.run(id, async () => {
       const entry = this.#map.get(id);
       const compute = this.#options.computes.find(id);
       if (!entry || entry.secretHash === null || !compute) throw fault('slice_not_found', { compute_id: computeId });
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
-      if (epoch !== entry.epoch) throw fault('slice_fenced', { compute_id: computeId, epoch: entry.epoch });
+      if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
+      if (ending) await this.#options.onEnding(compute);
       if (leaving) {
         await this.#fence(id, entry, { state: 'left', reason: 'it ended' });
         return this.#leaseOf(id, this.#map.get(id) ?? entry);
@@ -150,7 +152,15 @@ export class Slices {
     return this.#locks.run(computeId, async () => {
       const entry = this.#map.get(computeId);
       if (!entry) throw fault('slice_not_found', { compute_id: computeId });
-      if (entry.isDraining !== isDraining) await this.#set(computeId, { ...entry, isDraining });
+      if (entry.isDraining !== isDraining) await this.#set(computeId, { ...entry, isDraining, reason: null });
+    });
+  }
+
+  /** Says why it is in its state, or how far that is. */
+  note(computeId: string, reason: string | null): Promise<void> {
+    return this.#locks.run(computeId, async () => {
+      const entry = this.#map.get(computeId);
+      if (entry && entry.reason !== reason) await this.#set(computeId, { ...entry, reason });
     });
   }
 
@@ -176,7 +186,7 @@ export class Slices {
   }
 
   #leaseOf(id: string, { epoch }: SliceEntry): SliceLease {
-    return { compute_id: id, epoch, seconds: this.#options.leaseMs / 1000 };
+    return { compute_id: id, epoch, fenced: false, seconds: this.#options.leaseMs / 1000 };
   }
 
   /** The lease begins, or is longer now. */
@@ -194,6 +204,15 @@ export class Slices {
     const record = { compute_id: id, name, ...address, user: sliceUser, password: secret };
     if (computes.find(id)) await computes.update(id, record);
     else await computes.create(record);
+  }
+
+  /** Invitations that were never used. */
+  async #dropExpired(): Promise<void> {
+    const now = Date.now();
+    for (const [id, { state, order, invitation }] of this.all()) {
+      const isOver = invitation !== null && Date.parse(invitation.expiresAt) <= now;
+      if (state === 'invited' && order === null && isOver) await this.#map.delete(id);
+    }
   }
 
   #refuseTakenName(id: string, name: string): void {
@@ -238,7 +257,6 @@ export class Slices {
     } catch (error) {
       throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
     }
-    this.#options.onChange(id);
   }
 }
 

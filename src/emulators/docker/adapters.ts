@@ -52,8 +52,14 @@ const longestMtu = 65_521;
 /** `containerPid`: asked when an adapter is opened. */
 export function containerAdapters(host: Host, node: NodeView, containerPid: () => number): PortProcesses<AdapterFacts> {
   const place = { cwd: node.directory, runDirectory: host.settings.runtimeDirectory, warn: node.warn };
+  let isWarned = false;
+  const warnOnce = (problem: string) => {
+    if (isWarned) return;
+    isWarned = true;
+    host.log('warning', `adapters of ${node.name} are slow, as the kernel cannot redirect their frames: ${problem}`);
+  };
   const service: PortService<AdapterFacts> = {
-    open: (adapter, before) => openAdapter(host, node, { adapter, containerPid: containerPid() }, before),
+    open: (adapter, before) => openAdapter(host, node, { adapter, containerPid: containerPid(), before, warnOnce }),
     retake: (facts) => facts.holder === undefined && retakeSocat(host, facts),
     async close(facts) {
       if (facts.holder === undefined) closeSocat(host, facts);
@@ -76,12 +82,19 @@ export function containerAdapters(host: Host, node: NodeView, containerPid: () =
   return new PortProcesses(service, place);
 }
 
-/** `before`: what it was until its socat ended while no server ran; the container keeps its interface. */
+interface WantedAdapter {
+  readonly adapter: number;
+  readonly containerPid: number;
+  /** What it was until its socat ended while no server ran; the container keeps its interface. */
+  readonly before: AdapterFacts | undefined;
+  /** Why it is slow; the first adapter of a container says so. */
+  readonly warnOnce: (problem: string) => void;
+}
+
 async function openAdapter(
   host: Host,
   node: NodeView,
-  { adapter, containerPid }: { adapter: number; containerPid: number },
-  before: AdapterFacts | undefined,
+  { adapter, containerPid, before, warnOnce }: WantedAdapter,
 ): Promise<AdapterFacts> {
   const properties = asDocker(node.properties);
   const end = { adapter, mac: macOf(properties, adapter), containerPid };
@@ -101,7 +114,7 @@ async function openAdapter(
   const owner = host.settings.runtimeDirectory;
   const problem = obstacle ?? (remains ? undefined : await makeVeth({ ...end, ...names, owner, inside: `eth${adapter}` }));
   if (problem !== undefined) {
-    host.log('warning', `adapters of containers are slow, as the kernel cannot redirect their frames: ${problem}`);
+    warnOnce(problem);
     return { ...(await socat(ownTapName(node.nodeId, adapter), movedTapMtu)), ...end };
   }
   if (taps) return { holder: 'fabric', ...names, ...end, kernelPath: properties.kernel_path !== false };

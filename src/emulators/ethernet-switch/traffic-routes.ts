@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { fault } from '../../api/faults.ts';
 import { route } from '../../api/route.ts';
 import type { TrafficFigures } from '../../fabric/protocol.ts';
-import { TrafficFlowFigures, TrafficStart } from '../../schema/traffic.ts';
+import { longestTrafficMs, mostTrafficFlows, TrafficFlowFigures, TrafficStart, trafficDurationMs } from '../../schema/traffic.ts';
 import type { NodeAccess } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 
@@ -22,13 +22,18 @@ export function trafficRoutes({ switches }: Host, nodes: NodeAccess) {
       },
       async ({ path, body }) => {
         const { source, sink, gaps_us, sizes } = body;
+        if (trafficDurationMs(gaps_us) > longestTrafficMs) {
+          throw fault('invalid_request', { reason: `gaps_us: traffic lasts at most ${longestTrafficMs / 60_000} minutes` });
+        }
         const station = (node_id: string, { address, next_hop, vlan = 1 }: typeof source) => ({
           ...{ switch: nodes.get({ project_id: path.project_id, node_id }).nodeId, vlan },
           ...{ address, nextHop: next_hop },
         });
         const id = `${path.project_id}/${path.node_id}/${randomUUID()}`;
         const flow = { id, source: station(path.node_id, source), sink: station(sink.node_id, sink), gapsUs: gaps_us, sizes };
-        return present(id, await switches.startTraffic(flow));
+        const figures = await switches.startTraffic(flow);
+        if (!figures) throw fault('traffic_too_many', { most: mostTrafficFlows });
+        return present(id, figures);
       },
     ),
     route(

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { contractHost } from '../../../test/support/contract-bench.ts';
+import { emulatorUser } from '../../../test/support/other-user.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { ConfinedTools } from './confined-tools.ts';
 
 const needsRoot = process.getuid?.() !== 0 && 'only root can choose the user of a process';
-const user = 61_100;
+const user = await emulatorUser();
 let folder: string;
 let settings: Settings;
 let tools: ConfinedTools;

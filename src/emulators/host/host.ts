@@ -9,7 +9,7 @@ export interface FabricSwitches {
   addresses(id: string): Promise<AddressEntry[]>;
   forgetAddresses(id: string): Promise<void>;
   switchStats(ids: string[]): Promise<SwitchStats[]>;
-  startTraffic(flow: TrafficSpec): Promise<TrafficFigures>;
+  startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null>;
   /** Null: there is no such flow. */
   readTraffic(id: string): Promise<TrafficFigures | null>;
   removeTraffic(id: string): Promise<void>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -95,6 +95,39 @@ test('a zip that points outside the disk, or is not a zip, is reported, and the 
   }
   assert.equal(warnings.length, 2);
   assert.deepEqual(await readdir(directory), ['config.zip']);
+});
+
+test('files of the folder `config` are on the disk, for cloud-init under its label; the newer of two counts', async () => {
+  await mkdir(join(directory, 'config'));
+  const give = (name: string, content: string) => writeFile(join(directory, 'config', name), content);
+  await give('user-data', '#cloud-config\nhostname: vm1\n');
+  await give('meta-data', 'instance-id: vm1\n');
+  await symlink('/etc/hostname', join(directory, 'config', 'link'));
+  assert.equal(await disk.prepare(undefined), true);
+  assert.equal(await mtype('/user-data'), '#cloud-config\nhostname: vm1\n');
+  assert.match((await run('mlabel', ['-s', '-i', `${disk.file}@@${partition}`, '::'])).stdout, /CIDATA/);
+  await assert.rejects(mtype('/link'));
+  // What a machine wrote stays, until a file is given that is newer.
+  await disk.export();
+  const [saved, later, latest] = [join(directory, 'saved'), new Date(Date.now() + 60_000), new Date(Date.now() + 120_000)];
+  await writeFile(saved, 'by the machine');
+  await run('mcopy', ['-o', '-i', `${disk.file}@@${partition}`, saved, '::user-data']);
+  await disk.export();
+  await utimes(disk.file, later, later);
+  await utimes(configZip(), later, later);
+  await disk.prepare(undefined);
+  assert.equal(await mtype('/user-data'), 'by the machine');
+  await give('meta-data', 'instance-id: vm2\n');
+  await utimes(join(directory, 'config', 'meta-data'), latest, latest);
+  await disk.prepare(undefined);
+  assert.deepEqual([await mtype('/user-data'), await mtype('/meta-data')], ['by the machine', 'instance-id: vm2\n']);
+  assert.deepEqual(warnings, []);
+});
+
+test('a folder `config` that is a link is not read', async () => {
+  await symlink('/etc', join(directory, 'config'));
+  assert.equal(await disk.prepare(undefined), true);
+  await assert.rejects(mtype('/hostname'));
 });
 
 test('an empty disk leaves no zip', async () => {

@@ -1,7 +1,8 @@
 /**
  * The small disk that carries start-up configurations into a machine and out again: FAT in the first partition, or on the whole disk.
  * Beside it in the node's folder stands `config.zip`, the same files for people and other programs: what is newer of the two counts at
- * a start, and after each run the zip is made anew. The tools are those of the package mtools; without them the disk is attached as it is.
+ * a start, and after each run the zip is made anew. Files of the folder `config` count like the zip, and the newer of two with one name is
+ * taken. The tools are those of the package mtools; without them the disk is attached as it is.
  */
 import { constants, createWriteStream } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -13,6 +14,7 @@ import { openedPath, openFolder } from '../../lib/open-folder.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Binaries } from './binaries.ts';
+import { type ConfigFile, readConfigFiles } from './config-files.ts';
 
 const diskName = 'config.img';
 const zipName = 'config.zip';
@@ -24,6 +26,8 @@ const firstSector = 2048;
 const largestContentBytes = 64 * 2 ** 20;
 const mostFiles = 1000;
 const toolLimitMs = 20_000;
+/** cloud-init finds its data by this label (data source NoCloud). */
+const seedLabel = 'CIDATA';
 /** Types of partitions with FAT. */
 const fatTypes = new Set([0x01, 0x04, 0x06, 0x0b, 0x0c, 0x0e]);
 
@@ -52,15 +56,18 @@ export class ConfigDisk {
     const hasTools = await this.#hasTools();
     const disk = await changedAt(this.file);
     if (zip !== undefined && disk === undefined) await copyFile(zip, this.#zip, constants.COPYFILE_EXCL).catch(() => undefined);
-    const isWanted = ((await changedAt(this.#zip)) ?? 0) > (disk ?? 0);
+    const given = await this.#given();
+    const zipped = (await changedAt(this.#zip)) ?? 0;
+    const isWanted = Math.max(zipped, ...given.map(({ changedMs }) => changedMs)) > (disk ?? 0);
     if (disk !== undefined && !isWanted) return true;
     if (template === undefined && !hasTools) {
       this.#warn('it starts without a config disk: install mtools, or put a config.img into the image folder');
       return disk !== undefined;
     }
-    if (isWanted && !hasTools) this.#warn(`${zipName} is not on its config disk: install mtools`);
+    if (isWanted && !hasTools) this.#warn(`its configuration is not on its config disk: install mtools`);
     try {
-      await this.#makeAnew(template, isWanted && hasTools);
+      const files = given.filter(({ changedMs }) => changedMs > zipped);
+      await this.#makeAnew(template, isWanted && hasTools ? files : undefined);
     } catch (error) {
       this.#warn(`its config disk was not made: ${(error as Error).message}`);
       return disk !== undefined;
@@ -88,28 +95,48 @@ export class ConfigDisk {
     return join(this.#node.directory, zipName);
   }
 
-  async #makeAnew(template: string | undefined, withContent: boolean): Promise<void> {
+  /** None, with a warning, where they cannot be used. */
+  async #given(): Promise<ConfigFile[]> {
+    try {
+      return await readConfigFiles(this.#node.directory);
+    } catch (error) {
+      this.#warn(`${(error as Error).message}: they are not on its config disk`);
+      return [];
+    }
+  }
+
+  /** `files`: with those of the zip; undefined: it stays empty. */
+  async #makeAnew(template: string | undefined, files: readonly ConfigFile[] | undefined): Promise<void> {
     await this.#inScratch(async (folder, opened) => {
       const disk = join(folder, diskName);
-      if (template === undefined) await this.#format(disk);
+      if (template === undefined) await this.#format(disk, files?.some(({ name }) => name === 'meta-data') ?? false);
       else await copyFile(template, disk);
-      if (withContent) await this.#fill(disk, opened);
+      if (files) await this.#fill(disk, opened, files);
       await rename(disk, this.file);
     });
   }
 
-  async #format(disk: string): Promise<void> {
+  async #format(disk: string, isSeed: boolean): Promise<void> {
     await writeFile(disk, partitionTable());
     await truncate(disk, diskBytes);
     const sectors = diskBytes / sectorBytes - firstSector;
     const shape = ['-T', String(sectors), '-h', '16', '-s', '63', '-H', String(firstSector)];
-    const failed = await this.#tool('mformat', dirname(disk), ['-i', await onPartition(disk), '-v', 'CONFIG', ...shape, '::']);
+    const failed = await this.#tool('mformat', dirname(disk), [
+      '-i',
+      await onPartition(disk),
+      '-v',
+      isSeed ? seedLabel : 'CONFIG',
+      ...shape,
+      '::',
+    ]);
     if (failed !== '') throw new Error(failed);
   }
 
-  async #fill(disk: string, opened: string): Promise<void> {
+  async #fill(disk: string, opened: string, given: readonly ConfigFile[]): Promise<void> {
     await this.#tools.reclaim(opened);
-    await unpack(this.#zip, join(opened, 'files'));
+    await mkdir(join(opened, 'files'));
+    if ((await changedAt(this.#zip)) !== undefined) await unpack(this.#zip, join(opened, 'files'));
+    for (const { name, content } of given) await writeFile(join(opened, 'files', name), content);
     const names = (await readdir(join(opened, 'files'))).map((name) => join(dirname(disk), 'files', name));
     if (names.length === 0) return;
     const failed = await this.#tool('mcopy', dirname(disk), ['-s', '-o', '-Q', '-i', await onPartition(disk), ...names, '::/']);
@@ -173,7 +200,6 @@ async function onPartition(path: string): Promise<string> {
 }
 
 async function unpack(archive: string, into: string): Promise<void> {
-  await mkdir(into);
   // The library refuses names that point outside the folder.
   const zip = await openPromise(archive, { lazyEntries: true, autoClose: false });
   try {

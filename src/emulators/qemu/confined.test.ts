@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { type Bench, contractHost } from '../../../test/support/contract-bench.ts';
 import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from '../../../test/support/ipxe-guest.ts';
+import { emulatorUser } from '../../../test/support/other-user.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Properties } from '../driver.ts';
@@ -149,7 +150,8 @@ test('by default as a user of its own, also below a folder that is closed to it;
   confined({});
   await chmod(folder, 0o700);
   const { emulator } = await start(await disk());
-  for (const id of ['Uid', 'Gid']) assert.deepEqual(await processField(emulator.record.pid, id), Array(4).fill('61100'), id);
+  for (const id of ['Uid', 'Gid'])
+    assert.deepEqual(await processField(emulator.record.pid, id), Array(4).fill(String(await emulatorUser())), id);
   for (const field of ['CapEff', 'CapPrm']) assert.deepEqual(await processField(emulator.record.pid, field), ['0000000000000000']);
   assert.deepEqual(await processField(emulator.record.pid, 'NoNewPrivs'), ['1']);
   assert.equal((await stat(folder)).mode & 0o777, 0o700, 'the folder stays closed');
@@ -167,7 +169,7 @@ test('a disk that is no linked clone is written to, where it lies in the folder 
   const { hda_disk_image: base } = await disk();
   await rename(String(base), join(images_path, 'own.qcow2'));
   const { emulator } = await start({ hda_disk_image: join(images_path, 'own.qcow2'), linked_clone: false });
-  assert.equal((await stat(join(images_path, 'own.qcow2'))).uid, 61_100);
+  assert.equal((await stat(join(images_path, 'own.qcow2'))).uid, await emulatorUser());
   await emulator.stop();
 });
 

@@ -162,6 +162,12 @@ export const qemuKind: Kind = {
   machines: { disks: ['hda_disk_image', 'hdb_disk_image', 'hdc_disk_image', 'hdd_disk_image'] },
   nodeDefaults: { ...defaults },
   lab: {
+    configDisk: {
+      property: 'create_config_disk',
+      folder: 'config',
+      // Of cloud-init (NoCloud), and of routers of Cisco and Juniper.
+      files: ['user-data', 'meta-data', 'network-config', 'ios_config.txt', 'iosxr_config.txt', 'nxos_config.txt', 'juniper.conf'],
+    },
     image: 'hda_disk_image',
     memory: 'ram',
     cpus: 'cpus',

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { contractHost } from '../../../test/support/contract-bench.ts';
+import { emulatorUser } from '../../../test/support/other-user.ts';
 import { ConfinedTools } from '../host/confined-tools.ts';
 import { Binaries } from './binaries.ts';
 import { ConfigDisk } from './config-disk.ts';
 import { QemuImg } from './qemu-img.ts';
 
 const skip = process.getuid?.() !== 0 && 'only root can choose the user of a process';
-/** Of emulators, on a host without an account for them. */
-const user = 61_100;
+const user = await emulatorUser();
 
 let root: string;
 /** The node's, which is that user's. */

@@ -41,9 +41,18 @@ const actingTypes = filterTypes.filter((type): type is ActingType => type in mak
 /** A filter of a link, with what it was made of: while that stays the same, so does the filter and its state. */
 export interface ActiveFilter extends NamedFilter {
   readonly type: ActingType;
-  readonly madeOf: string;
+  readonly madeOf: FilterOrigin;
   /** Those that the filter reads. */
   readonly values: (number | string)[];
+}
+
+interface FilterOrigin {
+  readonly seed: number;
+  readonly isScheduled: boolean;
+  /** Of a delay: its jitter. */
+  readonly jitter: FilterValues;
+  /** Of `bpf`: identity of the programs. */
+  readonly programsText: string;
 }
 
 export type Chains = Readonly<Record<LinkDirection, readonly ActiveFilter[]>>;
@@ -79,13 +88,13 @@ function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonl
   return actingTypes.flatMap((type) => {
     const values = filters[type];
     if (!values || values.length === 0) return [];
-    const also = type === 'delay' ? jitter : type === 'bpf' ? spec.programsText : '';
-    const madeOf = JSON.stringify([spec.isScheduled ? 'scheduled' : values, spec.seed, also]);
-    const same = previous.find((active) => active.type === type && active.madeOf === madeOf);
+    const same = previous.find((active) => active.type === type && isMadeOf(active, { spec, values, jitter }));
     if (same) {
-      same.values.splice(0, same.values.length, ...values);
+      if (spec.isScheduled) same.values.splice(0, same.values.length, ...values);
       return [same];
     }
+    const { seed, isScheduled, programsText } = spec;
+    const madeOf = { seed, isScheduled, jitter, programsText };
     const random = new Random(spec.seed, `${type}_${direction}`);
     const given = [...values];
     const filter = makers[type](given, { random, programs: spec.programs[direction], jitter });
@@ -93,11 +102,28 @@ function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonl
   });
 }
 
+/** Without any text that would have to be made: a ramp asks every millisecond. */
+function isMadeOf(
+  { type, madeOf, values: present }: ActiveFilter,
+  { spec, values, jitter }: { spec: ChainSpec; values: FilterValues; jitter: FilterValues },
+): boolean {
+  if (madeOf.seed !== spec.seed || madeOf.isScheduled !== spec.isScheduled) return false;
+  if (type === 'bpf' && madeOf.programsText !== spec.programsText) return false;
+  return (type !== 'delay' || isSameList(madeOf.jitter, jitter)) && (spec.isScheduled || isSameList(present, values));
+}
+
+function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}
+
+const keysIn = (direction: LinkDirection) => filterTypes.map((type) => [type, `${type}_${direction}`] as const);
+const keysOf = { ab: keysIn('ab'), ba: keysIn('ba') };
+
 /** What acts in a direction: what is given for it alone, else what is given for both. */
 export function filtersOf(filters: Filters, direction: LinkDirection): DirectedFilters {
   const found: Partial<Record<FilterType, FilterValues>> = {};
-  for (const type of filterTypes) {
-    const values = filters[`${type}_${direction}`] ?? filters[type];
+  for (const [type, directed] of keysOf[direction]) {
+    const values = filters[directed] ?? filters[type];
     if (values) found[type] = values;
   }
   const { latency: _latency, ...rest } = found;

@@ -34,6 +34,12 @@ export class KernelCounters {
     this.#tc = tc;
   }
 
+  /** Of all actions of the host, as they are now. */
+  readNow(): Promise<KernelCounts> {
+    this.#readAt = Number.NEGATIVE_INFINITY;
+    return this.read();
+  }
+
   /** Of all actions of the host, at most `keptMs` old. What cannot be read counts nothing. */
   read(): Promise<KernelCounts> {
     const nowMs = performance.now();

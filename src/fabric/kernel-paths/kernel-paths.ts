@@ -12,6 +12,7 @@ import type { Native } from '../ports/native.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { actionOf, hostEndPrefix, removeAction, removeFast, shareAction, useAction } from '../redirection.ts';
 import { type KernelCount, KernelCounters, type KernelCounts, KernelRates, noCount } from './kernel-counters.ts';
+import { PathProofs, type UnprovenPath } from './path-proofs.ts';
 import { testRedirection } from './self-test.ts';
 import { Tc } from './tc.ts';
 
@@ -21,6 +22,7 @@ export type HostEnds = readonly [a: string, b: string];
 export class KernelPaths {
   readonly tc = new Tc();
   readonly counters = new KernelCounters(this.tc);
+  readonly proofs = new PathProofs(this.counters);
   readonly #native: Native | undefined;
   /** Of the host ends of this server; those of others are left alone. */
   readonly #owner: string;
@@ -32,18 +34,50 @@ export class KernelPaths {
   readonly #unused = new Set<number>();
   #discarding: NodeJS.Timeout | undefined;
   #test: Promise<string | undefined> | undefined;
+  /** Links that could be carried if the trial succeeded. */
+  readonly #waiting = new Map<KernelPath, () => void>();
+  #retry: NodeJS.Timeout | undefined;
+  #retryMs: number;
 
-  constructor(native: Native | undefined, owner: string) {
+  /** `retryMs`: after so long a trial that failed is repeated; each time after twice as long. */
+  constructor(native: Native | undefined, owner: string, { retryMs = firstRetryMs } = {}) {
     this.#native = native;
     this.#owner = owner;
+    this.#retryMs = retryMs;
   }
 
-  /** Why there can be no such link here; undefined when there can. Tried once. */
+  /** Why there can be no such link here; undefined when there can. Tried once, and again later when it failed. */
   obstacle(): Promise<string | undefined> {
     this.#test ??= this.#native
-      ? testRedirection(this.#native, this.tc)
+      ? this.#try(this.#native)
       : Promise.resolve('koffi cannot be loaded: it was not installed, has no binary for this system, or is switched off');
     return this.#test;
+  }
+
+  /** Calls back when a trial has succeeded after all; once. */
+  whenPossible(path: KernelPath, retry: () => void): void {
+    this.#waiting.set(path, retry);
+  }
+
+  giveUp(path: KernelPath): void {
+    this.#waiting.delete(path);
+  }
+
+  /** The reason may pass: a program that is installed later, a machine that was too busy. */
+  async #try(native: Native): Promise<string | undefined> {
+    const obstacle = await testRedirection(native, this.tc);
+    if (obstacle === undefined) {
+      const waiting = [...this.#waiting.values()];
+      this.#waiting.clear();
+      for (const retry of waiting) setImmediate(retry);
+      return undefined;
+    }
+    this.#retry = setTimeout(() => {
+      this.#test = undefined;
+      void this.obstacle();
+    }, this.#retryMs).unref();
+    this.#retryMs = Math.min(longestRetryMs, this.#retryMs * 2);
+    return obstacle;
   }
 
   /** Notes that the rules of these host ends are to be there, or no longer. */
@@ -89,6 +123,8 @@ export class KernelPaths {
 
   async close(): Promise<void> {
     clearTimeout(this.#discarding);
+    clearTimeout(this.#retry);
+    this.proofs.close();
     for (let attempt = 0; attempt < lastAttempts && this.#unused.size > 0; attempt += 1) {
       if (attempt > 0) await sleep(lastPauseMs);
       await this.#discard();
@@ -108,6 +144,8 @@ export class KernelPaths {
   }
 }
 
+const firstRetryMs = 15_000;
+const longestRetryMs = 600_000;
 const discardMs = 500;
 /** At the end of the process. */
 const lastAttempts = 5;
@@ -126,6 +164,9 @@ export class KernelPath {
   /** What the actions had counted before this link was made in this process. */
   #base: KernelCounts = new Map();
   readonly #rates = { ab: new KernelRates(), ba: new KernelRates() };
+  /** Why the kernel does not carry the link between these ends, although it could. */
+  #refused: { readonly ends: string; readonly reason: string } | undefined;
+  #proof: UnprovenPath | undefined;
   /** Changes are made one after the other. */
   #tail: Promise<void> = Promise.resolve();
 
@@ -143,6 +184,11 @@ export class KernelPath {
     return this.#actions !== undefined;
   }
 
+  /** Why the kernel does not carry the link, which it could as far as its rules go. */
+  get obstacle(): string | undefined {
+    return this.#refused?.reason;
+  }
+
   isOn(ends: HostEnds): boolean {
     return this.#ends?.join() === ends.join();
   }
@@ -152,7 +198,10 @@ export class KernelPath {
     this.#paths.note(ends, true);
     return this.#then(async () => {
       if (this.isOn(ends)) return;
-      const isPossible = isWanted() && (await this.#paths.obstacle()) === undefined;
+      if (this.#isRefused(ends)) return this.#paths.note(ends, false);
+      const obstacle = await this.#paths.obstacle();
+      if (obstacle !== undefined) this.#waitFor(obstacle, ends, isWanted);
+      const isPossible = isWanted() && obstacle === undefined;
       const [a, b] = isPossible ? await Promise.all(ends.map(indexOf)) : [];
       if (a === undefined || b === undefined || !isWanted()) return this.#removeRules(ends);
       const actions = [actionOf(a), actionOf(b)] as const;
@@ -167,10 +216,36 @@ export class KernelPath {
         useAction(ends[1], actions[1]),
       ]);
       this.#ends = ends;
-      if (reason === '') return;
-      console.error(`kernel path ${ends.join(' ')}: ${reason}`);
-      await this.#remove();
+      this.#refused = undefined;
+      if (reason === '') this.#prove(ends, actions);
+      else await this.#refuse(ends, reason);
     });
+  }
+
+  /** A refusal holds while both containers run: their link is made anew when one of them starts again. */
+  #isRefused(ends: HostEnds): boolean {
+    return this.#refused !== undefined && this.#refused.ends === ends.join();
+  }
+
+  #waitFor(reason: string, ends: HostEnds, isWanted: () => boolean): void {
+    this.#refused = { ends: '', reason };
+    this.#paths.whenPossible(this, () => {
+      this.#refused = undefined;
+      if (isWanted()) void this.take(ends, isWanted);
+    });
+  }
+
+  #prove(ends: HostEnds, actions: readonly [number, number]): void {
+    const failed = (reason: string) => void this.#then(() => this.#refuse(ends, reason));
+    this.#proof = { ends, actions, failed };
+    this.#paths.proofs.begin(this.#proof);
+  }
+
+  async #refuse(ends: HostEnds, reason: string): Promise<void> {
+    if (!this.isOn(ends)) return;
+    console.error(`kernel path ${ends.join(' ')}: ${reason}`);
+    this.#refused = { ends: ends.join(), reason };
+    await this.#remove();
   }
 
   /** Settles when the kernel has no rule of it any more, so that every frame comes to the fabric. */
@@ -182,6 +257,7 @@ export class KernelPath {
   end(): Promise<void> {
     return this.#then(async () => {
       await this.#remove();
+      this.#paths.giveUp(this);
       const actions = this.#actions;
       this.#actions = undefined;
       if (actions) this.#paths.discard(actions);
@@ -226,6 +302,7 @@ export class KernelPath {
   async #remove(): Promise<void> {
     const ends = this.#ends;
     this.#ends = undefined;
+    if (this.#proof) this.#paths.proofs.end(this.#proof);
     if (ends) await this.#removeRules(ends);
   }
 

@@ -161,12 +161,18 @@ export class FabricLink {
       since: this.#since,
       connected: { a: a?.connected ?? false, b: b?.connected ?? false },
       ...(carrier && { carrier }),
+      ...this.#whyNotKernel(),
       ab: this.#kernel.add('ab', kernel, ab),
       ba: this.#kernel.add('ba', kernel, ba),
       ...(captures.length > 0 && { captures }),
       ...(mirrors.length > 0 && { mirrors }),
       ...(schedule && { schedule }),
     };
+  }
+
+  #whyNotKernel(): Pick<FabricLinkStats, 'kernelObstacle'> {
+    const { isTaken, obstacle } = this.#kernel;
+    return this.#kernelEnds && !isTaken && obstacle !== undefined ? { kernelObstacle: obstacle } : {};
   }
 
   /** Settles when no frame of it is carried any more. */

@@ -40,6 +40,9 @@ const forwardings: Record<SwitchPortSettings['medium'], (ports: SwitchPorts, clo
   atm: (ports) => new AtmForwarding(ports),
 };
 
+/** Ports of nodes have lower numbers. Those from here on are of stations of traffic, which are shown nowhere. */
+export const firstStationPort = 2 ** 30;
+
 export class Switches {
   readonly #turns = new FlushTurns();
   readonly #switches = new Map<string, Switch>();
@@ -65,7 +68,8 @@ export class Switches {
 
   /** None for a switch that is not there, or learns none. */
   addresses(id: string): AddressEntry[] {
-    return this.#switches.get(id)?.forwarding.addresses?.() ?? [];
+    const entries = this.#switches.get(id)?.forwarding.addresses?.() ?? [];
+    return entries.filter(({ port }) => port < firstStationPort);
   }
 
   forgetAddresses(id: string): void {
@@ -123,6 +127,6 @@ class Switch implements ForwardingSwitch, SwitchPorts {
   }
 
   stats(): SwitchStats {
-    return { id: this.id, ports: this.all.map((port) => port.stats()) };
+    return { id: this.id, ports: this.all.filter(({ number }) => number < firstStationPort).map((port) => port.stats()) };
   }
 }

@@ -1,9 +1,8 @@
 /** The flows of the process, by their ids. A flow stays until it is removed, for its figures; the oldest ones that ended make room. */
+import { mostTrafficFlows } from '../../schema/traffic.ts';
 import type { TrafficFigures, TrafficSpec } from '../protocol.ts';
 import type { Switches } from '../switches/switches.ts';
 import { TrafficFlow } from './traffic-flow.ts';
-
-const mostFlows = 64;
 
 export class TrafficFlows {
   readonly #switches: Switches;
@@ -14,11 +13,11 @@ export class TrafficFlows {
     this.#switches = switches;
   }
 
-  /** A flow that exists keeps running: the request may have been repeated. @throws Error when there are too many */
-  start(spec: TrafficSpec): TrafficFigures {
+  /** A flow that exists keeps running: the request may have been repeated. Null: there are `mostTrafficFlows` that have not ended. */
+  start(spec: TrafficSpec): TrafficFigures | null {
     const present = this.#flows.get(spec.id);
     if (present) return present.figures();
-    if (this.#flows.size >= mostFlows) this.#dropEnded();
+    if (this.#flows.size >= mostTrafficFlows && !this.#dropEnded()) return null;
     this.#last += 1;
     const flow = new TrafficFlow(this.#switches, spec, this.#last);
     this.#flows.set(spec.id, flow);
@@ -39,9 +38,9 @@ export class TrafficFlows {
     for (const id of [...this.#flows.keys()]) this.remove(id);
   }
 
-  #dropEnded(): void {
+  #dropEnded(): boolean {
     const ended = [...this.#flows].find(([, flow]) => flow.isOver);
-    if (!ended) throw new Error(`there are ${mostFlows} flows of traffic already: wait until one ends`);
-    this.remove(ended[0]);
+    if (ended) this.remove(ended[0]);
+    return ended !== undefined;
   }
 }

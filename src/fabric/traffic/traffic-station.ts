@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { frameLength, headerBytes } from '../frames.ts';
 import type { SwitchPort } from '../switches/port-switch.ts';
-import type { Switches } from '../switches/switches.ts';
+import { firstStationPort, type Switches } from '../switches/switches.ts';
 import { arpFrame, readArp, type StationAddress } from './traffic-frames.ts';
 
 export interface StationSpec {
@@ -13,8 +13,6 @@ export interface StationSpec {
   readonly nextHop: string;
 }
 
-/** Above the numbers that ports of nodes have. */
-const firstPort = 2 ** 30;
 const askMs = 200;
 
 export class TrafficStation {
@@ -36,7 +34,7 @@ export class TrafficStation {
       received: (buffer: Buffer, start: number, end: number) => this.#received(buffer, start, end),
       drained: () => undefined,
     };
-    this.#port = switches.plug({ type: 'switch', switch: spec.switch, port: firstPort + number, settings }, owner);
+    this.#port = switches.plug({ type: 'switch', switch: spec.switch, port: firstStationPort + number, settings }, owner);
     this.#asking = setInterval(() => this.#ask(), askMs);
     this.#ask();
   }

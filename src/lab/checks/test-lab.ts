@@ -32,7 +32,7 @@ export interface TestOptions {
   readonly onStep?: (report: StepReport) => void;
 }
 
-/** @throws LabError, SiteError, PlatformError, NoCommandError for mistakes of the file; the reason of the signal; errors of requests */
+/** @throws LabError, SiteError, PlatformError, NoCommandError, ReplayError for mistakes of the file; the reason of the signal; errors of requests */
 export async function testLab(api: CheckApi, lab: Lab, options: TestOptions): Promise<TestReport> {
   const name = `${lab.name}-test-${randomBytes(4).toString('hex')}`;
   const own = { ...lab, name, project: { ...lab.project, auto_close: false } };
@@ -81,7 +81,7 @@ class LabTestRun {
       base,
       now: () => performance.now() - this.#start,
     });
-    checkSteps(site, this.#lab.checks);
+    await checkSteps(site, this.#lab.checks);
     const seedOf = (link: Link) => linkSeed(this.#seed, site.nameOf(link));
     try {
       await seedLinks(site, seedOf);

@@ -1,5 +1,6 @@
 /** Checks a lab file against its schema; the first error names the field that was probably meant. */
-import { Compile, type Validator } from 'typebox/compile';
+// `typebox/compile` would load three times as many modules, for values that are not JSON.
+import { Compile, type Validator } from 'typebox/schema';
 import type { TSchema } from '../../schema/type.ts';
 import { LabError, type Place, suggestion } from './lab-error.ts';
 import { isTreeMap, type Places, type Tree } from './read-yaml.ts';
@@ -21,7 +22,8 @@ export class ShapeChecks {
     const validator = this.#validators.get(schema) ?? Compile(schema);
     this.#validators.set(schema, validator);
     if (validator.Check(value)) return;
-    const problem = mostSpecific(validator.Errors(value) as ShapeProblem[]);
+    const [, problems] = validator.Errors(value);
+    const problem = mostSpecific(problems as ShapeProblem[]);
     if (!problem) throw new LabError('the lab file does not have the form of one');
     const path = pathOf(problem.instancePath);
     throw explain(schema, problem, path, (extra) => places.at(value, [...path, ...extra]));

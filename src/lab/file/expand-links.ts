@@ -3,29 +3,42 @@
 import { readFilters } from './filter-values.ts';
 import type { LabEnd, LabLink } from './lab.ts';
 import { LabError, type Place, suggestion } from './lab-error.ts';
+import type { LabFiles } from './lab-files.ts';
 import type { End, LabLinkSpec } from './lab-schema.ts';
+import { readSchedule } from './link-schedule.ts';
 import { expandName } from './ranges.ts';
 import type { Places, Tree } from './read-yaml.ts';
 
 /** Of one lab. */
 const mostLinks = 20_000;
 
-/** `names`: of the nodes. @throws LabError */
-export function expandLinks(specs: readonly LabLinkSpec[], names: ReadonlySet<string>, places: Places): LabLink[] {
+export interface LinksContext {
+  /** Of the nodes. */
+  readonly names: ReadonlySet<string>;
+  readonly places: Places;
+  /** Those that schedules name, and the lab file that has these links. */
+  readonly files: LabFiles;
+  readonly file: string;
+}
+
+/** @throws LabError */
+export async function expandLinks(specs: readonly LabLinkSpec[], context: LinksContext): Promise<LabLink[]> {
   const links: LabLink[] = [];
   for (const [index, spec] of specs.entries()) {
-    const place = places.of(specs, index);
-    links.push(...linksOf(spec, names, place));
+    const place = context.places.of(specs, index);
+    links.push(...(await linksOf(spec, context, place)));
     if (links.length > mostLinks) throw new LabError(`a lab has at most ${mostLinks} links`, place);
   }
   return links;
 }
 
-function linksOf(spec: LabLinkSpec, names: ReadonlySet<string>, place: Place | undefined): LabLink[] {
-  const { ends, filters = {}, suspend = false, mirror, style } = Array.isArray(spec) ? { ends: spec } : spec;
+async function linksOf(spec: LabLinkSpec, context: LinksContext, place: Place | undefined): Promise<LabLink[]> {
+  const { ends, filters = {}, suspend = false, mirror, schedule: given, style } = Array.isArray(spec) ? { ends: spec } : spec;
+  const { names } = context;
+  const schedule = given && (await readSchedule(given, { ...context, place }));
   const [one = [], other = []] = ends.map((end) => endsOf(end, names, place));
   const mirrors = mirror === undefined ? [] : endsOf(mirror, names, place);
-  const common = { filters: readFilters(filters as Record<string, Tree>, place), suspend, style, place };
+  const common = { filters: readFilters(filters as Record<string, Tree>, place), suspend, schedule, style, place };
   const pairs = pairsOf(one, other, place);
   if (mirrors.length > 0 && mirrors.length !== pairs.length) {
     throw new LabError(`${pairs.length} links cannot be mirrored to ${mirrors.length} ports: each needs one of its own`, place);

@@ -19,6 +19,13 @@ const units: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 
 /** The filters of a lab file's link. @throws LabError */
 export function readFilters(given: Readonly<Record<string, Tree>>, place?: Place): Filters {
+  const checked = normaliseFilters(filterValues(given, place));
+  if (checked.ok) return checked.filters;
+  throw new LabError(`filter ${checked.name}: ${checked.reason}`, place);
+}
+
+/** Names and units are resolved; whether the values can be, the server's rules say. @throws LabError */
+export function filterValues(given: Readonly<Record<string, Tree>>, place?: Place): Record<string, unknown> {
   const raw: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     if (!isTreeMap(value)) raw[keyOf(name, place)] = readValues(name, value, place);
@@ -28,9 +35,7 @@ export function readFilters(given: Readonly<Record<string, Tree>>, place?: Place
       for (const [inner, one] of Object.entries(value)) raw[`${keyOf(inner, place)}_${name}`] = readValues(inner, one, place);
     }
   }
-  const checked = normaliseFilters(raw);
-  if (checked.ok) return checked.filters;
-  throw new LabError(`filter ${checked.name}: ${checked.reason}`, place);
+  return raw;
 }
 
 /** `packet_loss_ab` is a name too, as in the API. */

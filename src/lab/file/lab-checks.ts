@@ -8,16 +8,22 @@ import type { CheckStep } from '../checks/definition/steps.ts';
 import { readFilters } from './filter-values.ts';
 import type { LabTestSettings } from './lab.ts';
 import { LabError, suggestion } from './lab-error.ts';
+import { besideFile } from './lab-files.ts';
 import type { LabFile } from './lab-schema.ts';
 import { expandName } from './ranges.ts';
 import type { Places } from './read-yaml.ts';
 
 /** Of one file of a lab. @throws LabError */
-export function readLabChecks(tree: LabFile, nodes: ReadonlySet<string>, places: Places): CheckStep[] {
+export function readLabChecks(
+  { file, tree }: { readonly file: string; readonly tree: LabFile },
+  nodes: ReadonlySet<string>,
+  places: Places,
+): CheckStep[] {
   return withPlace(tree, places, () =>
     readSteps(tree.checks ?? [], {
       path: ['checks'],
       filters: (given) => readFilters(given),
+      filePath: (named) => besideFile(named, file),
       checkNode: (name) => checkNode(name, nodes),
     }),
   );

@@ -5,9 +5,11 @@
 
 import { LongText, Name, named, nullable, oneOf, strict, Text } from '../../schema/common.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
+import { linkDirections } from '../../schema/filter.ts';
 import { LinkInput } from '../../schema/link.ts';
 import { Label, NodeCreate, nodeTypes } from '../../schema/node.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
+import { mostSteps, ScheduleTrace, traceFormats } from '../../schema/schedule.ts';
 import { type Static, type TSchema, Type } from '../../schema/type.ts';
 import { LabChecks, LabTest } from '../checks/definition/step-schema.ts';
 
@@ -127,6 +129,69 @@ const Filters = Type.Record(Type.String(), Type.Union([FilterValue, FilterMap]),
     'Impairments by name: a number, a text with units (`20ms`, `20ms 5ms`, `1%`, `10mbit`) or a list. `ab` and `ba` hold those for one direction',
 });
 
+const time = (description: string, minimum = 0) =>
+  Type.Union([Type.Integer({ minimum }), Text({ maxLength: 20 })], {
+    description: `${description}: ms, or with a unit, such as 10s`,
+  });
+const ScheduleSpec = Type.Object(
+  {
+    duration: optional(time('Length of a run. Without it the last step stays in effect', 1)),
+    repeat: optional(
+      Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000 }), oneOf(['forever'])], {
+        description: 'Runs, which need a duration (default 1)',
+      }),
+    ),
+    steps: optional(
+      Type.Array(
+        Type.Object(
+          {
+            at: time('When it begins'),
+            filters: optional({
+              ...Filters,
+              description: 'In place of those of the link from then on; 0 is off',
+            } as typeof Filters),
+            ramp: optional(time('The numbers of `filters` change linearly over this time')),
+            suspend: optional(Type.Boolean({ description: 'The link carries no frames from then on, or again' })),
+            flap: optional(
+              Type.Object(
+                {
+                  down: time('The link is down for this time, first', 1),
+                  up: time('Then it is up for this time', 1),
+                  count: optional(
+                    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How often (default: until a later step)' }),
+                  ),
+                },
+                strict,
+              ),
+            ),
+          },
+          strict,
+        ),
+        { maxItems: mostSteps, description: 'What changes, and when' },
+      ),
+    ),
+    traces: optional(
+      Type.Array(
+        Type.Object(
+          {
+            direction: optional(oneOf(linkDirections, { description: 'ab: from the first end to the second (default: both)' })),
+            file: optional(Name({ description: 'A trace beside the lab file' })),
+            format: optional(
+              oneOf(traceFormats, { description: 'Of the file (default: csv for .csv, .tsv and .txt, else mahimahi)' }),
+            ),
+            length: optional(time('After which it begins anew', 1)),
+            samples: optional(ScheduleTrace.properties.samples),
+          },
+          strict,
+        ),
+        { maxItems: 3, description: 'Rate, delay and loss over time: `{file: lte.csv}`, or samples' },
+      ),
+    ),
+  },
+  named('LabSchedule'),
+);
+export type LabScheduleSpec = Static<typeof ScheduleSpec>;
+
 const Ends = Type.Array(End, { minItems: 2, maxItems: 2, description: 'The two ends; `ab` is from the first to the second' });
 const MirrorEnd = Type.Union([Name(), Type.Object({ node: Name(), port: optional(Name()) }, strict)]);
 const LinkObject = Type.Object(
@@ -138,6 +203,9 @@ const LinkObject = Type.Object(
       ...MirrorEnd,
       description: 'A port that is sent the frames as well: `NODE:PORT`, or `NODE` for the first free one',
     } as typeof MirrorEnd),
+    schedule: optional(
+      described(ScheduleSpec, 'Impairments over time, from when it is applied: `steps` and `traces`, with `duration` and `repeat`'),
+    ),
     style: optional(described(LinkInput.properties.link_style, 'How the page draws it')),
   },
   named('LabLink'),

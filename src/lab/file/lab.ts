@@ -6,6 +6,7 @@ import type { ProjectUpdate } from '../../schema/project.ts';
 import type { FidelitySettings, TestNode } from '../checks/definition/step-schema.ts';
 import type { CheckStep } from '../checks/definition/steps.ts';
 import type { Place } from './lab-error.ts';
+import type { LabSchedule } from './link-schedule.ts';
 
 export interface LabNode {
   readonly name: string;
@@ -49,6 +50,7 @@ export interface LabLink {
   readonly suspend: boolean;
   /** The port that is sent its frames as well. */
   readonly mirror: Omit<LabEnd, 'label'> | undefined;
+  readonly schedule: LabSchedule | undefined;
   readonly style: Readonly<Record<string, unknown>> | undefined;
   readonly place: Place | undefined;
 }

@@ -4,7 +4,7 @@ import { ShapeChecks } from './check-shape.ts';
 import { readDrawing } from './drawing-svg.ts';
 import { expandLinks } from './expand-links.ts';
 import { expandNodes } from './expand-nodes.ts';
-import type { Lab } from './lab.ts';
+import type { Lab, LabLink } from './lab.ts';
 import { readLabChecks, readLabTest } from './lab-checks.ts';
 import { LabError, type Place } from './lab-error.ts';
 import { besideFile, type LabFiles } from './lab-files.ts';
@@ -57,15 +57,17 @@ async function resolve(
   const { places } = context;
   const nodes = await expandNodes(parts, context);
   const names = new Set(nodes.map(({ name }) => name));
+  const links: LabLink[] = [];
+  for (const { file, tree } of parts) links.push(...(await expandLinks(tree.links ?? [], { ...context, names, file })));
   return {
     name: main.name ?? (basename(context.file).replace(/(\.lab)?\.(ya?ml|json)$/i, '') || 'lab'),
     project: Object.assign({}, ...parts.toReversed().map(({ tree }) => tree.project ?? {})) as Lab['project'],
     nodes,
-    links: parts.flatMap(({ tree }) => expandLinks(tree.links ?? [], names, places)),
+    links,
     drawings: parts.flatMap(({ tree: { drawings = [] } }) =>
       drawings.map((drawing, index) => readDrawing(drawing, places.of(drawings, index))),
     ),
-    checks: parts.flatMap(({ tree }) => readLabChecks(tree, names, places)),
+    checks: parts.flatMap((part) => readLabChecks(part, names, places)),
     test: readLabTest(
       parts.map(({ tree }) => tree),
       names,

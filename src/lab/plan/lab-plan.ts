@@ -4,6 +4,7 @@ import type { DrawingInput } from '../../schema/drawing.ts';
 import type { LinkInput } from '../../schema/link.ts';
 import type { NodeUpdate } from '../../schema/node.ts';
 import type { ProjectUpdate } from '../../schema/project.ts';
+import type { LabSchedule } from '../file/link-schedule.ts';
 
 export type PlanAction = 'create' | 'update' | 'replace' | 'delete';
 
@@ -67,6 +68,8 @@ export interface LinkStep {
   /** Where its frames are sent as well from now on; null: nowhere any more. Undefined: as it is. */
   readonly mirror?: PlannedEnd | null;
   readonly body?: LinkInput;
+  /** Null: it is removed; undefined: it stays as it is. */
+  readonly schedule?: LabSchedule | null;
 }
 
 export interface DrawingStep {

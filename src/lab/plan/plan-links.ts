@@ -3,7 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { reversed } from '../../schema/filter.ts';
 import type { Link, LinkInput, LinkMirror } from '../../schema/link.ts';
 import type { Label, Node } from '../../schema/node.ts';
+import type { LinkSchedule } from '../../schema/schedule.ts';
+import { reversedSchedule } from '../../schema/schedule-rules.ts';
 import type { Lab, LabEnd } from '../file/lab.ts';
+import { type LabSchedule, scheduleWithoutStart } from '../file/link-schedule.ts';
 import type { LabProjectState } from '../state/lab-state.ts';
 import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './assign-ports.ts';
 import type { Change, LinkStep, NodeStep, PlannedEnd, PortRef } from './lab-plan.ts';
@@ -24,8 +27,10 @@ export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: r
   const kept = new Set(assigned.map(({ present: link }) => link?.link_id));
   const deleted = present.filter(({ link_id }) => !kept.has(link_id)).map((link) => deletion(link, byId));
   const changed = assigned.flatMap((one) => {
-    if (!one.present) return creation(one);
-    return changeOf(one, { link: one.present, mirror: state?.mirrors.get(one.present.link_id) }, byId);
+    const { present: link } = one;
+    if (!link) return creation(one);
+    const [mirror, schedule] = [state?.mirrors.get(link.link_id), state?.schedules.get(link.link_id)];
+    return changeOf(one, { link, mirror, schedule }, byId);
   });
   return [...deleted, ...changed];
 }
@@ -53,11 +58,12 @@ function creation(assigned: AssignedLink): LinkStep {
   const { link, ports } = assigned;
   const mirror = plannedMirror(assigned);
   const ends = bothEnds(link, (end, side) => plannedEnd(end, ports[side]));
-  const { filters, suspend, style } = link;
+  const { filters, suspend, schedule, style } = link;
   const changes: Change[] = [
     ...(Object.keys(filters).length > 0 ? [{ field: 'filters', to: filters }] : []),
     ...(suspend ? [{ field: 'suspend', to: true }] : []),
     ...(mirror ? [{ field: 'mirror', to: nameOfPort(mirror.node, mirror.port, mirror.wanted) }] : []),
+    ...(schedule ? [{ field: 'schedule', to: schedule }] : []),
   ];
   return {
     action: 'create',
@@ -66,6 +72,7 @@ function creation(assigned: AssignedLink): LinkStep {
     ends,
     ...(mirror && { mirror }),
     body: { filters, suspend, ...(style && { link_style: style }) },
+    ...(schedule && { schedule }),
   };
 }
 
@@ -102,23 +109,30 @@ function mirrorChange(
   return { mirror: wanted ?? null, changes: [{ field: 'mirror', from, to }] };
 }
 
-/** A link of the project, and its mirror. */
+/** A link of the project, its mirror and its schedule. */
 interface PresentLink {
   readonly link: Link;
   readonly mirror: LinkMirror | undefined;
+  readonly schedule: LinkSchedule | undefined;
 }
 
-function changeOf(assigned: AssignedLink, { link: present, mirror }: PresentLink, byId: ReadonlyMap<string, Node>): LinkStep | [] {
+function changeOf(
+  assigned: AssignedLink,
+  { link: present, mirror, schedule: running }: PresentLink,
+  byId: ReadonlyMap<string, Node>,
+): LinkStep | [] {
   const { link } = assigned;
   const otherMirror = mirrorChange(assigned, mirror, byId);
   // The project may have the ends in the other order.
   const isTurned = byId.get(present.nodes[0]?.node_id ?? '')?.name.replaceAll(' ', '') !== link.ends[0].node;
   const filters = isTurned ? reversed(link.filters) : link.filters;
   const style = link.style ?? {};
+  const schedule = scheduleChange(link.schedule, running, isTurned);
   const labels = labelChanges(link.ends, present, byId);
   const changes: Change[] = [
     ...(isSame(present.filters, filters) ? [] : [{ field: 'filters', from: present.filters, to: filters }]),
     ...(present.suspend === link.suspend ? [] : [{ field: 'suspend', from: present.suspend, to: link.suspend }]),
+    ...schedule,
     ...(link.style === undefined || isSame(present.link_style, style)
       ? []
       : [{ field: 'style', from: present.link_style, to: style }]),
@@ -135,8 +149,19 @@ function changeOf(assigned: AssignedLink, { link: present, mirror }: PresentLink
     ...(has('style') && { link_style: style }),
     ...(labels && { nodes: labels }),
   };
-  const step: LinkStep = { action: 'update', name: nameOf(assigned), id: present.link_id, changes, body };
-  return otherMirror ? { ...step, mirror: otherMirror.mirror ?? null } : step;
+  const [changed] = schedule;
+  return {
+    ...{ action: 'update', name: nameOf(assigned), id: present.link_id, changes, body },
+    ...(otherMirror && { mirror: otherMirror.mirror ?? null }),
+    ...(changed && { schedule: (changed.to as LabSchedule | undefined) ?? null }),
+  };
+}
+
+/** When it started does not matter: a schedule that is as in the file continues. */
+function scheduleChange(wanted: LabSchedule | undefined, present: LinkSchedule | undefined, isTurned: boolean): Change[] {
+  const to = wanted && (isTurned ? scheduleWithoutStart(reversedSchedule({ started_at: 0, ...wanted })) : wanted);
+  const from = present && scheduleWithoutStart(present);
+  return isSame(from, to) ? [] : [{ field: 'schedule', from, to }];
 }
 
 /** All ends, with the labels of the file; undefined when they are so already. */

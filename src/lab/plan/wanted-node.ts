@@ -105,6 +105,13 @@ function givenProperties(node: LabNode, { title, lab }: KindFacts): Record<strin
     properties[property] = value;
   }
   if (node.short.adapters !== undefined) properties.adapters = node.short.adapters;
+  const disk = lab.config_disk;
+  if (
+    disk &&
+    !Object.hasOwn(properties, disk.property) &&
+    [...node.files.keys()].some((path) => path.startsWith(`${disk.folder}/`))
+  )
+    properties[disk.property] = true;
   return properties;
 }
 
@@ -164,7 +171,9 @@ function propertySchema({ catalog, propertySchemas }: WantedContext, type: NodeT
 function filesOf({ config, files, name, place }: LabNode, { title, lab }: KindFacts): ReadonlyMap<string, string> {
   if (config === undefined) return files;
   if (lab.startup_file === undefined) {
-    throw new LabError(`${title} nodes take no \`config\`. Use \`files\`, with paths in the node's folder`, place);
+    const { folder, files: usual = [] } = lab.config_disk ?? {};
+    const hint = folder === undefined ? '' : `, such as ${usual.map((file) => `${folder}/${file}`).join(', ')}`;
+    throw new LabError(`${title} nodes take no \`config\`. Use \`files\`, with paths in the node's folder${hint}`, place);
   }
   return new Map([...files, [lab.startup_file, config.replaceAll('%h', () => name)]]);
 }

@@ -6,6 +6,7 @@ import type { KindFacts, KindSchemas } from '../../schema/kind.ts';
 import type { Link, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
 import type { Node, NodeType } from '../../schema/node.ts';
 import type { Project } from '../../schema/project.ts';
+import type { LinkSchedule, ScheduleOfLink } from '../../schema/schedule.ts';
 import type { Template } from '../../schema/template.ts';
 import type { Lab } from '../file/lab.ts';
 import { LabError } from '../file/lab-error.ts';
@@ -30,6 +31,8 @@ export interface LabProjectState {
   /** By link id. */
   readonly mirrors: ReadonlyMap<string, LinkMirror>;
   readonly drawings: readonly Drawing[];
+  /** By the id of their link. */
+  readonly schedules: ReadonlyMap<string, LinkSchedule>;
   /** Contents of files that the lab file or the kind names, by node id and path. */
   readonly files: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
@@ -89,14 +92,22 @@ export async function readProject(api: LabApi, project: Project, lab?: Lab): Pro
   if (project.status !== 'opened') {
     throw new LabError(`the project "${project.name}" is closed. \`patchbay lab apply\` and \`patchbay lab start\` open it`);
   }
-  const [nodes, links, mirrored, drawings] = await Promise.all([
+  const [nodes, links, mirrored, drawings, schedules] = await Promise.all([
     api.json<Node[]>('GET', `${path}/nodes`),
     api.json<Link[]>('GET', `${path}/links`),
     api.json<MirrorOfLink[]>('GET', `${path}/mirrors`),
     api.json<Drawing[]>('GET', `${path}/drawings`),
+    api.json<ScheduleOfLink[]>('GET', `${path}/link_schedules`),
   ]);
-  const mirrors = new Map(mirrored.map(({ link_id, ...mirror }) => [link_id, mirror]));
-  return { project, nodes, links, mirrors, drawings, files: lab ? await readNamedFiles(api, path, nodes, lab) : new Map() };
+  return {
+    project,
+    nodes,
+    links,
+    mirrors: new Map(mirrored.map(({ link_id, ...mirror }) => [link_id, mirror])),
+    drawings,
+    schedules: new Map(schedules.map(({ link_id, schedule }) => [link_id, schedule])),
+    files: lab ? await readNamedFiles(api, path, nodes, lab) : new Map(),
+  };
 }
 
 /** The files that a lab gives its nodes, as the nodes have them. */

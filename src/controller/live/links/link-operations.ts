@@ -4,7 +4,7 @@ import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
 import type { Filters } from '../../../schema/filter.ts';
 import type { LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
-import type { LinkSchedule } from '../../../schema/schedule.ts';
+import type { LinkSchedule, ScheduleOfLink } from '../../../schema/schedule.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import { type LinkEntry, type LinkExtras, withoutExtras } from '../../model/topology.ts';
@@ -171,6 +171,10 @@ export class LinkOperations {
     const { schedule } = this.#links.open(linkId).entry;
     if (!schedule) throw fault('schedule_missing', { link_id: linkId });
     return schedule;
+  }
+
+  schedules(): ScheduleOfLink[] {
+    return Array.from(this.#links.all()).flatMap(({ entry: { link_id, schedule } }) => (schedule ? [{ link_id, schedule }] : []));
   }
 
   /** Takes up a link of the project file; false when its ends are not there, or a port has a link already. */

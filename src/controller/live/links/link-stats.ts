@@ -90,6 +90,7 @@ export class LinkStatsReader {
         direction(nodes[0], nodes[1], isOne && one ? one.from_node : joined(one?.from_node, other?.to_node)),
         direction(nodes[1], nodes[0], isOne && one ? one.to_node : joined(other?.from_node, one?.to_node)),
       ],
+      ...reasonOf(one, other),
       captures: [one, other].flatMap((port) => port?.captures ?? []),
       ...scheduleOf(entry, one, other),
       ...mirrorsOf(entry, one, other),
@@ -106,6 +107,11 @@ function scheduleOf({ schedule, filters, suspend }: LinkEntry, ...ports: (PortSt
   // No compute runs it now.
   const { started_at } = schedule;
   return { schedule: { started_at, elapsed: Date.now() - started_at, filters, suspend } };
+}
+
+function reasonOf(...ports: (PortStats | undefined)[]): Pick<LinkStats, 'carrier_reason'> {
+  const carrier_reason = ports.find((port) => port?.carrier_reason !== undefined)?.carrier_reason;
+  return carrier_reason === undefined ? {} : { carrier_reason };
 }
 
 /** Both ports of one compute report the same. */

@@ -1,7 +1,7 @@
 /** Platforms out of their files. */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { parse } from 'yaml';
 import { isReallyBelow } from '../../../lib/inside.ts';
 import { PlatformFile } from './platform-schema.ts';
@@ -63,8 +63,7 @@ export function platformOf(name: string, text: string): ConsolePlatform {
   } catch (error) {
     throw fail((error as Error).message);
   }
-  const validator = Compile(PlatformFile);
-  const [problem] = validator.Errors(tree);
+  const [, [problem]] = Compile(PlatformFile).Errors(tree);
   if (problem) throw fail(`${problem.instancePath || 'the file'} ${problem.message}`);
   const file = tree as PlatformFile;
   try {

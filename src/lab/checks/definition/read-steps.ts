@@ -1,4 +1,5 @@
 /** Reads `checks` of a lab file, whose shape was validated by `LabChecks`. */
+import { longestTrafficMs } from '../../../schema/traffic.ts';
 import { CheckError, type CheckPath, placed } from './check-error.ts';
 import {
   expectFields,
@@ -47,6 +48,8 @@ export interface StepContext {
   readonly path: CheckPath;
   /** Filters of a link as they are written, as the API takes them. Throws what is wrong with them. */
   readonly filters: (given: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** The path of a file that a step names, relative to the folder of the lab. Throws when it is outside. */
+  readonly filePath: (named: string) => string;
   /** Throws when the lab has no such node. */
   readonly checkNode: (name: string) => void;
 }
@@ -73,7 +76,7 @@ function readStep(given: GivenStep, context: StepContext): CheckStep {
     return text === undefined ? byDefault : placed([...path, field], () => readDuration(text));
   };
   const packetsMs = what.verb === 'ping' ? what.settings.count * what.settings.intervalMs + what.settings.timeoutMs : 0;
-  const trafficMs = what.verb === 'traffic' ? what.pattern.forMs : 0;
+  const trafficMs = what.verb === 'traffic' ? (what.packets.forMs ?? longestTrafficMs) : 0;
   const runsMs = what.verb === 'iperf' ? what.seconds * 1000 : packetsMs + trafficMs;
   return {
     name: given.name ?? describe(given, verb),
@@ -145,7 +148,7 @@ function readWhat(given: GivenStep, verb: (typeof verbs)[number], context: StepC
     case 'config':
       return { verb, lines: given.config ?? '' };
     case 'traffic':
-      return readTraffic(given.traffic, expect, path);
+      return readTraffic(given.traffic, { expect, path, filePath: context.filePath });
     case 'timeline':
       return { verb, steps: readSteps(given.timeline ?? [], { ...context, path: [...path, verb] }) };
     case 'capture': {

@@ -126,10 +126,16 @@ const TrafficStep = Type.Object(
   {
     from: station('Station that sends'),
     to: station('Station that receives'),
+    pcap: optional(
+      Name({
+        description:
+          'pcap file beside the lab file: packets at its times and of its sizes, in place of `pattern`, `rate` and `size`',
+      }),
+    ),
     pattern: optional(oneOf(['constant', 'poisson', 'burst'], { description: 'Times between packets (default constant)' })),
     rate: optional(count(10_000, 'Packets a second, on average (default 100)')),
     burst: optional(count(1000, '`burst`: packets at a time (default 10)')),
-    for: optional(duration('How long (default 10s)')),
+    for: optional(duration('How long (default 10s; of a pcap file: all of it)')),
     size: optional(Type.Integer({ minimum: 60, maximum: 1514, description: 'Bytes of a frame (default 200)' })),
   },
   { ...strict, description: 'Measures numbered packets between two stations inside the fabric' },

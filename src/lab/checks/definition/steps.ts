@@ -13,7 +13,7 @@ import type {
 } from './results.ts';
 import type { LinkChoice } from './step-schema.ts';
 import type { TableResult } from './tables.ts';
-import type { StationChoice, TrafficPattern, TrafficResult } from './traffic.ts';
+import type { ReplayPackets, StationChoice, TrafficPattern, TrafficResult } from './traffic.ts';
 
 export interface PingSettings {
   readonly to: string;
@@ -48,8 +48,7 @@ export interface TrafficRun {
   readonly verb: 'traffic';
   readonly from: StationChoice;
   readonly to: StationChoice;
-  readonly pattern: TrafficPattern;
-  readonly size: number;
+  readonly packets: TrafficPattern | ReplayPackets;
   readonly judge: Judge<TrafficResult>;
 }
 

@@ -1,5 +1,6 @@
 /** The verb `traffic`: stations, the times between packets, and what is expected of the figures. */
 import { isIPv4 } from 'node:net';
+import { longestTrafficMs, mostDatagrams } from '../../../schema/traffic.ts';
 import { CheckError, type CheckPath, placed } from './check-error.ts';
 import { type Judge, outside, rangeOf } from './judges.ts';
 import { readDuration } from './quantities.ts';
@@ -14,13 +15,25 @@ export interface StationChoice {
   readonly vlan: number;
 }
 
+/** Packets at times that are computed. */
 export interface TrafficPattern {
   readonly how: 'constant' | 'poisson' | 'burst';
+  /** Bytes of a frame. */
+  readonly size: number;
   /** Packets a second, on average. */
   readonly rate: number;
   /** Packets at a time. */
   readonly burst: number;
   readonly forMs: number;
+}
+
+/** Packets at the times and of the sizes of those in a pcap file. */
+export interface ReplayPackets {
+  readonly how: 'replay';
+  /** Relative to the folder of the lab. */
+  readonly file: string;
+  /** Undefined: all of it. */
+  readonly forMs: number | undefined;
 }
 
 /** Times are in ms. */
@@ -32,22 +45,21 @@ export interface TrafficResult {
   readonly delay: { readonly p50: number; readonly p99: number; readonly worst: number } | undefined;
 }
 
-/** The server takes no more packets at a time, nor a longer time. */
-const mostPackets = 40_000;
-/** Of random times there may be more. */
+/** Of random times there may be more: the server takes `mostDatagrams`. */
 const averagePackets = 30_000;
-const longestMs = 600_000;
+
+type TrafficGiven = NonNullable<LabCheck['traffic']>;
+/** The path of a file that the lab file names, relative to the folder of the lab. Throws when it is outside. */
+type FilePath = (named: string) => string;
 
 /** @throws CheckError */
-export function readTraffic(given: LabCheck['traffic'], expect: StepExpect, path: CheckPath): TrafficRun {
+export function readTraffic(
+  given: LabCheck['traffic'],
+  { expect, path, filePath }: { expect: StepExpect; path: CheckPath; filePath: FilePath },
+): TrafficRun {
   if (!given) throw new CheckError(path, 'traffic needs `from` and `to`');
-  const { from, to, pattern = 'constant', rate = 100, burst = 10, for: time = '10s', size = 200 } = given;
+  const { from, to } = given;
   const at = [...path, 'traffic'];
-  const forMs = placed([...at, 'for'], () => readDuration(time));
-  if (forMs > longestMs) throw new CheckError([...at, 'for'], `traffic lasts at most ${longestMs / 60_000} minutes`);
-  if ((rate * forMs) / 1000 > averagePackets) {
-    throw new CheckError([...at, 'rate'], `${Math.round((rate * forMs) / 1000)} packets are too many: at most ${averagePackets}`);
-  }
   const station = (one: typeof from, other: typeof from, name: string): StationChoice => {
     const { address, gateway = other.address, vlan = 1 } = one;
     for (const [field, text] of Object.entries({ address, gateway })) {
@@ -59,10 +71,30 @@ export function readTraffic(given: LabCheck['traffic'], expect: StepExpect, path
     verb: 'traffic',
     from: station(from, to, 'from'),
     to: station(to, from, 'to'),
-    pattern: { how: pattern, rate, burst, forMs },
-    size,
+    packets: given.pcap === undefined ? readPattern(given, at) : readReplayed(given, given.pcap, at, filePath),
     judge: judgeTraffic(expect, [...path, 'expect']),
   };
+}
+
+function readPattern({ pattern = 'constant', rate = 100, burst = 10, for: time = '10s', size = 200 }: TrafficGiven, at: CheckPath) {
+  const forMs = readTime(time, at);
+  if ((rate * forMs) / 1000 > averagePackets) {
+    throw new CheckError([...at, 'rate'], `${Math.round((rate * forMs) / 1000)} packets are too many: at most ${averagePackets}`);
+  }
+  return { how: pattern, rate, burst, forMs, size };
+}
+
+function readReplayed(given: TrafficGiven, pcap: string, at: CheckPath, filePath: FilePath): ReplayPackets {
+  const other = (['pattern', 'rate', 'burst', 'size'] as const).find((field) => given[field] !== undefined);
+  if (other !== undefined) throw new CheckError([...at, other], `\`${other}\` is that of the pcap file: leave it out`);
+  const forMs = given.for === undefined ? undefined : readTime(given.for, at);
+  return { how: 'replay', file: placed([...at, 'pcap'], () => filePath(pcap)), forMs };
+}
+
+function readTime(text: string, at: CheckPath): number {
+  const ms = placed([...at, 'for'], () => readDuration(text));
+  if (ms <= longestTrafficMs) return ms;
+  throw new CheckError([...at, 'for'], `traffic lasts at most ${longestTrafficMs / 60_000} minutes`);
 }
 
 /** Microseconds before each packet; the same seed gives the same ones. */
@@ -80,7 +112,7 @@ export function gapsOf({ how, rate, burst, forMs }: TrafficPattern, seed: number
             ? average * burst
             : 0;
     us += gap;
-    if (us > forMs * 1000 || gaps.length === mostPackets) break;
+    if (us > forMs * 1000 || gaps.length === mostDatagrams) break;
     gaps.push(Math.round(gap));
   }
   return gaps.length > 0 ? gaps : [0];

@@ -78,6 +78,10 @@ export class LabSite {
   get api(): CheckApi {
     return this.#options.api;
   }
+  /** Folder of the lab file. */
+  get base(): string {
+    return this.#options.base;
+  }
   get now(): () => number {
     return this.#options.now;
   }

@@ -1,0 +1,46 @@
+/** The machines of a compute that may run only while its lease is renewed (`src/slice`): paused without links, resumed, or ended. */
+import type { Emulator } from '../../emulators/driver.ts';
+import type { Context } from '../context.ts';
+import type { ComputeNode } from './node.ts';
+
+export class LeasedMachines {
+  readonly #context: Context;
+  readonly #nodes: () => readonly ComputeNode[];
+  /** Emulators that were paused here; what a client suspended is not among them. */
+  readonly #paused = new Set<Emulator>();
+
+  constructor(context: Context, nodes: () => readonly ComputeNode[]) {
+    this.#context = context;
+    this.#nodes = nodes;
+  }
+
+  async pause(): Promise<void> {
+    this.#context.lease.isOver = true;
+    await this.#context.wiring.hold().catch((error: unknown) => this.#context.log('error', `the links are not down: ${error}`));
+    await Promise.allSettled(this.#nodes().map((node) => this.#pauseNode(node)));
+  }
+
+  async resume(): Promise<void> {
+    this.#context.lease.isOver = false;
+    const paused = [...this.#paused];
+    this.#paused.clear();
+    await this.#context.wiring.sync().catch((error: unknown) => this.#context.log('error', `the links are not up: ${error}`));
+    const running = new Set(this.#nodes().map(({ emulator }) => emulator));
+    await Promise.allSettled(paused.filter((emulator) => running.has(emulator)).map((emulator) => emulator.resume()));
+  }
+
+  async end(): Promise<void> {
+    this.#context.lease.isOver = true;
+    this.#paused.clear();
+    await this.#context.wiring.hold().catch(() => undefined);
+    const machines = this.#nodes().filter(({ driver }) => !driver.kind.alwaysRunning);
+    await Promise.allSettled(machines.map((node) => node.stop({ now: true })));
+  }
+
+  /** Not under the node's lock: a verb that hangs must not keep a machine running. */
+  async #pauseNode({ status, emulator, driver }: ComputeNode): Promise<void> {
+    if (!emulator || status !== 'started' || !driver.kind.can.suspend) return;
+    this.#paused.add(emulator);
+    await emulator.suspend();
+  }
+}

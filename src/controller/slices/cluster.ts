@@ -1,0 +1,76 @@
+/** The computes that are not registered by hand: slices, the engines that place them, and what clients are shown of them. */
+import { EventStream } from '../../lib/event-stream.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Settings } from '../../schema/settings.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import type { Computes } from '../computes/computes.ts';
+import { EngineSlices } from './engine-slices.ts';
+import { makeEngines } from './make-engines.ts';
+import type { SliceEntry } from './slice-entry.ts';
+import { SliceList } from './slice-list.ts';
+import { Slices } from './slices.ts';
+
+export interface ClusterOptions {
+  readonly settings: Settings;
+  readonly stateDirectory: string;
+  readonly computes: Computes;
+  readonly log: Log;
+  /** Machines of a slice are about to be ended; nothing of it waits for longer than this. */
+  readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
+}
+
+export interface FencedSlice {
+  readonly compute: RegisteredCompute;
+  readonly entry: SliceEntry;
+}
+
+export class Cluster {
+  readonly slices: Slices;
+  readonly engineSlices: EngineSlices;
+  readonly list: SliceList;
+  /** Slices of which nothing runs any more. */
+  readonly fences: EventStream<FencedSlice>;
+  readonly #joinUrl: string;
+
+  private constructor(options: ClusterOptions, parts: Pick<Cluster, 'slices' | 'engineSlices' | 'fences'>) {
+    this.slices = parts.slices;
+    this.engineSlices = parts.engineSlices;
+    this.fences = parts.fences;
+    this.list = new SliceList(parts.slices, options.computes, (id) => parts.engineSlices.reportOf(id));
+    this.#joinUrl = options.settings.Cluster.join_url;
+  }
+
+  static async open(options: ClusterOptions): Promise<Cluster> {
+    const { settings, stateDirectory, computes, log } = options;
+    const fences = new EventStream<FencedSlice>();
+    const leaseMs = settings.Cluster.lease_seconds * 1000;
+    const onFenced = (compute: RegisteredCompute, entry: SliceEntry) => fences.emit({ compute, entry });
+    const { onEnding } = options;
+    const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced, onEnding });
+    const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines: makeEngines(settings), log });
+    const cluster = new Cluster(options, { slices, engineSlices, fences });
+    fences.subscribe(({ compute, entry }) => void engineSlices.replace(compute.id, entry));
+    return cluster;
+  }
+
+  /** The server listens here. */
+  begin(url: string): void {
+    this.engineSlices.begin(this.#joinUrl || url);
+  }
+
+  /** Its compute is no longer registered. */
+  async forget(computeId: string): Promise<void> {
+    const slice = this.slices.find(computeId);
+    await this.slices.forget(computeId);
+    if (slice) await this.engineSlices.release(computeId, slice);
+  }
+
+  /** Engines are not watched any more. */
+  stop(): Promise<void> {
+    return this.engineSlices.close();
+  }
+
+  close(): Promise<void> {
+    return this.slices.close();
+  }
+}

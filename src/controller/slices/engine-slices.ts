@@ -1,0 +1,214 @@
+/**
+ * Slices that engines place: ordered, adopted when the controller starts again, placed again after they were lost, released.
+ *
+ * Theory of operation. An order is stored with its invitation before the engine is asked, so nothing that an engine started is unknown here
+ * but what was released meanwhile, and that is released again. What is stored is wanted: a slice that its engine does not have, or reports
+ * as ended, is placed under the same id with a new token. One that is `lost` waits for its lease (`slices.ts`).
+ */
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import type { Log } from '../../lib/log.ts';
+import { Retry } from '../../lib/retry.ts';
+import { readOwnJson } from '../../lib/set-aside.ts';
+import { isUuid } from '../../schema/common.ts';
+import type { SliceOrderRequest } from '../../schema/slice.ts';
+import { type Engine, EngineError, type SliceNeeds, type SliceReport } from '../engines/engine.ts';
+import type { SliceEntry, StoredOrder } from './slice-entry.ts';
+import type { Slices } from './slices.ts';
+
+export interface EngineSlicesOptions {
+  readonly stateDirectory: string;
+  readonly slices: Slices;
+  /** By name. */
+  readonly engines: ReadonlyMap<string, Engine>;
+  readonly log: Log;
+}
+
+/** A token for a slice that may wait for room. Seconds. */
+const tokenSeconds = 604_800;
+const retryTimes = { firstMs: 1_000, longestMs: 60_000 };
+
+export class EngineSlices {
+  readonly #options: EngineSlicesOptions;
+  readonly #owner: string;
+  readonly #reports = new Map<string, SliceReport>();
+  /** Ids that are being placed. */
+  readonly #placing = new Map<string, Promise<void>>();
+  readonly #problems = new Map<string, string>();
+  readonly #stop = new AbortController();
+  #joinUrl = '';
+  #watching: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: EngineSlicesOptions, owner: string) {
+    this.#options = options;
+    this.#owner = owner;
+  }
+
+  static async open(options: EngineSlicesOptions): Promise<EngineSlices> {
+    const path = join(options.stateDirectory, 'cluster-owner.json');
+    const take = (value: unknown) => {
+      if (typeof value !== 'string' || !isUuid(value)) throw new Error('it is no id');
+      return value;
+    };
+    const known = options.engines.size > 0 ? await readOwnJson(path, take, (message) => options.log.error(message)) : '';
+    const owner = known ?? crypto.randomUUID();
+    if (known === undefined) await writeFileAtomic(path, JSON.stringify(owner), 0o600);
+    return new EngineSlices(options, owner);
+  }
+
+  /** `joinUrl`: where slices reach this controller. From now on engines are watched. */
+  begin(joinUrl: string): void {
+    this.#joinUrl = joinUrl;
+    const { signal } = this.#stop;
+    const watches = Array.from(this.#options.engines.values(), (engine) =>
+      engine.watch(this.#owner, this.#listener(engine), signal),
+    );
+    this.#watching = Promise.all(watches);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#watching;
+    await Promise.all(this.#placing.values());
+  }
+
+  /** The last word of its engine, or why it could not be asked. */
+  reportOf(id: string): SliceReport | undefined {
+    const problem = this.#problems.get(id);
+    const report = this.#reports.get(id);
+    if (problem === undefined) return report;
+    return { id, state: 'pending', host: null, endsAt: null, ...report, reason: problem };
+  }
+
+  /** Resolves when the order is stored; the slice joins when it runs. @throws engine_missing, engine_refused */
+  async order({ engine: name, project_id = null, name: title, ...wanted }: SliceOrderRequest): Promise<string> {
+    const engine = this.#engine(name);
+    const needs: SliceNeeds = { cpus: 1, memory: 512, disk: 1024, kvm: false, images: [], ...wanted };
+    const order: StoredOrder = { engine: engine.name, projectId: project_id ?? '', needs };
+    const invitation = await this.#options.slices.invite(
+      { expires_in: tokenSeconds, ...(title !== undefined && { name: title }) },
+      order,
+    );
+    const { compute_id: id } = invitation;
+    try {
+      await engine.place({ ...this.#orderOf(id, invitation.name, needs), token: invitation.token });
+    } catch (error) {
+      if (error instanceof EngineError && !error.isFinal) {
+        this.#problems.set(id, error.message);
+        this.#place(id);
+        return id;
+      }
+      await this.#options.slices.forget(id);
+      await engine.release(id, { keepDisks: false }).catch(() => undefined);
+      if (!(error instanceof EngineError)) throw error;
+      throw fault('engine_refused', { engine: engine.name, reason: error.message }, { cause: error });
+    }
+    return id;
+  }
+
+  /** It was declared lost, or has ended: it is placed again, where its disks are as far as the engine keeps them. */
+  async replace(id: string, { order }: SliceEntry): Promise<void> {
+    const engine = order ? this.#options.engines.get(order.engine) : undefined;
+    if (!engine) return;
+    await engine.release(id, { keepDisks: true }).catch((error: Error) => this.#options.log.warn(error.message));
+    this.#place(id);
+  }
+
+  /** Nothing of it is left at its engine; the caller forgets it. */
+  async release(id: string, { order }: SliceEntry): Promise<void> {
+    const engine = order ? this.#options.engines.get(order.engine) : undefined;
+    this.#reports.delete(id);
+    this.#problems.delete(id);
+    await engine?.release(id, { keepDisks: false }).catch((error: Error) => {
+      // The next list of the engine has it, and it is released again.
+      this.#options.log.warn({ err: error }, `slice ${id} is not released yet`);
+    });
+  }
+
+  #engine(name: string | undefined): Engine {
+    const [first] = this.#options.engines.values();
+    const engine = name === undefined ? first : this.#options.engines.get(name);
+    if (!engine)
+      throw fault('engine_missing', { engine: name ?? '', known: [...this.#options.engines.keys()].join(', ') || 'none' });
+    return engine;
+  }
+
+  #orderOf(id: string, title: string, needs: SliceNeeds) {
+    return { id, owner: this.#owner, title: title.slice(0, 64), needs, joinUrl: this.#joinUrl };
+  }
+
+  #listener(engine: Engine) {
+    return {
+      onList: (reports: readonly SliceReport[]) => {
+        const listed = new Set(reports.map(({ id }) => id));
+        for (const report of reports) this.#take(engine, report);
+        for (const [id, entry] of this.#options.slices.all()) {
+          if (entry.order?.engine === engine.name && !listed.has(id)) this.#ended(id, 'its engine does not have it');
+        }
+      },
+      onChange: (report: SliceReport) => this.#take(engine, report),
+      onProblem: (problem: string | null) => {
+        if (problem !== null) this.#options.log.warn(`The engine ${engine.name} cannot be reached: ${problem}`);
+      },
+    };
+  }
+
+  #take(engine: Engine, report: SliceReport): void {
+    const entry = this.#options.slices.find(report.id);
+    if (entry?.order?.engine !== engine.name) {
+      if (report.state !== 'ended') void this.#releaseUnknown(engine, report.id);
+      return;
+    }
+    this.#reports.set(report.id, report);
+    if (report.state === 'ended') this.#ended(report.id, report.reason ?? 'its engine has ended it');
+  }
+
+  /** It was released while its engine could not be reached. */
+  async #releaseUnknown(engine: Engine, id: string): Promise<void> {
+    await engine.release(id, { keepDisks: false }).catch((error: Error) => this.#options.log.warn(error.message));
+  }
+
+  #ended(id: string, reason: string): void {
+    if (this.#placing.has(id)) return;
+    const failed = (error: unknown) => this.#options.log.error({ err: error }, `slice ${id} could not be fenced`);
+    // A joined one is fenced first, which replaces it.
+    this.#options.slices
+      .ended(id, reason)
+      .then(() => {
+        const state = this.#options.slices.find(id)?.state;
+        if (state !== undefined && state !== 'joined') this.#place(id);
+      })
+      .catch(failed);
+  }
+
+  /** Until the engine has accepted it, or it is not wanted any more. */
+  #place(id: string): void {
+    if (this.#placing.has(id) || this.#stop.signal.aborted) return;
+    const placing = this.#placeNow(id)
+      .catch((error: unknown) => this.#options.log.error({ err: error }, `slice ${id} could not be placed`))
+      .finally(() => this.#placing.delete(id));
+    this.#placing.set(id, placing);
+  }
+
+  async #placeNow(id: string): Promise<void> {
+    const { slices, engines } = this.#options;
+    const { signal } = this.#stop;
+    const retry = new Retry(retryTimes);
+    while (!signal.aborted) {
+      const entry = slices.find(id);
+      const engine = entry?.order ? engines.get(entry.order.engine) : undefined;
+      if (!entry?.order || !engine || entry.state === 'joined') return;
+      try {
+        const { token, name } = await slices.invite({ compute_id: id, expires_in: tokenSeconds });
+        await engine.place({ ...this.#orderOf(id, name, entry.order.needs), token });
+        this.#problems.delete(id);
+        return;
+      } catch (error) {
+        this.#problems.set(id, (error as Error).message);
+        if (error instanceof EngineError && error.isFinal) return;
+      }
+      await retry.pause(signal);
+    }
+  }
+}

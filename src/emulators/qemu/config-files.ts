@@ -1,0 +1,55 @@
+/**
+ * Files of the folder `config` of a machine's node: lab files and users put start-up configurations there one by one, and they get onto its
+ * config disk. The emulator may write to the node's folder, so that no link in it is followed.
+ */
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openedPath, openFolder } from '../../lib/open-folder.ts';
+
+export interface ConfigFile {
+  readonly name: string;
+  readonly content: Buffer;
+  readonly changedMs: number;
+}
+
+const folderName = 'config';
+/** As the disk that is made has. */
+const mostBytes = 15 * 2 ** 20;
+const mostFiles = 100;
+
+/** Regular files directly in the folder; none without it. @throws Error when they are too many or too large */
+export async function readConfigFiles(directory: string): Promise<ConfigFile[]> {
+  const folder = await openFolder(join(directory, folderName)).catch(() => undefined);
+  if (folder === undefined) return [];
+  try {
+    const names = (await readdir(openedPath(folder))).sort();
+    if (names.length > mostFiles) throw new Error(`the folder ${folderName} has more than ${mostFiles} files`);
+    const files: ConfigFile[] = [];
+    let bytes = 0;
+    for (const name of names) {
+      const file = await readOne(join(openedPath(folder), name), mostBytes - bytes);
+      if (file === undefined) continue;
+      bytes += file.content.length;
+      files.push({ name, ...file });
+    }
+    return files;
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Undefined: it is not a regular file, or has another name elsewhere. */
+async function readOne(path: string, most: number): Promise<Omit<ConfigFile, 'name'> | undefined> {
+  // O_NONBLOCK: a named pipe is not waited for.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const facts = await file.stat();
+    if (!facts.isFile() || facts.nlink > 1) return undefined;
+    if (facts.size > most) throw new Error(`the files of the folder ${folderName} have more than ${mostBytes} bytes`);
+    return { content: await file.readFile(), changedMs: facts.mtimeMs };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Whether frames of links that the kernel carries arrive. The trial at the start (`self-test.ts`) shows that the kernel can redirect; a rule
+ * at one interface, of a firewall or of another program, can still take the frames of one link. A frame of our own would be seen by
+ * containers, so the kernel's counters are compared: what the action of an end has redirected, the other end has sent.
+ *
+ * One reading serves all links that are not proven. It is repeated a few times after a link was taken, ever more rarely, so links
+ * without frames cost nothing; a link is proven when frames have passed in both directions.
+ */
+import { readFile } from 'node:fs/promises';
+import { type KernelCounters, type KernelCounts, noCount } from './kernel-counters.ts';
+
+/** Since the last link was taken, ms. */
+const roundsAtMs: readonly number[] = [250, 1000, 4000, 15_000, 60_000, 240_000];
+/** Columns of sent frames, and of those that were dropped instead, behind the name. @see proc_net_dev(5) */
+const sentColumn = 9;
+const droppedColumn = 11;
+
+/** A link that is to be proven. Each end has an action, for what comes in there, and leaves at the other end. */
+export interface UnprovenPath {
+  readonly ends: readonly [string, string];
+  readonly actions: readonly [number, number];
+  /** Frames are redirected and not sent: it must not stay with the kernel. */
+  readonly failed: (reason: string) => void;
+}
+
+interface PathProgress {
+  readonly path: UnprovenPath;
+  /** By the end at which frames come in: before the last reading of `redirected`. */
+  readonly open: Map<0 | 1, { redirected: number; sent: number } | undefined>;
+}
+
+export class PathProofs {
+  readonly #counters: KernelCounters;
+  readonly #unproven = new Map<UnprovenPath, PathProgress>();
+  #timer: NodeJS.Timeout | undefined;
+  #round = 0;
+
+  constructor(counters: KernelCounters) {
+    this.#counters = counters;
+  }
+
+  begin(path: UnprovenPath): void {
+    const open = new Map<0 | 1, undefined>([
+      [0, undefined],
+      [1, undefined],
+    ]);
+    this.#unproven.set(path, { path, open });
+    this.#round = 0;
+    this.#schedule(0);
+  }
+
+  end(path: UnprovenPath): void {
+    this.#unproven.delete(path);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#unproven.clear();
+  }
+
+  #schedule(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#look(), delayMs).unref();
+  }
+
+  async #look(): Promise<void> {
+    const round = this.#round;
+    // Sent frames before and after, so that those of `redirected` since the last time are among them.
+    const before = await readSent();
+    const redirected = await this.#counters.readNow();
+    const after = await readSent();
+    for (const progress of [...this.#unproven.values()]) await this.#judge(progress, { before, redirected, after });
+    // Another link may have been taken meanwhile.
+    if (this.#unproven.size === 0 || round !== this.#round) return;
+    const delayMs = (roundsAtMs[round] ?? 0) - (roundsAtMs[round - 1] ?? 0);
+    this.#round += 1;
+    if (round < roundsAtMs.length) this.#schedule(delayMs);
+  }
+
+  async #judge({ path, open }: PathProgress, figures: PathFigures): Promise<void> {
+    for (const [side, last] of open) {
+      const to = path.ends[side === 0 ? 1 : 0];
+      const { frames: redirected } = figures.redirected.get(path.actions[side]) ?? noCount;
+      const now = { redirected, sent: figures.before.get(to) ?? 0 };
+      const isSent = last !== undefined && (figures.after.get(to) ?? 0) > last.sent;
+      if (last === undefined || now.redirected <= last.redirected) open.set(side, now);
+      else if (isSent) open.delete(side);
+      // An end without a carrier drops frames before it counts them.
+      else if (await areUp(path.ends)) return this.#fail(path, { to, frames: now.redirected - last.redirected });
+      else open.set(side, now);
+    }
+    if (open.size === 0) this.#unproven.delete(path);
+  }
+
+  #fail(path: UnprovenPath, { to, frames }: { to: string; frames: number }): void {
+    if (this.#unproven.delete(path))
+      path.failed(`the kernel redirected ${frames} frames to ${to}, which sent none of them: another rule takes them there`);
+  }
+}
+
+interface PathFigures {
+  /** By the name of an interface. */
+  readonly before: ReadonlyMap<string, number>;
+  readonly after: ReadonlyMap<string, number>;
+  readonly redirected: KernelCounts;
+}
+
+/** Frames that each interface of the host sent or dropped. */
+async function readSent(): Promise<Map<string, number>> {
+  const text = await readFile('/proc/net/dev', 'latin1').catch(() => '');
+  return new Map(
+    text.split('\n').flatMap((line): [string, number][] => {
+      const [name = '', figures] = line.split(':');
+      const columns = figures?.trim().split(/\s+/) ?? [];
+      return columns.length > droppedColumn ? [[name.trim(), Number(columns[sentColumn]) + Number(columns[droppedColumn])]] : [];
+    }),
+  );
+}
+
+async function areUp(names: readonly string[]): Promise<boolean> {
+  const texts = await Promise.all(names.map((name) => readFile(`/sys/class/net/${name}/carrier`, 'latin1').catch(() => '0')));
+  return texts.every((text) => text.trim() === '1');
+}

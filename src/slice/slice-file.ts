@@ -1,0 +1,62 @@
+/** What a slice keeps of itself: who it is, and for whom. In its data folder, so that a restart is the same compute. */
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeFileAtomic } from '../lib/atomic-file.ts';
+import type { Log } from '../lib/log.ts';
+import { readOwnJson } from '../lib/set-aside.ts';
+
+export interface SliceIdentity {
+  /** Null: it has not joined yet. */
+  readonly computeId: string | null;
+  /** Chosen before the first request: a request that is repeated is recognized by it. 64 hexadecimal digits. */
+  readonly secret: string;
+  /** Of its lease. */
+  readonly epoch: number;
+  /** T of its lease. */
+  readonly seconds: number;
+}
+
+export class SliceFile {
+  readonly #path: string;
+  #identity: SliceIdentity;
+
+  private constructor(path: string, identity: SliceIdentity) {
+    this.#path = path;
+    this.#identity = identity;
+  }
+
+  /** Resolves when the identity is on disk. */
+  static async open(stateDirectory: string, log: Log): Promise<SliceFile> {
+    await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+    const path = join(stateDirectory, 'slice.json');
+    const stored = await readOwnJson(path, identityOf, (message) => log.error(message));
+    const file = new SliceFile(path, stored ?? { computeId: null, secret: randomBytes(32).toString('hex'), epoch: 0, seconds: 1 });
+    if (!stored) await file.set({});
+    return file;
+  }
+
+  get identity(): SliceIdentity {
+    return this.#identity;
+  }
+
+  async set(change: Partial<SliceIdentity>): Promise<void> {
+    const next = { ...this.#identity, ...change };
+    await writeFileAtomic(this.#path, `${JSON.stringify(next)}\n`, 0o600);
+    this.#identity = next;
+  }
+}
+
+function identityOf(value: unknown): SliceIdentity {
+  const { computeId, secret, epoch, seconds } = value as Partial<Record<keyof SliceIdentity, unknown>>;
+  const isId = computeId === null || typeof computeId === 'string';
+  if (
+    !isId ||
+    typeof secret !== 'string' ||
+    !/^[0-9a-f]{64}$/.test(secret) ||
+    !Number.isSafeInteger(epoch) ||
+    !(Number(seconds) > 0)
+  )
+    throw new Error('it is no identity of a slice');
+  return { computeId, secret, epoch: Number(epoch), seconds: Number(seconds) };
+}

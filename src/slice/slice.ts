@@ -1,0 +1,180 @@
+/** A compute that registers itself with a controller: `patchbay compute --join URL`. */
+import { join } from 'node:path';
+import { bootId, bootMs } from '../lib/boot-clock.ts';
+import type { Log } from '../lib/log.ts';
+import { Retry } from '../lib/retry.ts';
+import type { Finding } from '../schema/finding.ts';
+import type { Settings } from '../schema/settings.ts';
+import type { SliceAddress, SliceLease } from '../schema/slice.ts';
+import { ControllerClient, RefusedError } from './controller-client.ts';
+import { GuardProcess } from './guard-process.ts';
+import { leaseFileOf, readDeadline } from './lease-file.ts';
+import { LeaseKeeper, type Machines } from './lease-keeper.ts';
+import { SliceFile } from './slice-file.ts';
+
+/** Of the environment: the one-time token. */
+const tokenVariable = 'PATCHBAY_JOIN';
+/** The user of its compute. */
+const user = 'patchbay';
+const leaveLimitMs = 3_000;
+
+export interface SliceParts {
+  readonly machines: Machines;
+  readonly findings: () => Promise<readonly Finding[]>;
+  /** Where this server listens: `http(s)://host:port`. */
+  readonly url: string;
+  /** Ends the server. */
+  readonly end: () => void;
+}
+
+export class Slice {
+  readonly #client: ControllerClient;
+  readonly #file: SliceFile;
+  readonly #settings: Settings;
+  readonly #log: Log;
+  readonly #guard: GuardProcess;
+  readonly #token: string | undefined;
+  #address: SliceAddress = { protocol: 'http', host: '', port: 1 };
+  #keeper: LeaseKeeper | undefined;
+
+  private constructor(parts: {
+    client: ControllerClient;
+    file: SliceFile;
+    settings: Settings;
+    log: Log;
+    token: string | undefined;
+  }) {
+    this.#client = parts.client;
+    this.#file = parts.file;
+    this.#settings = parts.settings;
+    this.#log = parts.log;
+    this.#token = parts.token;
+    this.#guard = new GuardProcess(parts.settings.runtimeDirectory);
+  }
+
+  /** Before the server starts. @throws Error with a sentence for people */
+  static async open(joinUrl: string, settings: Settings, log: Log): Promise<Slice> {
+    const token = process.env[tokenVariable]?.trim() || undefined;
+    // Children of this process must not have it.
+    delete process.env[tokenVariable];
+    const client = new ControllerClient(joinUrl);
+    const file = await SliceFile.open(join(settings.dataDirectory, 'state'), log);
+    if (token === undefined && file.identity.computeId === null)
+      throw new Error(
+        `A token is needed to join: make one with patchbay slices invite, and set ${tokenVariable} in the environment`,
+      );
+    return new Slice({ client, file, settings, log, token });
+  }
+
+  /** Requests to this server need what its controller has from the join; its consoles are open to this machine only. */
+  withCredentials(settings: Settings): Settings {
+    const Server = { ...settings.Server, auth: true, user, password: this.#file.identity.secret };
+    return Object.freeze({ ...settings, Server: Object.freeze(Server) });
+  }
+
+  /** Resolves when it has joined. @throws Error when the controller refuses it */
+  async begin(parts: SliceParts, advertised: string | undefined): Promise<string> {
+    await this.#findAddress(parts.url, advertised);
+    const { lease, sentAt } = (await this.#resume()) ?? (await this.#join(await parts.findings()));
+    const keeper = new LeaseKeeper(
+      {
+        machines: parts.machines,
+        log: this.#log,
+        renew: (epoch, signal) => this.#renew(epoch, signal),
+        setDeadline: (deadline) => this.#guard.setDeadline(deadline),
+        isRemoval: (error) => error instanceof RefusedError && error.isFinal,
+        onRemoved: parts.end,
+      },
+      lease,
+      sentAt,
+    );
+    this.#keeper = keeper;
+    await keeper.begin();
+    return lease.compute_id;
+  }
+
+  /** No lease is renewed any more; the controller notes what runs. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#keeper?.close();
+    if (this.#keeper) await this.#say({ ending: true }).catch(() => undefined);
+  }
+
+  /** Its machines have been stopped: the controller need not wait for the lease. Never rejects. */
+  async leave(): Promise<void> {
+    if (!this.#keeper) return;
+    await this.#say({ leaving: true }).catch((error: unknown) => {
+      this.#log.warn(`The controller does not know that this slice has ended: ${(error as Error).message}`);
+    });
+    await this.#guard.close();
+  }
+
+  async #say(what: { ending: true } | { leaving: true }): Promise<void> {
+    const { computeId, secret } = this.#file.identity;
+    const body = { secret, epoch: this.#keeper?.epoch ?? 1, address: this.#address, ...what };
+    await this.#client.renew(computeId ?? '', body, AbortSignal.timeout(leaveLimitMs));
+  }
+
+  async #findAddress(url: string, advertised: string | undefined): Promise<void> {
+    const { protocol, port } = new URL(url);
+    const { host: listening, clear_credentials: clearCredentials } = this.#settings.Server;
+    const local = await this.#untilAnswered(() => this.#client.localAddress({ clearCredentials }));
+    const isAny = listening === '0.0.0.0' || listening === '::';
+    this.#address = {
+      protocol: protocol === 'https:' ? 'https' : 'http',
+      host: advertised ?? (isAny ? local : listening),
+      port: Number(port || (protocol === 'https:' ? 443 : 80)),
+    };
+  }
+
+  /** The lease that it had before it was started again, as far as it is not over. Undefined: it has to join. */
+  async #resume(): Promise<{ lease: SliceLease; sentAt: number } | undefined> {
+    const { computeId, epoch, seconds } = this.#file.identity;
+    if (computeId === null) return undefined;
+    const found = await readDeadline(leaseFileOf(this.#settings.runtimeDirectory));
+    const deadline = found?.boot === bootId() ? found.deadline : 0;
+    const lease: SliceLease = { compute_id: computeId, epoch, seconds, fenced: false };
+    if (this.#token === undefined) return { lease, sentAt: deadline - 2000 * seconds };
+    // A new token may be for another controller, which does not know it.
+    try {
+      await this.#renew(epoch, AbortSignal.timeout(10_000));
+    } catch (error) {
+      if (error instanceof RefusedError && error.isFinal) return undefined;
+    }
+    return { lease, sentAt: deadline - 2000 * seconds };
+  }
+
+  async #join(findings: readonly Finding[]): Promise<{ lease: SliceLease; sentAt: number }> {
+    const { secret } = this.#file.identity;
+    const body = { token: this.#token ?? '', secret, address: this.#address, findings: [...findings] };
+    return this.#untilAnswered(async () => {
+      const sentAt = bootMs();
+      const lease = await this.#client.join(body, AbortSignal.timeout(30_000));
+      await this.#file.set({ computeId: lease.compute_id, epoch: lease.epoch, seconds: lease.seconds });
+      return { lease, sentAt };
+    });
+  }
+
+  async #renew(epoch: number, signal: AbortSignal): Promise<SliceLease> {
+    const { computeId, secret, ...known } = this.#file.identity;
+    const lease = await this.#client.renew(computeId ?? '', { secret, epoch, address: this.#address }, signal);
+    if (lease.epoch !== known.epoch || lease.seconds !== known.seconds)
+      await this.#file.set({ epoch: lease.epoch, seconds: lease.seconds });
+    return lease;
+  }
+
+  /** The controller may start later than this. @throws what it refuses for */
+  async #untilAnswered<T>(attempt: () => Promise<T>): Promise<T> {
+    const retry = new Retry({ firstMs: 500, longestMs: 10_000 });
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const { code, name } = error as NodeJS.ErrnoException;
+        const isAway = code !== undefined || name === 'TimeoutError' || (error instanceof TypeError && name === 'TypeError');
+        if (error instanceof RefusedError ? error.isFinal : !isAway) throw error;
+        this.#log.warn(`The controller cannot be reached yet: ${(error as Error).message}`);
+        await retry.pause();
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Slices that an engine places: ordered, placed again after a crash, adopted, released. The engine starts processes of this host. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { SliceObject } from '../../src/schema/slice.ts';
+import { untilSlice } from '../support/slices.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, withServer } from '../support/with-server.ts';
+
+const { server, client } = await withServer({ config: { Cluster: { engine: 'process', lease_seconds: 5 } } });
+const folder = join(server.dataDir, 'slices');
+const markOf = async (id: string) => JSON.parse(await readFile(join(folder, id, 'slice.json'), 'utf8')) as { pid: number };
+const isRunning = (pid: number) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const slices = () => client.get<SliceObject[]>('/v2/slices');
+
+test('a slice is ordered, joins, and is placed again with the same id and data when its process ends', async () => {
+  const ordered = await client.post<SliceObject>('/v2/slices', { name: 'ordered' });
+  const id = ordered.compute_id;
+  assert.equal(ordered.state, 'pending');
+  assert.equal(ordered.engine, 'process');
+  await untilSlice(client, id, 'joined');
+  const project = await createProject(client);
+  const node = await createNode(client, project, 'vpcs', { compute_id: id });
+  const { pid } = await markOf(id);
+
+  process.kill(pid, 'SIGTERM');
+  await waitFor(async () => (await markOf(id)).pid !== pid, { what: 'another process', everyMs: 100 });
+  const { epoch } = await untilSlice(client, id, 'joined');
+  assert.ok(epoch > 1);
+  await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
+
+  const second = (await markOf(id)).pid;
+  await server.restart();
+  await untilSlice(client, id, 'joined');
+  assert.equal((await markOf(id)).pid, second, 'a controller that starts again adopts it');
+  assert.equal((await client.get(`${project.path}/nodes/${node.node_id}`)).status, 'started');
+
+  await client.delete(`/v2/slices/${id}`);
+  await waitFor(() => !isRunning(second), { what: 'the end of the process' });
+  await waitFor(async () => (await readdir(folder)).length === 0, { what: 'an empty folder' });
+  assert.deepEqual(await slices(), []);
+});
+
+test('orders are checked, and an unknown engine is refused', async () => {
+  const status = async (line: string, body: unknown = {}) => (await client.send(line, { body })).status;
+  assert.equal(await status('POST /v2/slices', { engine: 'slurms' }), 409);
+  assert.equal(await status('POST /v2/slices', { memory: 1 }), 400);
+  assert.equal(await status('POST /v2/slices', { owner: 'x' }), 400);
+  assert.equal(await status(`DELETE /v2/slices/${crypto.randomUUID()}`), 404);
+  assert.deepEqual(await slices(), []);
+});

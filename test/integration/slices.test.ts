@@ -1,0 +1,145 @@
+/** Computes that register themselves: tokens, leases and fencing, on real processes. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { SliceInvitation } from '../../src/schema/slice.ts';
+import { processesOf } from '../support/leftovers.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { clientOfSlice, findSlice, startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, idleVm, type ProjectHandle, withServer } from '../support/with-server.ts';
+
+const [user, password] = ['teacher', 'correct-horse'];
+const leaseMs = 5_000;
+const { server: controller } = await withServer({
+  config: { Server: { auth: true, user, password }, Cluster: { lease_seconds: leaseMs / 1000 } },
+});
+const client = new RawClient(controller.url, { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` });
+let slice: TestSlice;
+let project: ProjectHandle;
+let node: { node_id: string };
+
+const address = { protocol: 'http', host: '127.0.0.1', port: 9 };
+const plain = new RawClient(controller.url);
+const secret = 'ab'.repeat(32);
+
+before(async () => {
+  slice = await startSlice(client, controller.url);
+  project = await createProject(client);
+  node = await createNode(client, project, 'qemu', { compute_id: slice.id, properties: idleVm });
+});
+after(async () => {
+  plain.close();
+  await slice?.server.stop();
+  client.close();
+});
+
+const shown = async () => (await client.get<{ status: string }>(`${project.path}/nodes/${node.node_id}`)).status;
+const start = () =>
+  waitFor(async () => (await client.send(`POST ${project.path}/nodes/${node.node_id}/start`)).status === 200, {
+    what: 'a node that starts',
+    everyMs: 500,
+  });
+const machines = () =>
+  processesOf(slice.server.dataDir, slice.server.runtimeDirectory).filter(({ commandLine }) => commandLine.includes('qemu-system'));
+
+test('a token lets one slice in, once, and is stored as a hash', async () => {
+  const refused = async (path: string, body: unknown, status: number) =>
+    assert.equal((await plain.send(`POST ${path}`, { body })).status, status, path);
+  // Credentials are needed for all but the two routes that check their own.
+  await refused('/v2/slices/invitations', {}, 401);
+  await refused('/v2/slices/join', { token: 'pbj_x', secret, address }, 403);
+  await refused('/v2/slices/join', { token: 'pbj_x', secret: 'short', address }, 400);
+  await refused(`/v2/slices/${slice.id}/lease`, { secret, epoch: 1, address }, 403);
+  await refused(`/v2/slices/${crypto.randomUUID()}/lease`, { secret, epoch: 1, address }, 404);
+  const { token, compute_id } = await client.post<SliceInvitation>('/v2/slices/invitations', { name: 'bench', expires_in: 600 });
+  const journal = await readFile(join(controller.dataDir, 'state/slices.log'), 'utf8');
+  assert.ok(journal.includes(compute_id) && !journal.includes(token));
+  assert.equal((await client.send('POST /v2/slices/invitations', { body: { expires_in: 1 } })).status, 400);
+  assert.equal((await client.send('POST /v2/slices/invitations', { body: { name: 'bench' } })).status, 409);
+  // Nothing listens at this address: registered, and not connected.
+  const joined = await plain.post('/v2/slices/join', { token, secret, address }, 200);
+  assert.equal(joined.compute_id, compute_id);
+  assert.deepEqual(await plain.post('/v2/slices/join', { token, secret, address }, 200), joined, 'a repeated request');
+  await refused('/v2/slices/join', { token, secret: 'cd'.repeat(32), address }, 403);
+  const fenced = await plain.post(`/v2/slices/${compute_id}/lease`, { secret, epoch: 7, address }, 200);
+  assert.equal(fenced.fenced, true);
+  await client.delete(`/v2/computes/${compute_id}`);
+  assert.equal(await findSlice(client, compute_id), undefined);
+  await refused(`/v2/slices/${compute_id}/lease`, { secret, epoch: 1, address }, 404);
+  assert.ok(!controller.log().includes(token) && !slice.server.log().includes('pbj_'));
+});
+
+test('machines survive a crash of the slice’s server, which is the same compute afterwards', async (context) => {
+  await start();
+  const [machine] = machines();
+  const killedAt = performance.now();
+  await slice.server.kill9();
+  await slice.server.restart();
+  await untilSlice(client, slice.id, 'joined');
+  const restartMs = performance.now() - killedAt;
+  // On a machine that is so slow its lease is over, and its machines have been ended as they must.
+  if (restartMs > 1.5 * leaseMs) return context.skip(`the restart took ${restartMs} ms`);
+  assert.equal((await findSlice(client, slice.id))?.epoch, 1);
+  await waitFor(async () => (await shown()) === 'started', { what: 'the node' });
+  assert.deepEqual(machines(), [machine]);
+});
+
+test('a slice that does not reach its controller pauses its machines, and starts nothing until it does', async () => {
+  const direct = await clientOfSlice(slice);
+  const other = await createNode(client, project, 'vpcs', { compute_id: slice.id });
+  const startOther = () => direct.send(`POST ${project.computePath}/vpcs/nodes/${other.node_id}/start`);
+  const stopOther = () => direct.send(`POST ${project.computePath}/vpcs/nodes/${other.node_id}/stop`);
+  process.kill(controller.pid, 'SIGSTOP');
+  try {
+    await waitFor(() => slice.server.log().includes('machines pause'), { what: 'the pause' });
+    const reply = await startOther();
+    assert.equal(reply.status, 409);
+    assert.match(reply.text(), /lost its controller/);
+  } finally {
+    process.kill(controller.pid, 'SIGCONT');
+  }
+  await waitFor(async () => (await startOther()).status < 300, { what: 'a node that may start again', everyMs: 200 });
+  await stopOther();
+  direct.close();
+});
+
+test('a slice whose server hangs loses its machines before it is declared lost, and returns with another epoch', async () => {
+  await start();
+  assert.equal(machines().length, 1);
+  const before = (await untilSlice(client, slice.id, 'joined')).epoch;
+  process.kill(slice.server.pid, 'SIGSTOP');
+  try {
+    const states: { lost: boolean; running: number }[] = [];
+    await waitFor(
+      async () => {
+        // Looked at in this order: a machine that runs was seen while the slice was not lost yet.
+        const lost = (await findSlice(client, slice.id))?.state === 'lost';
+        states.push({ lost, running: machines().length });
+        return lost;
+      },
+      { what: 'a slice that is lost', everyMs: 100 },
+    );
+    assert.deepEqual(
+      states.filter(({ lost, running }) => lost && running > 0),
+      [],
+    );
+    assert.match(String((await client.get(`/v2/computes/${slice.id}`)).last_error), /is lost/);
+  } finally {
+    process.kill(slice.server.pid, 'SIGCONT');
+  }
+  const { epoch } = await untilSlice(client, slice.id, 'joined');
+  assert.ok(epoch > before);
+  await waitFor(async () => (await shown()) === 'stopped', { what: 'a node that was stopped' });
+});
+
+test('a slice that ends says so, and is the same compute when it starts again', async () => {
+  await start();
+  await slice.server.terminate();
+  assert.deepEqual(machines(), []);
+  assert.equal((await findSlice(client, slice.id))?.state, 'left');
+  await slice.server.restart();
+  await untilSlice(client, slice.id, 'joined');
+  await start();
+});

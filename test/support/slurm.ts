@@ -1,0 +1,184 @@
+/**
+ * A real Slurm for tests: munged, slurmctld, a slurmd on each of some hosts (`host-network.ts`) and slurmrestd, with keys, folders and ports
+ * of their own. A host has a process namespace: its power cut ends everything on it. Needs root and Debian's packages.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Daemons } from './daemons.ts';
+import { HostNetwork } from './host-network.ts';
+import { missingPrograms } from './missing-programs.ts';
+import { noNamespaces } from './network-namespace.ts';
+import { waitFor } from './wait-for.ts';
+
+const run = promisify(execFile);
+/** The user `nobody`, for slurmrestd refuses to run as root. */
+const restUser = 65_534;
+const port = 6817;
+
+/** Why Slurm cannot run here; undefined where it can. */
+export async function noSlurm(): Promise<string | undefined> {
+  const reason = noNamespaces();
+  if (reason) return reason;
+  return missingPrograms(
+    ['munged', 'munge'],
+    ['slurmctld', 'slurmctld'],
+    ['slurmd', 'slurmd'],
+    ['slurmrestd', 'slurmrestd'],
+    ['sbatch', 'slurm-client'],
+    ['unshare', 'util-linux'],
+  );
+}
+
+export interface SlurmHost {
+  readonly cpus: number;
+  /** MiB. */
+  readonly memory: number;
+  readonly feature?: string;
+}
+
+export class TestSlurm {
+  readonly folder: string;
+  readonly network: HostNetwork;
+  readonly daemons = new Daemons();
+  readonly #hosts: readonly SlurmHost[];
+
+  private constructor(folder: string, network: HostNetwork, hosts: readonly SlurmHost[]) {
+    this.folder = folder;
+    this.network = network;
+    this.#hosts = hosts;
+  }
+
+  /** Nodes are called `n1`, `n2`, …; they are idle when this resolves. */
+  static async start(hosts: readonly SlurmHost[]): Promise<TestSlurm> {
+    await using started = new AsyncDisposableStack();
+    const network = await HostNetwork.make(hosts.length);
+    started.defer(() => network.remove());
+    const folder = await mkdtemp(join(tmpdir(), 'pb-slurm-'));
+    started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const slurm = new TestSlurm(folder, network, hosts);
+    started.defer(() => slurm.daemons.stopAll());
+    await slurm.#start();
+    started.move();
+    return slurm;
+  }
+
+  /** For commands of Slurm. */
+  get env(): Readonly<Record<string, string>> {
+    return { SLURM_CONF: join(this.folder, 'slurm.conf') };
+  }
+
+  /** Of slurmrestd. */
+  get socket(): string {
+    return join(this.folder, 'work/rest.sock');
+  }
+
+  async command(program: string, ...args: string[]): Promise<string> {
+    return (await run(program, args, { env: { ...process.env, ...this.env }, timeout: 20_000 })).stdout;
+  }
+
+  /** Everything on this host ends at once. */
+  powerOff(host: number): Promise<void> {
+    return this.daemons.stop(`n${host + 1}`, 'SIGKILL');
+  }
+
+  powerOn(host: number): void {
+    const name = `n${host + 1}`;
+    const slurmd = `slurmd -D -N ${name} -f ${this.env.SLURM_CONF} & wait $!`;
+    const inside = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', slurmd];
+    this.daemons.start(name, [...(this.network.hosts[host]?.launcher ?? []), ...inside], this.env);
+  }
+
+  async stop(): Promise<void> {
+    await this.daemons.stopAll();
+    await this.network.remove();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #start(): Promise<void> {
+    const { folder, daemons, env } = this;
+    const at = (name: string) => join(folder, name);
+    await chmod(folder, 0o755);
+    await mkdir(at('state'));
+    await mkdir(at('work'));
+    await chmod(at('work'), 0o1777);
+    await writeFile(at('munge.key'), randomBytes(128), { mode: 0o400 });
+    await writeFile(at('slurm.conf'), this.#configuration());
+    const munge = ['munged', '--foreground', '--force', `--key-file=${at('munge.key')}`, `--socket=${at('munge.sock')}`];
+    daemons.start('munged', [
+      ...munge,
+      `--pid-file=${at('munged.pid')}`,
+      `--log-file=${at('munged.log')}`,
+      `--seed-file=${at('munged.seed')}`,
+    ]);
+    await waitFor(() => this.command('munge', '-n', '-S', at('munge.sock')), { what: 'munged' });
+    daemons.start('slurmctld', ['slurmctld', '-D', '-f', env.SLURM_CONF ?? ''], env);
+    for (const host of this.#hosts.keys()) this.powerOn(host);
+    const idle = async () => {
+      daemons.check();
+      const states = await this.command('sinfo', '--noheader', '-N', '-o', '%t').catch(() => '');
+      return states.match(/idle/g)?.length === this.#hosts.length;
+    };
+    await waitFor(idle, { what: 'idle nodes of Slurm', everyMs: 100 });
+    await this.#startRest();
+  }
+
+  /** Its socket appears in a folder that its user may write to. */
+  async #startRest(): Promise<void> {
+    const { socket } = this;
+    const user = ['setpriv', `--reuid=${restUser}`, `--regid=${restUser}`, '--clear-groups'];
+    const rest = [
+      'slurmrestd',
+      '-f',
+      this.env.SLURM_CONF ?? '',
+      '-a',
+      'rest_auth/local',
+      '-s',
+      'openapi/v0.0.38',
+      `unix:${socket}`,
+    ];
+    this.daemons.start('slurmrestd', [...user, ...rest], this.env);
+    await waitFor(() => existsSync(socket) && this.daemons.check() === undefined, { what: 'the socket of slurmrestd' });
+  }
+
+  #configuration(): string {
+    const { folder, network } = this;
+    const nodes = this.#hosts.map(({ cpus, memory, feature }, index) => {
+      const size = `CPUs=${cpus} RealMemory=${memory}${feature ? ` Feature=${feature}` : ''}`;
+      return `NodeName=n${index + 1} NodeHostname=${hostname()} NodeAddr=${network.hosts[index]?.address} Port=${port + 4 + index} ${size}`;
+    });
+    return `ClusterName=pb
+SlurmctldHost=${hostname()}(${network.address})
+SlurmctldPort=${port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=${folder}/munge.sock
+CredType=cred/munge
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=1,sched_interval=1,bf_interval=1
+ReturnToService=2
+SlurmdTimeout=6
+SlurmctldTimeout=6
+KillWait=2
+MailProg=/bin/true
+StateSaveLocation=${folder}/state
+SlurmdSpoolDir=${folder}/spool.%n
+SlurmdPidFile=${folder}/slurmd.%n.pid
+SlurmctldPidFile=${folder}/slurmctld.pid
+SwitchType=switch/none
+MpiDefault=none
+SlurmdParameters=config_overrides
+${nodes.join('\n')}
+PartitionName=labs Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+`;
+  }
+}
