@@ -118,7 +118,9 @@ export const texts = {
   lab: {
     open: 'Lab file',
     title: 'Apply a lab file',
-    file: 'Lab file (YAML or JSON)',
+    file: 'Lab file (YAML or JSON), with the files that it names, or their folder',
+    main: 'Which of them is the lab file',
+    others: (count: number) => `${count} more ${count === 1 ? 'file' : 'files'}, as far as the lab file names them`,
     apply: 'Apply',
     leave: 'Close and continue applying',
     applied: (file: string) => `${file} was applied`,
