@@ -14,7 +14,9 @@ const missing = (await findProgram('qemu-img')) === undefined || (await findProg
 const folder = await mkdtemp(join(tmpdir(), 'pb-vdi-'));
 after(() => rm(folder, { recursive: true }));
 
-describe('a machine of VirtualBox, in the browser', { skip: missing && 'qemu-img and qemu-system-x86_64 are not installed' }, async () => {
+describe('a machine of VirtualBox, in the browser', {
+  skip: missing && 'qemu-img and qemu-system-x86_64 are not installed',
+}, async () => {
   const { server, client } = await withServer();
   const disk = join(folder, 'web.vdi');
   const project = await createProject(client, { auto_close: false });
@@ -45,9 +47,16 @@ describe('a machine of VirtualBox, in the browser', { skip: missing && 'qemu-img
     await page.getByRole('button', { name: 'Convert to a QEMU node…' }).click();
     await dialog.getByLabel('Disk 1').selectOption('web.vdi');
     await convert.click();
-    await dialog.getByRole('alert').getByText(/web\.qcow2.* exists already/).waitFor();
+    await dialog
+      .getByRole('alert')
+      .getByText(/web\.qcow2.* exists already/)
+      .waitFor();
     await page.keyboard.press('Escape');
   });
 
-  it('causes no error in the page', () => assert.deepEqual(problems.filter((text) => !/409/.test(text)), []));
+  it('causes no error in the page', () =>
+    assert.deepEqual(
+      problems.filter((text) => !/409/.test(text)),
+      [],
+    ));
 });

@@ -1,13 +1,13 @@
 /** A machine of a program that does not run here becomes a machine of QEMU: its disks are chosen, or uploaded. */
 import { useSignal } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
+import { ImageUpload } from '../catalog/image-upload.tsx';
+import { useImages } from '../catalog/images.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField } from '../ui/field.tsx';
-import { ImageUpload } from '../catalog/image-upload.tsx';
-import { useImages } from '../catalog/images.ts';
 
 /** As the server takes them. */
 const mostDisks = 4;
