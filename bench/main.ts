@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
 import { benchDuplicate } from './duplicate.ts';
 import { type Row, table } from './measure.ts';
+import { benchOperations } from './operations.ts';
 import { benchScale } from './scale.ts';
 import { benchWarm } from './warm.ts';
 import { benchWeb } from './web.ts';
@@ -14,6 +15,7 @@ import { benchWeb } from './web.ts';
 const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = {
   api: benchApi,
   duplicate: benchDuplicate,
+  operations: benchOperations,
   scale: benchScale,
   warm: benchWarm,
   web: benchWeb,

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 export interface Running {
   readonly url: string;
   readonly folder: string;
+  readonly pid: number;
   /** Milliseconds from the start of the process to its first line. */
   readonly startMs: number;
   stop(): Promise<void>;
@@ -39,6 +40,7 @@ async function start(args: string[], folder: string): Promise<Running> {
   return {
     url,
     folder,
+    pid: child.pid ?? 0,
     startMs: performance.now() - started,
     async stop() {
       // One that crashed emits no second event.

@@ -84,6 +84,53 @@ describe('a router between a container and a machine', { skip }, () => {
     await client.delete(pathOf(router));
   });
 
+  test('serial links of both kinds carry frames, and their captures name the layer', async () => {
+    const made = await Promise.all([
+      createNode(client, project, 'dynamips', { properties: { platform: 'c3725', image: 'ios.bin', ram: 128, slot1: 'NM-4T' } }),
+      createNode(client, project, 'iou', { properties: { path: 'l3.bin', ethernet_adapters: 1, serial_adapters: 1 } }),
+    ]);
+    const [router, other] = [await start(made[0]), await start(made[1])];
+    // A frame leaves by one link and comes back by the other: the IOU bridges its serial ports.
+    const layers = ['DLT_C_HDLC', 'DLT_PPP_SERIAL'] as const;
+    const captures = await Promise.all(
+      layers.map(async (data_link_type, port) => {
+        const nodes = [end(router, 1, port), end(other, 1, port)];
+        const { link_id, link_type } = await client.post<{ link_id: string; link_type: string }>(`${project.path}/links`, {
+          nodes,
+        });
+        assert.equal(link_type, 'serial');
+        const started = { data_link_type, capture_file_name: `serial-${port}.pcap` };
+        return client.post<{ capture_file_path: string }>(`${project.path}/links/${link_id}/start_capture`, started);
+      }),
+    );
+    const console = await openTelnet(router.console as number);
+    await skipHistory(console);
+    // Cisco HDLC: unicast, IPv4; what follows is any datagram.
+    const frame = '0f000800450000140000000040010000c0a80001c0a80002';
+    await waitFor(
+      async () => {
+        await command(console, `send 1/0 ${frame}`, /sent 24 bytes/);
+        const [shown] = await command(console, 'received 1/1', /(\d+) frames, last (\w*)/);
+        return shown.includes(frame);
+      },
+      { what: 'the frame that comes back', everyMs: 200 },
+    );
+    console.close();
+    const [hdlc, ppp] = await Promise.all(
+      captures.map(({ capture_file_path }) =>
+        waitFor(
+          async () => {
+            const file = parsePcap(await readFile(capture_file_path));
+            return file.frames.some(({ data }) => data.toString('hex') === frame) && file;
+          },
+          { what: 'the frame in the capture' },
+        ),
+      ),
+    );
+    assert.deepEqual([hdlc?.linkType, ppp?.linkType], [104, 50]);
+    for (const node of [router, other]) await client.delete(pathOf(node));
+  });
+
   /** Each link alone is delayed, then none. */
   async function assertDelays(near: object[], far: object[]): Promise<void> {
     const links = await Promise.all([near, far].map(async (nodes) => linkOf(nodes)));

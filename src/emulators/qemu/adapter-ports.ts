@@ -1,13 +1,14 @@
 /** Where QEMU and the fabric meet, one for each adapter: a Unix socket, or a pair of UDP ports with QEMU older than 7.2. */
+
 import { fault } from '../../api/faults.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import type { NodeView } from '../driver.ts';
 import type { AdapterPort } from './adapters.ts';
 import type { CheckedMachine } from './check-machine.ts';
 import type { QemuFacilities } from './facilities.ts';
+import { hasFeature } from './features.ts';
 import { placesOf } from './places.ts';
 import { udpPortsOf } from './record.ts';
-import { atLeast } from './version.ts';
 
 /** A Unix socket's path, with its final NUL, has to fit into 108 bytes (unix(7)). */
 const maxSocketPath = 107;
@@ -18,7 +19,7 @@ export async function takePorts(
   { version, properties }: CheckedMachine,
   { host, datagrams }: QemuFacilities,
 ): Promise<AdapterPort[]> {
-  const useStreams = atLeast(version, 7, 2) && !datagrams;
+  const useStreams = hasFeature(version, 'streamNetdev') && !datagrams;
   return useStreams ? streamPorts(node, properties.adapters) : datagramPorts(host.udpPorts, properties.adapters);
 }
 

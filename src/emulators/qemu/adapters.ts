@@ -1,10 +1,12 @@
 /** Network adapters of a machine as arguments, spread over PCI bridges when there are more than a bus has slots. */
+
 import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { CustomAdapters } from '../../schema/node.ts';
 import { macPlus } from '../facts/mac-address.ts';
+import { hasFeature } from './features.ts';
 import { escapeCommas } from './options.ts';
-import { atLeast, type Version } from './version.ts';
+import type { Version } from './version.ts';
 
 /** QEMU is a process: it has one of these, and is the other side of it. */
 export type AdapterPort = Extract<PortSpec, { type: 'stream' | 'udp' }>;
@@ -39,7 +41,7 @@ export function adapterArguments(adapters: readonly Adapter[], pciDrives: number
   const args = ['-net', 'none'];
   if (legacy) return [...args, ...adapters.flatMap(legacyArguments)];
   const slots = pciSlots(adapters.length, pciDrives);
-  if (slots.bridges > 0 && !atLeast(version, 2, 4)) {
+  if (slots.bridges > 0 && !hasFeature(version, 'pciBridges')) {
     throw fault('qemu_failed', { reason: `${adapters.length} adapters need PCI bridges, and those need QEMU 2.4 or later` });
   }
   const bridged = new Set<number>();
@@ -57,7 +59,7 @@ export function adapterArguments(adapters: readonly Adapter[], pciDrives: number
     const place = bridge === 0 ? '' : `,bus=pci-bridge${bridge},addr=0x${(slot % slotsPerBus).toString(16).padStart(2, '0')}`;
     // "virtio" is the name of the model in the old -net syntax.
     const type = adapter.type === 'virtio' ? 'virtio-net-pci' : adapter.type;
-    const speed = type === 'virtio-net-pci' && atLeast(version, 2, 12) ? ',speed=10000,duplex=full' : '';
+    const speed = type === 'virtio-net-pci' && hasFeature(version, 'linkSpeed') ? ',speed=10000,duplex=full' : '';
     args.push('-device', `${escapeCommas(type)},mac=${adapter.mac}${speed}${place},netdev=${netdevId(index)}`);
     args.push('-netdev', backend(index, adapter.port));
   }

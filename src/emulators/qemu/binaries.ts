@@ -58,11 +58,10 @@ export class Binaries {
 
   /** A program's absolute path, as a shell would find it. */
   async inPath(name: string): Promise<string | undefined> {
-    for (const directory of this.directories()) {
-      const path = join(directory, name);
-      if (await isExecutable(path)) return path;
-    }
-    return undefined;
+    const paths = this.directories().map((directory) => join(directory, name));
+    // At once: each look waits for a thread of the pool, and a node is created meanwhile.
+    const found = await Promise.all(paths.map(isExecutable));
+    return paths[found.indexOf(true)];
   }
 
   /** An emulator named by a client: a bare name is looked for in PATH; a path must be absolute, and of a folder of PATH if `onlyInPath`. */

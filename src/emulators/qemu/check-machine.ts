@@ -1,4 +1,5 @@
 /** The first step of a start: what can be refused without touching a file. */
+
 import { freemem } from 'node:os';
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -6,12 +7,13 @@ import type { NodeView } from '../driver.ts';
 import { findRunAs, type RunAs } from '../host/run-as.ts';
 import type { Binaries } from './binaries.ts';
 import type { QemuFacilities } from './facilities.ts';
+import { hasFeature } from './features.ts';
 import { fillPlaceholders, splitOptions } from './options.ts';
 import { checkOptions, optionPolicy } from './options-check.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
 import { findAllowed, missing } from './selection.ts';
 import { findTpm } from './tpm.ts';
-import { atLeast, type Version } from './version.ts';
+import type { Version } from './version.ts';
 
 export interface CheckedMachine {
   readonly properties: QemuProperties;
@@ -70,7 +72,7 @@ function refuseContradictions(properties: QemuProperties, version: Version): voi
   const types = [properties.adapter_type, ...properties.custom_adapters.map((own) => own.adapter_type ?? '')];
   const wrong = types.find((type) => type !== undefined && !/^[\w.-]*$/.test(type));
   if (wrong !== undefined) throw refuse(`"${wrong}" is no type of network adapter: choose one such as e1000 or virtio-net-pci`);
-  if (properties.legacy_networking && atLeast(version, 2, 9)) {
+  if (properties.legacy_networking && hasFeature(version, 'noLegacyNetworking')) {
     throw refuse('Legacy networking needs QEMU before 2.9: set legacy_networking to false');
   }
 }

@@ -2,13 +2,15 @@
  * From a machine's properties to QEMU's arguments. Pure: everything that has to be looked for, made or decided is decided before,
  * and given in `Plan`.
  */
+
 import type { ConsoleType } from '../../schema/node.ts';
 import { type Adapter, adapterArguments } from './adapters.ts';
 import { type Drive, driveArguments, pciDrives } from './drives.ts';
+import { hasFeature } from './features.ts';
 import type { SavedMemory } from './memory/restore.ts';
 import { escapeCommas, hasOption } from './options.ts';
 import type { QemuProperties } from './properties.ts';
-import { atLeast, type Version } from './version.ts';
+import type { Version } from './version.ts';
 
 export interface Plan {
   /** As the guest sees it. */
@@ -86,7 +88,8 @@ function machine({ accelerator, properties, version, options }: Plan): string[] 
   if (accelerator === undefined) return args;
   args.push('-machine', `accel=${accelerator}`);
   // System management mode costs exits and is of no use here; without it more processors can run nested guests.
-  if (accelerator === 'kvm' && properties.platform === 'x86_64' && atLeast(version, 2, 4)) args.push('-machine', 'smm=off');
+  if (accelerator === 'kvm' && properties.platform === 'x86_64' && hasFeature(version, 'smmOption'))
+    args.push('-machine', 'smm=off');
   return args;
 }
 
@@ -100,8 +103,7 @@ function firmware({ bios, uefi }: Plan): string[] {
 
 /** First serial port and machine protocol, each a socket on which QEMU listens; the human monitor is reached through the latter. */
 function control({ sockets, consoleLog, pidFile, version, memory }: Plan): string[] {
-  // Character backends write a log since QEMU 2.6.
-  const log = atLeast(version, 2, 6) ? `,logfile=${escapeCommas(consoleLog)},logappend=${memory ? 'on' : 'off'}` : '';
+  const log = hasFeature(version, 'characterLog') ? `,logfile=${escapeCommas(consoleLog)},logappend=${memory ? 'on' : 'off'}` : '';
   return [
     ...['-chardev', `socket,id=ser0,path=${escapeCommas(sockets.serial)},server=on,wait=off${log}`],
     ...['-serial', 'chardev:ser0'],
@@ -120,7 +122,7 @@ function display({ console: { type, port }, options, version, sockets: { screen 
   if (type === 'vnc' && port !== null) return ['-vnc', `unix:${escapeCommas(screen)}`];
   const hidden = hasOption(options, 'display', 'nographic', 'curses', 'vnc', 'sdl', 'gtk')
     ? []
-    : atLeast(version, 3, 0)
+    : hasFeature(version, 'displayNone')
       ? ['-display', 'none']
       : ['-nographic'];
   if ((type !== 'spice' && type !== 'spice+agent') || port === null) return hidden;

@@ -1,7 +1,8 @@
 /** Drives of a machine as arguments. The table of interfaces is GNS3's. */
+import { hasFeature } from './features.ts';
 import type { ChainLink } from './image-chain.ts';
 import { escapeCommas } from './options.ts';
-import { atLeast, type Version } from './version.ts';
+import type { Version } from './version.ts';
 
 /** A disk as it is attached, with its file found and made. */
 export interface Drive {
@@ -20,7 +21,7 @@ export function driveArguments({ index, file, format, interface: bus, backing }:
   const source = `file=${escapeCommas(file)},format=${format}${backing.map(backingOptions).join('')}`;
   const unattached = `${source},if=none,id=${id},index=${index},media=disk`;
   if (bus === 'sata') {
-    const disk = atLeast(version, 4, 2) ? 'ide-hd' : 'ide-drive';
+    const disk = hasFeature(version, 'ideDisk') ? 'ide-hd' : 'ide-drive';
     return ['-device', `ahci,id=ahci${index}`, '-drive', unattached, '-device', `${disk},drive=${id},bus=ahci${index}.0,id=${id}`];
   }
   if (bus === 'nvme') return ['-drive', unattached, '-device', `nvme,drive=${id},serial=${index}`];

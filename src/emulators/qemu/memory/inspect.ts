@@ -1,9 +1,9 @@
 /** What a running machine is, and whether its memory can be saved. */
 
+import { hasFeature } from '../features.ts';
 import type { Monitor } from '../monitor.ts';
 import { hasOption } from '../options.ts';
 import type { QemuRecord } from '../record.ts';
-import { atLeast } from '../version.ts';
 import { comparableArguments, hostCpu, type MachineFacts, type MachineFolders } from './facts.ts';
 import { blockedReasons } from './migration.ts';
 
@@ -39,7 +39,7 @@ export async function inspect(monitor: Monitor, record: QemuRecord, folders: Mac
   const [blocked] = await blockedReasons(monitor);
   if (blocked !== undefined) return blocked;
   const { qemu } = (await monitor.execute('query-version')) as { qemu: { major: number; minor: number } };
-  if (!atLeast([qemu.major, qemu.minor], 7, 2)) return 'that needs QEMU 7.2 or later';
+  if (!hasFeature([qemu.major, qemu.minor], 'memoryFiles')) return 'that needs QEMU 7.2 or later';
   const kind = await monitor.execute('qom-get', { path: '/machine', property: 'type' });
   const machine = String(kind).replace(/-machine$/, '');
   const types = (await monitor.execute('query-machines')) as { name: string; alias?: string; 'default-ram-id'?: string }[];
