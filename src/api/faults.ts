@@ -255,6 +255,7 @@ const table = {
     says: 'The token to join is unknown, expired or used: make another one with patchbay slices invite',
   },
   slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
+  no_compute_fits: { status: 409, says: 'No compute has room for a {node_type} node of {memory} MiB: add or name one' },
   engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
   slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },

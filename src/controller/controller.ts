@@ -44,6 +44,8 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
+import { Placer } from './relocation/placer.ts';
+import { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
 
 /** What the controller needs of the compute in its process. */
@@ -112,6 +114,7 @@ export class Controller {
   });
   readonly computes: Computes;
   readonly cluster: Cluster;
+  readonly relocation: Relocation;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -149,7 +152,17 @@ export class Controller {
       log: options.log,
       announce: (action, project) => this.notices.emit({ action, event: project.object }),
     });
-    this.watch = new ComputeWatch({ projects: this.projects, registry: parts.registry, log: options.log });
+    const { computes, projects } = this;
+    const placer = new Placer({ computes, projects, slices: parts.cluster.slices });
+    computes.chooseBy((node) => placer.choose(node));
+    this.relocation = new Relocation({ projects, placer, slices: parts.cluster.slices, log: options.log });
+    parts.cluster.fences.subscribe((fenced) => void this.relocation.fenced(fenced));
+    this.watch = new ComputeWatch({
+      projects,
+      registry: parts.registry,
+      log: options.log,
+      onBack: (compute) => this.relocation.returned(compute),
+    });
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
     this.snapshots = new Snapshots({
@@ -199,7 +212,8 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const cluster = await Cluster.open({ settings, stateDirectory, computes, log });
+    const onEnding = (compute: RegisteredCompute) => controller.relocation.ending(compute);
+    const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
       ...streams,
@@ -252,6 +266,7 @@ export class Controller {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.cluster.stop();
+    await this.relocation.close();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
     const { promise: enough, resolve } = Promise.withResolvers<void>();
@@ -333,7 +348,7 @@ export class Controller {
     if (action === 'node.deleted') return;
     const projectId = (event as { project_id?: string } | null)?.project_id ?? project_id;
     if (action === 'node.updated') {
-      this.#projectOf(projectId)?.report(event as ComputeNodeObject);
+      this.#projectOf(projectId)?.report(event as ComputeNodeObject, compute);
       return;
     }
     if (action === 'capture.stopped') {

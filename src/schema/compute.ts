@@ -41,6 +41,12 @@ export const Capabilities = Type.Object(
     number_ranges: Type.Optional(
       Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),
     ),
+    resources: Type.Optional(
+      Type.Object(
+        { cpus: Type.Number(), memory: Type.Integer({ description: 'MiB' }) },
+        { description: 'Ours: what all of its nodes together can use' },
+      ),
+    ),
     link_streams: Type.Optional(Type.Boolean({ description: 'Ours: links to other computes can go over TCP' })),
   },
   { title: 'Capabilities' },

@@ -63,9 +63,19 @@ export const SliceRenew = Type.Object(
     secret: Secret,
     epoch: Type.Integer({ minimum: 1 }),
     address: SliceAddress,
+    ending: Type.Optional(Type.Boolean({ description: 'It is about to stop its nodes' })),
     leaving: Type.Optional(Type.Boolean({ description: 'Its nodes are stopped and it ends: nothing has to wait for its lease' })),
   },
   named('SliceRenew'),
+);
+
+export const SliceDrain = Type.Object(
+  {
+    drain: Type.Optional(
+      Type.Boolean({ description: 'false: nodes may be placed on it again; those that left stay where they are' }),
+    ),
+  },
+  named('SliceDrain'),
 );
 
 export const SliceLease = Type.Object(

@@ -93,20 +93,25 @@ export class Slice {
     return lease.compute_id;
   }
 
-  /** No lease is renewed any more. */
+  /** No lease is renewed any more; the controller notes what runs. Never rejects. */
   async stop(): Promise<void> {
     await this.#keeper?.close();
+    if (this.#keeper) await this.#say({ ending: true }).catch(() => undefined);
   }
 
   /** Its machines have been stopped: the controller need not wait for the lease. Never rejects. */
   async leave(): Promise<void> {
     if (!this.#keeper) return;
-    const { computeId, secret } = this.#file.identity;
-    const body = { secret, epoch: this.#keeper.epoch, address: this.#address, leaving: true };
-    await this.#client.renew(computeId ?? '', body, AbortSignal.timeout(leaveLimitMs)).catch((error: unknown) => {
+    await this.#say({ leaving: true }).catch((error: unknown) => {
       this.#log.warn(`The controller does not know that this slice has ended: ${(error as Error).message}`);
     });
     await this.#guard.close();
+  }
+
+  async #say(what: { ending: true } | { leaving: true }): Promise<void> {
+    const { computeId, secret } = this.#file.identity;
+    const body = { secret, epoch: this.#keeper?.epoch ?? 1, address: this.#address, ...what };
+    await this.#client.renew(computeId ?? '', body, AbortSignal.timeout(leaveLimitMs));
   }
 
   async #findAddress(url: string, advertised: string | undefined): Promise<void> {

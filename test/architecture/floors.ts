@@ -7,6 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/controller': [
     ['routes'],
     ['controller.ts'],
+    ['relocation'],
     ['archive'],
     ['projects'],
     ['live'],
@@ -15,9 +16,8 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/links'],
     ['live/drawings', 'live/nodes'],
     ['live/host'],
-    ['engines/kubernetes', 'engines/slurm'],
     ['slices'],
-    ['engines/process'],
+    ['engines/kubernetes', 'engines/process', 'engines/slurm'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
     ['log', 'zip'],

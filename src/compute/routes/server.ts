@@ -1,4 +1,5 @@
 /** What a controller asks of a compute as a whole. */
+import { availableParallelism, totalmem } from 'node:os';
 import { isOwnAgent } from '../../api/own-agent.ts';
 import { route, Stream } from '../../api/route.ts';
 import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
@@ -71,10 +72,18 @@ export function serverRoutes({ context, fabric, figures, findings, version }: Co
 function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) {
   return {
     number_ranges: true,
+    resources: { cpus: availableParallelism(), memory: memoryMiB() },
     link_features: [...linkFeatures],
     link_streams,
     ...(isEncryption(link_encryption) && { link_encryption }),
   };
+}
+
+/** Of the control group, where it has less than the machine. */
+function memoryMiB(): number {
+  const limit = process.constrainedMemory();
+  const total = totalmem();
+  return Math.floor((limit > 0 && limit < total ? limit : total) / (1 << 20));
 }
 
 function isEncryption(text: string): text is 'preferred' | 'required' {

@@ -66,7 +66,8 @@ interface Fetching {
   readonly nodes: readonly string[];
 }
 
-async function fetchFolders({ compute, projectId, nodes }: Fetching, folder: string): Promise<void> {
+/** Files of these nodes, into a project's folder. */
+export async function fetchFolders({ compute, projectId, nodes }: Fetching, folder: string): Promise<void> {
   const { transport } = compute;
   const path = { project_id: projectId };
   const files = await transport.call('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });

@@ -97,6 +97,7 @@ export class RegisteredCompute {
       link_streams: _streams,
       link_encryption: _encryption,
       number_ranges: _ranges,
+      resources: _resources,
       ...capabilities
     } = this.#transport.state.capabilities;
     this.#object ??= canonical<ComputeObject>({

@@ -34,7 +34,15 @@ interface ComputesFile {
   readonly local_name?: string | undefined;
 }
 
-const reserved = new Set(['vm', 'gns3vm', localComputeId]);
+/** In place of a compute's id: the server chooses. */
+export const anyCompute = 'auto';
+const reserved = new Set(['vm', 'gns3vm', localComputeId, anyCompute]);
+
+export interface NodeToPlace {
+  readonly compute_id: string;
+  readonly node_type: string;
+  readonly properties?: Readonly<Record<string, unknown>> | undefined;
+}
 
 export class Computes {
   readonly #options: ComputesOptions;
@@ -45,6 +53,7 @@ export class Computes {
   #list: readonly object[] | undefined;
   /** What the local compute was called by a client, if it was. */
   #localName: string | undefined;
+  #choose: ((node: NodeToPlace) => RegisteredCompute) | undefined;
 
   private constructor(options: ComputesOptions) {
     this.#options = options;
@@ -76,6 +85,16 @@ export class Computes {
     const compute = this.#computes.get(computeId);
     if (!compute) throw fault('compute_not_found', { compute_id: computeId });
     return compute;
+  }
+
+  /** The compute on which a client wants a node. @throws `compute_not_found`, and why none is chosen */
+  resolve(node: NodeToPlace): RegisteredCompute {
+    return node.compute_id === anyCompute && this.#choose ? this.#choose(node) : this.get(node.compute_id);
+  }
+
+  /** Who chooses for nodes that name no compute. */
+  chooseBy(choose: (node: NodeToPlace) => RegisteredCompute): void {
+    this.#choose = choose;
   }
 
   all(): RegisteredCompute[] {

@@ -18,6 +18,8 @@ export interface ComputeWatchOptions {
   readonly projects: WatchedProjects;
   readonly registry: Pick<Registry, 'get'>;
   readonly log: Log;
+  /** Its nodes are there again. */
+  readonly onBack: (compute: RegisteredCompute) => Promise<void>;
 }
 
 export class ComputeWatch {
@@ -56,6 +58,7 @@ export class ComputeWatch {
   async #back(compute: RegisteredCompute): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     await forEachBounded(open, concurrency, (project) => project.change((live) => recoverNodes(live, compute)));
+    await this.#options.onBack(compute);
     await this.#closeThere(compute);
   }
 

@@ -8,13 +8,14 @@ import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { ForkedFrom, Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
-import type { ProjectEntry } from '../model/topology.ts';
+import type { NodeEntry, ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
@@ -100,6 +101,11 @@ export class KnownProject {
   }
 
   /** The open project, once an opening that is under way has ended; undefined when it is closed. */
+  /** The nodes of a project that is open; none while it is being opened. */
+  openNodes(): readonly NodeEntry[] {
+    return this.liveNow?.nodes.entries() ?? [];
+  }
+
   findLive(): Promise<LiveProject | undefined> {
     return this.#lifecycle.find();
   }
@@ -129,9 +135,13 @@ export class KnownProject {
     });
   }
 
-  /** State of a node that its compute reports. Ignored while the project is closed or being opened: opening reads it. */
-  report(node: ComputeNodeObject): void {
-    this.liveNow?.nodes.report(node);
+  /**
+   * State of a node that a compute reports. Ignored when the node is on another compute, and while the project is closed or being opened:
+   * opening reads it.
+   */
+  report(node: ComputeNodeObject, by: RegisteredCompute): void {
+    const nodes = this.liveNow?.nodes;
+    if (nodes?.find(String(node.node_id))?.compute === by) nodes.report(node);
   }
 
   /** Does something while nothing changes; the project file is complete meanwhile. */

@@ -18,7 +18,13 @@ const largestList = 1 << 19;
 
 /** @throws what the disk says */
 export function writeResumeList(folder: string, nodeIds: readonly string[]): Promise<void> {
-  return writeFileAtomic(join(folder, listName), JSON.stringify(nodeIds));
+  const file = join(folder, listName);
+  return nodeIds.length === 0 ? rm(file, { force: true }) : writeFileAtomic(file, JSON.stringify(nodeIds));
+}
+
+export async function readResumeList(folder: string): Promise<string[]> {
+  const list = await readRegularFile(join(folder, listName), largestList).catch(() => undefined);
+  return list === undefined ? [] : idsIn(String(list));
 }
 
 export async function removeResumeList(folder: string): Promise<void> {
@@ -28,13 +34,13 @@ export async function removeResumeList(folder: string): Promise<void> {
 /** Starts them; listeners are sent what fails. Never rejects. */
 export async function resumeNodes(live: LiveProject): Promise<void> {
   const file = join(live.folder, listName);
-  const list = await readRegularFile(file, largestList).catch(() => undefined);
-  if (list === undefined) return;
+  const list = await readResumeList(live.folder);
+  if (list.length === 0) return;
   const { transport } = live.computes.local;
   const path = { project_id: live.projectId };
   // Without a fabric they start all the same.
   await transport.send('POST /v2/compute/projects/{project_id}/links/hold', { path }).catch(() => undefined);
-  await forEachBounded(idsIn(String(list)), concurrency, async (nodeId) => {
+  await forEachBounded(list, concurrency, async (nodeId) => {
     const node = live.nodes.find(nodeId);
     if (!node) return;
     await live.nodes.act(nodeId, 'start').catch((error: Error) => {

@@ -3,6 +3,7 @@ import { Name, strict } from '../../schema/common.ts';
 import { Link } from '../../schema/link.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
 import { Type } from '../../schema/type.ts';
+import { anyCompute } from '../computes/computes.ts';
 import type { Controller } from '../controller.ts';
 import { convertDisks, convertNode, removeDisks } from '../live/nodes/convert-node.ts';
 import type { NodeVerb } from '../live/nodes/project-nodes.ts';
@@ -32,7 +33,7 @@ export function nodeRoutes(controller: Controller): Route[] {
       'POST /v2/projects/{project_id}/nodes',
       { summary: 'Create a node', body: NodeCreate, status: 201, reply: Node },
       ({ path, body }) => {
-        computes.get(body.compute_id);
+        if (body.compute_id !== anyCompute) computes.get(body.compute_id);
         checkRequested(body, controller.settings);
         return project(path).change((live) => live.nodes.create(body));
       },

@@ -1,5 +1,6 @@
 import { type Route, route } from '../../api/route.ts';
 import {
+  SliceDrain,
   SliceInvitation,
   SliceInvite,
   SliceJoin,
@@ -13,7 +14,8 @@ import type { Controller } from '../controller.ts';
 
 /** Computes that register themselves. */
 export function sliceRoutes(controller: Controller): Route[] {
-  const { slices, list, engineSlices } = controller.cluster;
+  const { computes, relocation, cluster } = controller;
+  const { slices, list, engineSlices } = cluster;
   return [
     route('GET /v2/slices', { summary: 'List the slices and their states', reply: Type.Array(SliceObject), own: true }, () =>
       list.all(),
@@ -38,6 +40,22 @@ export function sliceRoutes(controller: Controller): Route[] {
       },
     ),
     route(
+      'POST /v2/slices/{compute_id}/drain',
+      {
+        summary: 'Move the nodes of a slice to other computes, with their files; nothing is placed on it any more',
+        body: SliceDrain,
+        status: 202,
+        reply: SliceObject,
+        own: true,
+      },
+      async ({ path, body }) => {
+        const compute = computes.get(path.compute_id);
+        await slices.setDraining(path.compute_id, body.drain ?? true);
+        if (body.drain !== false) relocation.beginDrain(compute);
+        return list.get(path.compute_id);
+      },
+    ),
+    route(
       'POST /v2/slices/invitations',
       {
         summary: 'Make a token with which one compute may join, once',
@@ -48,6 +66,13 @@ export function sliceRoutes(controller: Controller): Route[] {
       },
       ({ body }) => slices.invite(body),
     ),
+    ...requestsOfSlices(controller),
+  ];
+}
+
+/** They check a token or a secret of their own. */
+function requestsOfSlices({ cluster: { slices } }: Controller): Route[] {
+  return [
     route(
       'POST /v2/slices/join',
       {

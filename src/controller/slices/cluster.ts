@@ -15,6 +15,8 @@ export interface ClusterOptions {
   readonly stateDirectory: string;
   readonly computes: Computes;
   readonly log: Log;
+  /** Machines of a slice are about to be ended; nothing of it waits for longer than this. */
+  readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
 }
 
 export interface FencedSlice {
@@ -43,7 +45,8 @@ export class Cluster {
     const fences = new EventStream<FencedSlice>();
     const leaseMs = settings.Cluster.lease_seconds * 1000;
     const onFenced = (compute: RegisteredCompute, entry: SliceEntry) => fences.emit({ compute, entry });
-    const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced });
+    const { onEnding } = options;
+    const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced, onEnding });
     const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines: makeEngines(settings), log });
     const cluster = new Cluster(options, { slices, engineSlices, fences });
     fences.subscribe(({ compute, entry }) => void engineSlices.replace(compute.id, entry));

@@ -25,6 +25,8 @@ export interface SlicesOptions {
   /** T. */
   readonly leaseMs: number;
   /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
+  /** Its machines are about to be ended: what ran can still be seen. */
+  readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
 }
 
@@ -117,7 +119,7 @@ export class Slices {
   }
 
   /** @throws slice_not_found, slice_refused */
-  renew(computeId: string, { secret, epoch, address, leaving = false }: SliceRenew): Promise<SliceLease> {
+  renew(computeId: string, { secret, epoch, address, leaving = false, ending = false }: SliceRenew): Promise<SliceLease> {
     const id = computeId.toLowerCase();
     return this.#locks.run(id, async () => {
       const entry = this.#map.get(id);
@@ -125,6 +127,7 @@ export class Slices {
       if (!entry || entry.secretHash === null || !compute) throw fault('slice_not_found', { compute_id: computeId });
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
+      if (ending) await this.#options.onEnding(compute);
       if (leaving) {
         await this.#fence(id, entry, { state: 'left', reason: 'it ended' });
         return this.#leaseOf(id, this.#map.get(id) ?? entry);
@@ -149,7 +152,15 @@ export class Slices {
     return this.#locks.run(computeId, async () => {
       const entry = this.#map.get(computeId);
       if (!entry) throw fault('slice_not_found', { compute_id: computeId });
-      if (entry.isDraining !== isDraining) await this.#set(computeId, { ...entry, isDraining });
+      if (entry.isDraining !== isDraining) await this.#set(computeId, { ...entry, isDraining, reason: null });
+    });
+  }
+
+  /** Says why it is in its state, or how far that is. */
+  note(computeId: string, reason: string | null): Promise<void> {
+    return this.#locks.run(computeId, async () => {
+      const entry = this.#map.get(computeId);
+      if (entry && entry.reason !== reason) await this.#set(computeId, { ...entry, reason });
     });
   }
 

@@ -43,6 +43,17 @@ export class LinkRecovery {
     for (const linkId of this.#links.ports.mirroredTo(nodeId)) await this.#links.ifPresent(linkId, (link) => this.#mirror(link));
   }
 
+  /** A node is to be made on another compute: its links are connected anew then. */
+  async release(nodeId: string): Promise<void> {
+    for (const linkId of this.#links.idsOn(nodeId)) {
+      await this.#links.exclusively(linkId, async (link) => {
+        await this.#wiring.disconnect(link.entry, link.nodes).catch(() => undefined);
+        const { udpPorts: _ports, ...released } = link;
+        this.#links.put(released);
+      });
+    }
+  }
+
   /** A compute is back, and may have lost its state: links with an end there are connected again, which changes nothing for those that are. */
   async reconnect(compute: RegisteredCompute): Promise<void> {
     const hasEnd = ({ nodes }: OpenLink) => nodes.some((node) => node.compute === compute);

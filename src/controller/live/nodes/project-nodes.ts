@@ -62,23 +62,25 @@ export class ProjectNodes extends NodeSet {
 
   /** Makes a node; one that has this id already is returned as it is. */
   async create(body: NodeCreate): Promise<NodeObject> {
-    const compute = this.#context.computes.get(body.compute_id);
+    const compute = this.#context.computes.resolve(body);
     const nodeId = body.node_id ?? crypto.randomUUID();
     return this.locks.run(nodeId, async () => {
       const existing = this.find(nodeId);
       if (existing) return existing.object;
       kindOf(body.node_type);
-      return this.#make(compute, body.name, (name) => planNode(this.#context, compute, { ...body, node_id: nodeId }, name));
+      return this.#make(compute, body.name, (name) =>
+        planNode(this.#context, compute, { ...body, compute_id: compute.id, node_id: nodeId }, name),
+      );
     });
   }
 
   /** Makes a new node on its compute; its lock is held. @throws `node_id_taken` and why it cannot be made */
   async prepare({ ref: _ref, ...body }: BulkNode & { node_id: string }): Promise<PreparedNode> {
-    const compute = this.#context.computes.get(body.compute_id);
+    const compute = this.#context.computes.resolve(body);
     if (this.find(body.node_id)) throw fault('node_id_taken', { node_id: body.node_id });
     kindOf(body.node_type);
     const name = this.names.allocate(body.name);
-    return this.#prepare(compute, name, () => planNode(this.#context, compute, body, name));
+    return this.#prepare(compute, name, () => planNode(this.#context, compute, { ...body, compute_id: compute.id }, name));
   }
 
   /** Makes a copy of a node that does not run, files included and links not. */
@@ -212,6 +214,15 @@ export class ProjectNodes extends NodeSet {
   setProblem(node: OpenNode, problem: string | undefined, action = 'node.updated'): void {
     node.problem = problem;
     this.#announce(node, action);
+  }
+
+  /** Puts a node onto another compute, where `open` makes it. */
+  move(nodeId: string, compute: RegisteredCompute): Promise<void> {
+    return this.#withNode(nodeId, async (node) => {
+      await this.#commitUpdated(node, canonical<NodeEntry>({ ...node.entry, compute_id: compute.id, console: null }));
+      node.compute = compute;
+      node.isPresent = false;
+    });
   }
 
   /** State of a node that its compute reports: the status takes effect at once; other differences are read again under the node's lock. */

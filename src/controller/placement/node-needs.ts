@@ -1,0 +1,20 @@
+import type { NodeType } from '../../schema/node.ts';
+import { findKind } from '../model/node.ts';
+import type { NodeNeeds } from './choose-compute.ts';
+
+/** Of a node that declares none, such as a VPCS: its process, as measured. */
+const smallest: NodeNeeds = { cpus: 0.02, memory: 16 };
+/** MiB of an emulator beside the memory of its guest. */
+const overhead = 64;
+
+/** What a node declares: the properties that lab files call `cpus` and `memory`. */
+export function needsOf(nodeType: string, properties: Readonly<Record<string, unknown>>): NodeNeeds {
+  const kind = findKind(nodeType as NodeType);
+  const read = (name: string | undefined) => Number((name && (properties[name] ?? kind?.nodeDefaults?.[name])) || 0);
+  const memory = read(kind?.lab?.memory);
+  const cpus = read(kind?.lab?.cpus);
+  return {
+    cpus: cpus > 0 ? cpus : memory > 0 ? 1 : smallest.cpus,
+    memory: memory > 0 ? memory + overhead : smallest.memory,
+  };
+}

@@ -1,0 +1,191 @@
+/**
+ * Nodes that leave their compute: a slice was lost (its nodes are started again on others, without the disks that were on it), or is drained
+ * (they are stopped, and their files come along).
+ *
+ * Theory of operation. Which nodes ran is written to the project's folder first (`resume-nodes.ts`): a server that dies in between starts
+ * them when it opens the project. A node that moves gets its new compute in the project's log, its links are connected anew by the new
+ * end, and then it starts. Few at a time, so that hosts bear it.
+ */
+import { forEachBounded } from '../../lib/bounded.ts';
+import type { Log } from '../../lib/log.ts';
+import { fetchFolders } from '../archive/remote-files.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import { findKind } from '../model/node.ts';
+import type { KnownProjects } from '../projects/projects.ts';
+import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
+import type { FencedSlice } from '../slices/cluster.ts';
+import type { Slices } from '../slices/slices.ts';
+import type { Placer } from './placer.ts';
+
+export interface RelocationOptions {
+  readonly projects: KnownProjects;
+  readonly slices: Slices;
+  readonly placer: Placer;
+  readonly log: Log;
+}
+
+/** Nodes that are moved or started at a time. */
+const rate = 4;
+
+export class Relocation {
+  readonly #options: RelocationOptions;
+  readonly #draining = new Map<string, Promise<void>>();
+
+  constructor(options: RelocationOptions) {
+    this.#options = options;
+  }
+
+  /** Remembers which nodes ran on a slice whose machines end. Never rejects. */
+  async ending(compute: RegisteredCompute): Promise<void> {
+    await this.#forEachOpen((live) => remember(live, runningOn(live, compute)));
+  }
+
+  /** Nothing of the slice runs any more. Never rejects. */
+  async fenced({ compute, entry }: FencedSlice): Promise<void> {
+    await this.#forEachOpen(async (live) => {
+      await remember(live, runningOn(live, compute));
+      // One that ended by itself, or that its engine places again, returns with its disks.
+      if (entry.state !== 'lost' || entry.order) return;
+      const nodes = nodesOn(live, compute);
+      if (nodes.length === 0) return;
+      const moved: OpenNode[] = [];
+      await forEachBounded(nodes, rate, async (node) => {
+        if (await this.#move(live, node, { from: compute })) moved.push(node);
+      });
+      live.forgetOn(compute);
+      await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
+      live.notify('log.warning', { message: `${moved.length} nodes of ${compute.record.name} were moved to other computes` });
+      await startRemembered(live);
+    });
+  }
+
+  /** The compute answers again, and its nodes are there. Never rejects. */
+  async returned(compute: RegisteredCompute): Promise<void> {
+    if (!this.#options.slices.find(compute.id)) return;
+    await this.#forEachOpen(async (live) => {
+      await removeStrays(live, compute);
+      await startRemembered(live);
+    });
+  }
+
+  /** Moves the nodes of open projects with their files, in the background; the slice's object says how far that is. */
+  beginDrain(compute: RegisteredCompute): void {
+    if (this.#draining.has(compute.id)) return;
+    const draining = this.#drain(compute)
+      .catch((error: unknown) => this.#options.log.error({ err: error }, `${compute.record.name} could not be drained`))
+      .finally(() => this.#draining.delete(compute.id));
+    this.#draining.set(compute.id, draining);
+  }
+
+  /** Resolves when no drain is under way. */
+  async close(): Promise<void> {
+    await Promise.all(this.#draining.values());
+  }
+
+  async #drain(compute: RegisteredCompute): Promise<void> {
+    const { slices } = this.#options;
+    let left = 0;
+    await slices.note(compute.id, 'its nodes are moved to other computes');
+    await this.#forEachOpen(async (live) => {
+      await remember(live, runningOn(live, compute));
+      const errors = await forEachBounded(nodesOn(live, compute), rate, (node) => this.#drainNode(live, node, compute));
+      left += errors.length;
+      for (const error of errors) live.notify('log.error', { message: (error as Error).message });
+      await startRemembered(live);
+    });
+    await slices.note(
+      compute.id,
+      left === 0 ? 'its nodes have been moved' : `${left} of its nodes stay: no other compute has room`,
+    );
+  }
+
+  async #drainNode(live: LiveProject, node: OpenNode, compute: RegisteredCompute): Promise<void> {
+    const { node_type, properties } = node.entry;
+    // Before anything is stopped.
+    this.#options.placer.choose({ node_type, properties }, compute);
+    if (node.live.status !== 'stopped') await live.nodes.act(node.id, 'stop');
+    await fetchFolders({ compute, projectId: live.projectId, nodes: [node.id] }, live.folder);
+    const isMoved = await this.#move(live, node, { from: compute });
+    if (!isMoved) throw new Error(`Node ${node.entry.name} stays on ${compute.record.name}: no other compute has room for it`);
+    await live.nodes.open(node, 'node.updated');
+    await deleteStray(live, node, compute);
+  }
+
+  /** False: there is no compute for it. */
+  async #move(live: LiveProject, node: OpenNode, { from }: { readonly from: RegisteredCompute }): Promise<boolean> {
+    const { node_type, properties, name } = node.entry;
+    try {
+      const target = this.#options.placer.choose({ node_type, properties }, from);
+      await live.linkRecovery.release(node.id);
+      await live.nodes.move(node.id, target);
+      return true;
+    } catch (error) {
+      live.notify('log.error', { message: `Node ${name} stays on ${from.record.name}: ${(error as Error).message}` });
+      return false;
+    }
+  }
+
+  async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {
+    const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
+    const errors = await forEachBounded(open, rate, (project) => project.change(work));
+    for (const error of errors) this.#options.log.warn({ err: error }, 'nodes could not be relocated');
+  }
+}
+
+function nodesOn(live: LiveProject, compute: RegisteredCompute): OpenNode[] {
+  return [...live.nodes.all()].filter((node) => node.entry.compute_id === compute.id);
+}
+
+function runningOn(live: LiveProject, compute: RegisteredCompute): string[] {
+  const isRunning = (node: OpenNode) => node.live.status !== 'stopped' && !findKind(node.entry.node_type)?.alwaysRunning;
+  return nodesOn(live, compute)
+    .filter(isRunning)
+    .map(({ id }) => id);
+}
+
+async function remember(live: LiveProject, nodeIds: readonly string[]): Promise<void> {
+  if (nodeIds.length === 0) return;
+  await writeResumeList(live.folder, [...new Set([...(await readResumeList(live.folder)), ...nodeIds])]);
+}
+
+/** Those whose compute is connected; the others stay in the list. */
+async function startRemembered(live: LiveProject): Promise<void> {
+  const ids = await readResumeList(live.folder);
+  if (ids.length === 0) return;
+  const left: string[] = [];
+  await forEachBounded(ids, rate, async (nodeId) => {
+    const node = live.nodes.find(nodeId);
+    if (!node) return;
+    if (!node.compute?.isLocal && !node.compute?.transport.state.connected) {
+      left.push(nodeId);
+      return;
+    }
+    if (node.live.status === 'stopped') {
+      await live.nodes.act(nodeId, 'start').catch((error: Error) => {
+        live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${error.message}` });
+      });
+    }
+  });
+  await writeResumeList(live.folder, left);
+}
+
+/**
+ * Nodes that were moved while it was away, found by their folders; their files are kept there for a limited time. Switches in the fabric
+ * have no folder: without links they do nothing.
+ */
+async function removeStrays(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+  const path = { project_id: live.projectId };
+  const files = await compute.transport.call('GET /v2/compute/projects/{project_id}/files', { path }).catch(() => []);
+  for (const nodeId of new Set(files.map(({ path: file }) => file.split('/')[2] ?? ''))) {
+    const node = live.nodes.find(nodeId);
+    if (node && node.entry.compute_id !== compute.id) await deleteStray(live, node, compute);
+  }
+}
+
+async function deleteStray(live: LiveProject, node: OpenNode, compute: RegisteredCompute): Promise<void> {
+  const path = { project_id: live.projectId, node_id: node.id };
+  const key = `DELETE /v2/compute/projects/{project_id}/${node.entry.node_type}/nodes/{node_id}` as const;
+  await compute.transport.send(key, { path, body: { keep_files: true } }).catch(() => undefined);
+}

@@ -1,0 +1,104 @@
+/** Nodes that leave a slice which is lost or drained, and nodes for which the server chooses a compute. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { processesOf } from '../support/leftovers.ts';
+import { startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { openWebSocket } from '../support/web-socket.ts';
+import { createNode, createProject, end, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
+
+const { server: controller, client } = await withServer({ config: { Cluster: { lease_seconds: 5 } } });
+let slices: [TestSlice, TestSlice];
+let project: ProjectHandle;
+let nodes: [NodeBody, NodeBody];
+
+before(async () => {
+  slices = [await startSlice(client, controller.url), await startSlice(client, controller.url)];
+  project = await createProject(client);
+  const pc = (number: number) => ({ properties: { startup_script: `set pcname PC${number}\nip 10.0.0.${number}/24\n` } });
+  nodes = [
+    await createNode(client, project, 'vpcs', { compute_id: slices[0].id, ...pc(1) }),
+    await createNode(client, project, 'vpcs', { compute_id: slices[1].id, ...pc(2) }),
+  ];
+  await client.post(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+});
+after(() => Promise.all(slices?.map(({ server }) => server.stop()) ?? []));
+
+const read = (node: NodeBody) => client.get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${node.node_id}`);
+const untilOn = (node: NodeBody, wanted: (computeId: string) => boolean) =>
+  waitFor(
+    async () => {
+      const { compute_id, status } = await read(node);
+      return wanted(compute_id) && status === 'started' ? compute_id : undefined;
+    },
+    { what: 'a node that runs on another compute', everyMs: 200, limitMs: 120_000 },
+  );
+
+/** Tried until it is answered: the first frames of a link may be lost. */
+async function untilReached(): Promise<void> {
+  const console = await openWebSocket(`${client.base.origin}${project.path}/nodes/${nodes[0].node_id}/console/ws`);
+  try {
+    await waitFor(
+      () => {
+        console.send(Buffer.from('ping 10.0.0.2 -c 1 -w 500\r'));
+        return console.messages.map(String).join('').includes('ttl=');
+      },
+      { what: 'a ping that is answered', everyMs: 1_000 },
+    );
+  } finally {
+    console.close();
+  }
+}
+
+test('nodes of a slice that is drained move with their configuration, and are reached again', async () => {
+  await untilReached();
+  const [drained] = slices;
+  await client.post(`/v2/slices/${drained.id}/drain`, {}, 202);
+  await untilOn(nodes[0], (id) => id !== drained.id);
+  await waitFor(async () => (await untilSlice(client, drained.id, 'draining')).reason === 'its nodes have been moved', {
+    what: 'the end of the drain',
+    everyMs: 100,
+  });
+  await untilReached();
+  const left = processesOf(drained.server.dataDir, drained.server.runtimeDirectory);
+  assert.deepEqual(
+    left.filter(({ commandLine }) => commandLine.startsWith('vpcs')),
+    [],
+  );
+  // Nothing is placed there while it is drained.
+  const placed = await createNode(client, project, 'vpcs', { compute_id: 'auto' });
+  assert.notEqual(placed.compute_id, drained.id);
+  assert.notEqual(placed.compute_id, 'auto');
+  await client.post(`/v2/slices/${drained.id}/drain`, { drain: false }, 202);
+  await untilSlice(client, drained.id, 'joined');
+});
+
+test('nodes of a slice that is lost are started again on another compute, and are gone from it when it returns', async () => {
+  const [, lost] = slices;
+  const before = await untilOn(nodes[1], () => true);
+  assert.equal(before, lost.id);
+  process.kill(lost.server.pid, 'SIGSTOP');
+  try {
+    const now = await untilOn(nodes[1], (id) => id !== lost.id);
+    // The lease was over first.
+    const running = processesOf(lost.server.dataDir, lost.server.runtimeDirectory);
+    assert.deepEqual(
+      running.filter(({ commandLine }) => commandLine.startsWith('vpcs')),
+      [],
+    );
+    assert.ok(now === 'local' || now === slices[0].id);
+    await untilReached();
+  } finally {
+    process.kill(lost.server.pid, 'SIGCONT');
+  }
+  await untilSlice(client, lost.id, 'joined');
+  assert.equal((await read(nodes[1])).status, 'started');
+});
+
+test('a node for which no compute has room is refused', async () => {
+  const body = { name: 'large', node_type: 'qemu', compute_id: 'auto', properties: { ram: 2_000_000_000 } };
+  const reply = await client.send(`POST ${project.path}/nodes`, { body });
+  assert.equal(reply.status, 409);
+  assert.match(reply.text(), /No compute has room/);
+});
