@@ -16,7 +16,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/links'],
     ['live/drawings', 'live/nodes'],
     ['live/host'],
-    ['slices'],
+    ['slices', 'placement'],
     ['engines/kubernetes', 'engines/process', 'engines/slurm'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
@@ -57,6 +57,15 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['state', 'layout.ts'],
     ['file'],
     ['checks/definition'],
+  ],
+  'src/cli': [
+    ['run-cli.ts'],
+    ['commands.ts', 'help.ts'],
+    ['completion.ts', 'mcp', 'test'],
+    ['lab', 'slices-commands.ts'],
+    ['address.ts', 'output.ts'],
+    ['command.ts'],
+    ['server-client.ts'],
   ],
   'src/compute': [
     ['compute.ts', 'api.ts'],
