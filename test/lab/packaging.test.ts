@@ -71,3 +71,22 @@ test('the script tests each lab, and ends with the highest exit code', async () 
   });
   assert.equal((await run('good.yaml')).code, 0);
 });
+
+test('the examples with clients name what the checkout has', async () => {
+  const checkout = resolve(packaging, '..');
+  for (const file of ['github-clients.yml', 'gitlab-clients.yml']) {
+    const text = await readFile(join(packaging, 'examples', file), 'utf8');
+    const jobs = parse(text) as object;
+    const used = Array.from(JSON.stringify(jobs).matchAll(/[/ "]patchbay\/([\w./-]+)/g), ([, path = '']) => path);
+    const paths = new Set(used.filter((path) => !path.endsWith('.git')));
+    assert.deepEqual([...paths].sort(), ['clients/pytest', 'clients/typescript', 'scripts/patchbay.mjs'], file);
+    for (const path of paths) await access(join(checkout, path));
+    assert.match(text, /\$PATCHBAY_COMMAND lab run lab\.yaml -- /);
+  }
+  const { scripts } = JSON.parse(await readFile(join(checkout, 'clients/typescript/package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  assert.ok(scripts.build);
+  const plugin = await readFile(join(checkout, 'clients/pytest/pytest_patchbay/plugin.py'), 'utf8');
+  assert.ok(plugin.includes('PATCHBAY_COMMAND'));
+});

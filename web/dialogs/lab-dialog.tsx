@@ -30,7 +30,6 @@ export function LabDialog({ close }: { readonly close: () => void }) {
       body.value = await labRequestOf(picked);
       plan.value = await app.api.post<LabPlanReply>('/v2/labs/plan', body.value);
     });
-  const { main, candidates = [], all = [] } = files.value ?? {};
   const apply = () =>
     attempt(texts.lab.planning, async () => {
       applies.value = true;
@@ -43,7 +42,7 @@ export function LabDialog({ close }: { readonly close: () => void }) {
       await app.api.lines<LabApplyLine>('/v2/labs/apply', onLine, { ...body.value, start: starts.value });
       if (last.project_id === undefined) throw new Error(last.failure);
       if (!isOpen.current) {
-        app.toasts.show('done', texts.lab.applied(main?.path ?? texts.lab.open));
+        app.toasts.show('done', texts.lab.applied(files.value?.main.path ?? texts.lab.open));
         return;
       }
       close();
@@ -59,6 +58,29 @@ export function LabDialog({ close }: { readonly close: () => void }) {
   );
   return (
     <Dialog title={texts.lab.title} wide close={leave} onSubmit={apply} footer={footer}>
+      <LabFilesField files={files.value} pick={pick} />
+      {plan.value && <LabPlanView plan={plan.value} />}
+      {plan.value && <SwitchField label={texts.lab.start} value={starts.value} onChange={(value) => (starts.value = value)} />}
+      {progress.value && <Progress {...progress.value} />}
+      {failure.value && (
+        <p class="failure" role="alert">
+          {failure.value}
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+interface LabFilesProps {
+  readonly files: LabFileSet | undefined;
+  readonly pick: (files: LabFileSet | undefined) => void;
+}
+
+/** The lab file with those that it names; where several can be the lab file, the user says which. */
+function LabFilesField({ files, pick }: LabFilesProps) {
+  const { main, candidates = [], all = [] } = files ?? {};
+  return (
+    <>
       <FilePicker
         label={texts.lab.file}
         file={main?.file}
@@ -74,15 +96,7 @@ export function LabDialog({ close }: { readonly close: () => void }) {
         />
       )}
       {all.length > 1 && <p>{texts.lab.others(all.length - 1)}</p>}
-      {plan.value && <LabPlanView plan={plan.value} />}
-      {plan.value && <SwitchField label={texts.lab.start} value={starts.value} onChange={(value) => (starts.value = value)} />}
-      {progress.value && <Progress {...progress.value} />}
-      {failure.value && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
-    </Dialog>
+    </>
   );
 }
 
