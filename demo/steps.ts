@@ -2,6 +2,7 @@
 
 import type { Outcome } from './outcome.ts';
 import type { Session } from './session.ts';
+import { fork } from './steps-fork.ts';
 import { dropEvery, frequencyDrop, latency, latencyMs, resume, suspend } from './steps-impair.ts';
 import { routers } from './steps-routers.ts';
 import { bootNodes, makeProject, pingPlain, pingThroughVm, startServer } from './steps-set-up.ts';
@@ -20,5 +21,6 @@ export const steps: readonly [name: string, run: (session: Session) => Promise<O
   ['kill -9 of the server under a ping', killServer],
   ['nodes after the restart', checkNodes],
   ['duplicate the running project', duplicate],
+  ['fork the running lab', fork],
   ['a lab file of routers', routers],
 ];

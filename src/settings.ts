@@ -25,7 +25,7 @@ export class SettingsError extends Error {
 }
 
 /** Of `[Cluster]`; the first one: none. */
-const engineNames = ['', 'process'];
+const engineNames = ['', 'process', 'kubernetes', 'slurm'];
 /** The longest path of a folder in which sockets can stand: 107 bytes less `/<node id>/<name>`. */
 const longestRuntimeFolder = 60;
 
@@ -124,7 +124,7 @@ function checkRanges({ Server: server, Cluster: cluster }: SettingsSections): vo
   if (cluster.lease_seconds < 5 || cluster.lease_seconds > 3600)
     throw new SettingsError(`[Cluster] lease_seconds is 5 to 3600 seconds, not ${cluster.lease_seconds}`);
   if (!engineNames.includes(cluster.engine))
-    throw new SettingsError(`[Cluster] engine is ${engineNames.slice(1).join(' or ')}, or empty, not "${cluster.engine}"`);
+    throw new SettingsError(`[Cluster] engine is ${engineNames.slice(1).join(', ')} or empty, not "${cluster.engine}"`);
   if (cluster.join_url !== '' && !/^https?:$/.test(URL.parse(cluster.join_url)?.protocol ?? ''))
     throw new SettingsError(`[Cluster] join_url is no address: "${cluster.join_url}"`);
   for (const key of ['request_timeout', 'upload_idle_timeout'] as const) {

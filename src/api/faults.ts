@@ -95,6 +95,10 @@ const table = {
   node_name_exhausted: { status: 409, says: 'No free name is left for "{name}"' },
   node_name_format: { status: 409, says: 'The name format "{format}" is not valid: {reason}' },
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
+  memory_not_kept: {
+    status: 409,
+    says: 'The project "{name}" was not closed, as the memory of its machines could not be kept: {reason}',
+  },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },

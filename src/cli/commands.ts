@@ -8,6 +8,7 @@ import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
+import { warmCommands } from './lab/warm-commands.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { slicesCommands } from './slices-commands.ts';
 import { testCommand } from './test/test-command.ts';
@@ -50,6 +51,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...applyCommands,
   ...runCommands,
   ...consoleCommands,
+  ...warmCommands,
   runCommand,
   testCommand,
   importCommand,

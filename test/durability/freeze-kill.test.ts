@@ -162,5 +162,32 @@ test('machines are frozen and killed around', { timeout: 900_000 }, async (t) =>
     }
     await clear();
   });
+  await t.test(`${rounds} kills of the server while the project is closed with its memory`, async () => {
+    await client.put(project.path, { on_close: 'freeze' });
+    for (let round = 0; round < rounds; round++) {
+      const closed = client.send(`POST ${project.path}/close`, { body: {} }).catch(() => undefined);
+      await pass(chance.between(20, 1500));
+      await server.kill9();
+      await closed;
+      await server.restart();
+      // Killed before the end, it is open again; its machine ran on, or continues.
+      await client.post(`${project.path}/open`, {}, 201);
+      await recalls();
+      await consistent();
+    }
+    await client.put(project.path, { on_close: 'stop' });
+  });
+  await t.test('a kill of what receives the memory, and of the machine, while the project is closed', async () => {
+    await client.put(project.path, { on_close: 'freeze' });
+    const refused = client.send(`POST ${project.path}/close`, { body: {} });
+    await killOne(/share=on/);
+    const { status } = await refused;
+    // Too late: all had been received.
+    if (status === 204) await client.post(`${project.path}/open`, {}, 201);
+    else assert.equal(status, 409);
+    await recalls();
+    await consistent();
+    await client.put(project.path, { on_close: 'stop' });
+  });
   await client.post(`${project.path}/nodes/stop`, {}, 204);
 });

@@ -84,12 +84,23 @@ describe('patchbay lab', () => {
     await waitFor(async () => /^10\.0\.0\.2 icmp_seq=1 .*ms$/m.test((await lab('exec PC1 -- ping 10.0.0.2 -c 1')).out), {
       what: 'a ping',
     });
+    const refused = await lab('exec PC1 -- bogus');
+    assert.deepEqual([refused.code, refused.err], [1, 'The exit code is 1.\n']);
+    assert.equal((JSON.parse((await lab('exec PC1 --json -- show ip')).out) as { exit_code: number }).exit_code, 0);
     assert.match((await lab('impair PC1-PC2 delay=20ms 5ms ab.loss=1%'.replace(' 5ms', ''))).out, /delay=20 packet_loss_ab=1/);
     const drift = await lab('diff --json');
     assert.equal(drift.code, 2);
     assert.equal((JSON.parse(drift.out) as { drift: string }[])[0]?.drift, 'changed');
     assert.match((await lab('graph --dot')).out, /"PC1" -- "PC2" \[taillabel="Ethernet0"/);
     assert.match((await lab('stop PC2')).out, /PC2 +stopped/);
+    const frozen = await lab('freeze booted');
+    assert.equal(frozen.code, 0, frozen.err);
+    assert.match(frozen.out, /^booted: 0 machines, \d+ MiB, paused 0 ms\n$/);
+    assert.match(frozen.err, /^PC1 starts anew: the memory of VPCS nodes cannot be saved$/m);
+    assert.match((await lab('fork booted --name twin')).out, /^FORK +ID\ntwin +[0-9a-f-]{36}\n$/);
+    assert.equal((await lab('destroy --yes -p twin')).code, 0);
+    assert.match((await lab('rewind booted')).out, /PC1 +started\nPC2 +stopped/);
+    assert.match((await lab('rewind boted')).err, /there is no snapshot "boted".*"booted"/);
     assert.match((await lab('export')).out, /packet_loss_ab: \[1\]/);
     assert.match((await lab('apply')).out, /0 to create, 1 to change/);
     await writeFile(join(folder, 'one.yaml'), 'name: pair\nnodes:\n  PC1: {kind: vpcs}\n');

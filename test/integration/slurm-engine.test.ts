@@ -3,57 +3,16 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { EngineError, joinVariable, type SliceOrder, type SliceReport } from '../../src/controller/engines/engine.ts';
+import { EngineError, joinVariable, type SliceOrder } from '../../src/controller/engines/engine.ts';
 import type { SlurmSettings } from '../../src/controller/engines/slurm/slice-job.ts';
 import { SlurmCommands } from '../../src/controller/engines/slurm/slurm-commands.ts';
 import { SlurmEngine } from '../../src/controller/engines/slurm/slurm-engine.ts';
 import { SlurmRest } from '../../src/controller/engines/slurm/slurm-rest.ts';
 import { noSlurm, TestSlurm } from '../support/slurm.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { WatchedSlices } from '../support/watched-slices.ts';
 
 const skip = (await noSlurm()) ?? false;
-
-/** What a listener was called with. */
-class Watched {
-  readonly slices = new Map<string, SliceReport>();
-  readonly states: string[] = [];
-  problem: string | null = null;
-  readonly #abort = new AbortController();
-  readonly #ended: Promise<void>;
-
-  constructor(engine: SlurmEngine, owner: string) {
-    const add = (slice: SliceReport) => {
-      this.slices.set(slice.id, slice);
-      this.states.push(slice.state);
-    };
-    const listener = {
-      onList: (slices: readonly SliceReport[]) => {
-        this.slices.clear();
-        slices.forEach(add);
-      },
-      onChange: add,
-      onProblem: (problem: string | null) => {
-        this.problem = problem;
-      },
-    };
-    this.#ended = engine.watch(owner, listener, this.#abort.signal);
-  }
-
-  until(id: string, state: SliceReport['state']): Promise<SliceReport> {
-    return waitFor(
-      () => {
-        const slice = this.slices.get(id);
-        return slice?.state === state && slice;
-      },
-      { what: `${state} of ${id}, which is ${JSON.stringify(this.slices.get(id))}, ${this.problem}` },
-    );
-  }
-
-  async end(): Promise<void> {
-    this.#abort.abort();
-    await this.#ended;
-  }
-}
 
 describe('the engine of Slurm', { skip }, async () => {
   if (skip) return;
@@ -62,7 +21,7 @@ describe('the engine of Slurm', { skip }, async () => {
     { cpus: 4, memory: 3000 },
     { cpus: 2, memory: 2000 },
   ]);
-  const watches: Watched[] = [];
+  const watches: WatchedSlices[] = [];
   after(async () => {
     for (const watched of watches) await watched.end();
     for (const engine of engines) await engine.close();
@@ -83,15 +42,14 @@ while :; do sleep 0.1; done
     { mode: 0o755 },
   );
   const settings: SlurmSettings = {
-    socket: slurm.socket,
     command: [program],
-    dataFolder: work,
-    outputFolder: work,
+    data_folder: work,
+    output_folder: work,
     partition: 'labs',
     account: '',
     qos: '',
     licenses: '',
-    kvmFeature: 'kvm',
+    kvm_feature: 'kvm',
     minutes: 30,
     grace: 2,
   };
@@ -105,7 +63,7 @@ while :; do sleep 0.1; done
     ...fields,
   });
   const watch = (engine: SlurmEngine, { owner }: SliceOrder) => {
-    const watched = new Watched(engine, owner);
+    const watched = new WatchedSlices(engine, owner);
     watches.push(watched);
     return watched;
   };
@@ -134,7 +92,7 @@ while :; do sleep 0.1; done
       await engine.place(order);
       const running = await watched.until(order.id, 'running');
       assert.equal(running.host, 'n1', 'the only host with the feature');
-      assert.ok(running.endsAt && running.endsAt.getTime() > Date.now(), 'the time limit is told');
+      assert.ok(running.endsAt && running.endsAt.getTime() > Date.now(), 'the time limit is reported');
       const token = () => readFile(join(work, order.id, 'token'), 'utf8').catch(() => '');
       await waitFor(async () => (await token()) === `${order.token}\n`, { what: 'its token' });
       await watched.end();

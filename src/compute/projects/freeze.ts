@@ -71,7 +71,7 @@ export class ProjectFreezes {
 
   /**
    * The memory of its machines becomes what they continue from at their next start, and they are stopped: where this fails, they run on.
-   * @throws project_not_found, freeze_busy, disk_floor, project_copy_failed
+   * @throws project_not_found, freeze_busy, disk_floor, memory_not_kept
    */
   async keep(projectId: string): Promise<Static<typeof ComputeFreeze>> {
     const project = this.#projects.get(projectId);
@@ -86,8 +86,8 @@ export class ProjectFreezes {
       await mkdir(folder);
       return freeze.report(await whileHeld([...project.nodes.values()], this.#context, keeping(freeze, project.path)));
     } catch (error) {
-      if (isFault(error)) throw error;
-      throw fault('project_copy_failed', { name: project.name, reason: (error as Error).message }, { cause: error });
+      if (isFault(error, 'disk_floor')) throw error;
+      throw fault('memory_not_kept', { name: project.name, reason: (error as Error).message }, { cause: error });
     } finally {
       await freeze.dispose();
       this.#freezes.delete(key);

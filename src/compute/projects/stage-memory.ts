@@ -1,5 +1,5 @@
 /** Saved memory on its way to nodes: checked where it is kept, then copied to their folders, which continue from it at their next start. */
-import { access, readdir } from 'node:fs/promises';
+import { access, copyFile, link, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { Driver } from '../../emulators/driver.ts';
@@ -28,7 +28,13 @@ interface FoundMemory {
 
 const checkedAtOnce = 2;
 
-/** Every destination gets a copy of its own: a machine can write to the file that its memory came from. @throws memory_refused */
+/** What is smaller is copied for each destination. */
+const linkedBytes = 1 << 20;
+
+/**
+ * The destinations share one copy of large files, which machines map privately: pages that no machine changes are in memory once. What is
+ * kept at the source is not shared, as a machine can write to the file that its memory came from. @throws memory_refused
+ */
 export async function stageMemory(
   { context, projects }: { readonly context: Context; readonly projects: ComputeProjects },
   projectId: string,
@@ -42,20 +48,32 @@ export async function stageMemory(
   const found = await findMemory(context, source);
   const nameOf = (nodeId: string) => project.nodes.get(nodeId)?.name ?? nodeId;
   await each(found, async ({ driver, nodeId, folder }) => driver.checkMemory?.(folder, nameOf(nodeId)));
-  const bytes = (await sizeOnDisk(source)) * destinations.length;
+  const bytes = destinations.length === 0 ? 0 : await sizeOnDisk(source);
   await new DiskFloor(places.map(({ path }) => path).slice(0, 1), context.settings.Server.min_free_bytes)
     .check(bytes)
     .catch((error: Error) => {
       throw fault('disk_floor', { reason: error.message });
     });
-  const copies = places.flatMap(({ path, nodes }) =>
-    found.flatMap(({ driver, nodeId, folder }) => {
+  await each(found, async ({ driver, nodeId, folder }) => {
+    const [first, ...others] = places.flatMap(({ path, nodes }) => {
       const id = nodes[nodeId];
-      return id === undefined ? [] : [{ from: folder, to: join(path, 'project-files', driver.kind.folder, id, savedMemoryName) }];
-    }),
-  );
-  await each(copies, ({ from, to }) => copyFolder(context, from, to));
+      return id === undefined ? [] : [join(path, 'project-files', driver.kind.folder, id, savedMemoryName)];
+    });
+    if (first === undefined) return;
+    await copyFolder(context, folder, first);
+    for (const other of others) await shareFolder(first, other);
+  });
   await each(places, ({ path, nodes }) => copySavedLinks(join(source, savedLinksName), join(path, resumedLinksName), nodes));
+}
+
+/** Copies a folder of regular files, without copying the large ones. */
+async function shareFolder(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(from)) {
+    const [source, target] = [join(from, name), join(to, name)];
+    const { size } = await lstat(source);
+    await (size < linkedBytes ? copyFile(source, target) : link(source, target));
+  }
 }
 
 async function each<T>(items: readonly T[], fn: (item: T) => Promise<void>): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * New projects from one snapshot. With its memory their nodes continue where they were; each has copies of its own of disks and memory, so
  * that nothing of it depends on the parent. All of them grow in one folder and are
- * registered one after the other: a crash in between leaves those that were registered, each complete.
+ * registered when all are in their places: a crash in between leaves those that were registered, each complete.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
@@ -77,22 +77,30 @@ async function makeForks(
   const forked_from: ForkedFrom = { project_id: project.id, name: project.name, snapshot_id: snapshot.snapshot_id };
   try {
     return await staging.use(join(projects_path, `${stagingPrefix}fork-${randomUUID()}`), async (stagingPath) => {
-      const forks: Fork[] = [];
-      for (const name of names) forks.push(await fill(source, { name, uplinks, stagingPath }, options));
+      const forks = await each(names, (name) => fill(source, { name, uplinks, stagingPath }, options));
       await fillMemory(source, forks, options);
-      const made: KnownProject[] = [];
-      for (const { entry, folder } of forks) {
+      const places = await each(forks, async ({ entry, folder }) => {
         const place = { path: join(projects_path, entry.project_id), filename: projectFileName(entry.name), forked_from };
         await rename(folder, place.path);
-        made.push(await projects.register(entry, place));
-      }
+        return { entry, place };
+      });
       await syncFolder(projects_path);
-      return made;
+      return await each(places, ({ entry, place }) => projects.register(entry, place));
     });
   } catch (error) {
     if (isFault(error)) throw error;
     throw fault('snapshot_failed', { name: snapshot.name, what: 'forked', reason: (error as Error).message }, { cause: error });
   }
+}
+
+/** Side by side, in the order of the items; when one fails the others are waited for. */
+async function each<T, R>(items: readonly T[], fn: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const [error] = await forEachBounded(items.entries(), concurrency, async ([index, item]) => {
+    results[index] = await fn(item);
+  });
+  if (error !== undefined) throw error;
+  return results;
 }
 
 async function fill(
@@ -118,12 +126,12 @@ async function fillMemory({ project, memory }: ForkSource, forks: readonly Fork[
   if (!memory) return;
   const destinations = forks.map(({ folder, identity }) => ({ path: folder, nodes: Object.fromEntries(identity.ids.entries()) }));
   await stageMemory(project, computes, { path: memory.path, destinations });
-  for (const { folder, identity } of forks) {
-    await writeResumeList(
+  await each(forks, ({ folder, identity }) =>
+    writeResumeList(
       folder,
       memory.started.flatMap((id) => identity.ids.find(id) ?? []),
-    );
-  }
+    ),
+  );
 }
 
 /** The same machine twice in one network answers twice: links to the outside are suspended. */

@@ -2,13 +2,32 @@
 import { join } from 'node:path';
 import type { Settings } from '../../schema/settings.ts';
 import type { Engine } from '../engines/engine.ts';
+import { accessOf } from '../engines/kubernetes/kube-access.ts';
+import { KubeClient } from '../engines/kubernetes/kube-client.ts';
+import { KubernetesEngine } from '../engines/kubernetes/kubernetes-engine.ts';
 import { ProcessEngine } from '../engines/process/process-engine.ts';
+import { SlurmCommands } from '../engines/slurm/slurm-commands.ts';
+import { SlurmEngine } from '../engines/slurm/slurm-engine.ts';
+import { SlurmRest } from '../engines/slurm/slurm-rest.ts';
 
 type MakeEngine = (settings: Settings) => Engine;
 
 const makers: Readonly<Record<string, MakeEngine>> = {
   process: ({ dataDirectory }) => new ProcessEngine(join(dataDirectory, 'slices')),
+  kubernetes: ({ Kubernetes: section }) => {
+    const { socket, namespace, command } = section;
+    const client = new KubeClient(() => accessOf({ socket, namespace }));
+    return new KubernetesEngine({ client, settings: { ...section, command: wordsOf(command) } });
+  },
+  slurm: ({ Slurm: section }) => {
+    const client = section.socket === '' ? new SlurmCommands() : new SlurmRest(section.socket);
+    return new SlurmEngine({ client, settings: { ...section, command: wordsOf(section.command) } });
+  },
 };
+
+function wordsOf(line: string): string[] {
+  return line.split(/\s+/).filter((word) => word !== '');
+}
 
 /** By name; none where slices are started by hand only. @throws Error for a name that is none */
 export function makeEngines(settings: Settings): Map<string, Engine> {

@@ -27,6 +27,7 @@ interface Assembly {
 
 export function assemble(node: NodeView, { facilities, limits }: Launcher, { child, record, tpm, cpulimit }: Assembly) {
   const { host, binaries, tools } = facilities;
+  const memory = { key: facilities.memoryKey, verified: facilities.verified };
   const { directory, runtimeDirectory } = node;
   const runDirectory = host.settings.runtimeDirectory;
   const runAs = () => findRunAs(host.settings);
@@ -44,7 +45,7 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
     exportConfig: async () => {
       if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries, tools).export();
     },
-    prepareSaving: (monitor, folder) => prepareSaving({ node, host, key: facilities.memoryKey, record, monitor }, folder),
+    prepareSaving: (monitor, folder) => prepareSaving({ node, host, ...memory, record, monitor }, folder),
     freed: () => freePorts(host.udpPorts, record.ports),
   });
   return { emulator, throttle };

@@ -18,6 +18,7 @@ import { qemuImages, qemuKind } from './kind.ts';
 import { launch } from './launch.ts';
 import { MemoryKey } from './memory/key.ts';
 import { checkSavedMemory } from './memory/restore.ts';
+import { VerifiedFiles } from './memory/verified-files.ts';
 import { checkStoredOptions } from './options-check.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge } from './properties.ts';
@@ -51,6 +52,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
   void tools.recover();
   const rawDisks = new RawDisks(join(host.settings.dataDirectory, 'state', 'raw-disks.json'));
   const memoryKey = new MemoryKey(join(host.settings.dataDirectory, 'state', 'memory.key'));
+  const verified = new VerifiedFiles();
   const launcher = {
     facilities: {
       host,
@@ -60,6 +62,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       rawDisks,
       tools,
       memoryKey,
+      verified,
       spawning: new Mutex(),
       datagrams: options.datagrams ?? false,
       firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
@@ -100,7 +103,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     start: (node) => launch(node, launcher),
     checkMemory: (folder, name) => {
       const findSeries = async (program: string) => qemuSeries(await binaries.version(program));
-      return checkSavedMemory(folder, { key: memoryKey, name, findSeries });
+      return checkSavedMemory(folder, { key: memoryKey, name, findSeries, verified });
     },
     adopt: (node, record) => adopt(node, record, launcher),
     async capabilities() {

@@ -4,6 +4,7 @@ import type { Host } from '../host/host.ts';
 import type { Acceleration } from './acceleration.ts';
 import type { Binaries } from './binaries.ts';
 import type { MemoryKey } from './memory/key.ts';
+import type { VerifiedFiles } from './memory/verified-files.ts';
 import type { RawDisks } from './raw-disks.ts';
 import type { Sandboxes } from './sandbox.ts';
 
@@ -17,6 +18,7 @@ export interface QemuFacilities {
   readonly rawDisks: RawDisks;
   readonly tools: ConfinedTools;
   readonly memoryKey: MemoryKey;
+  readonly verified: VerifiedFiles;
   /** Use datagrams for adapters, as with QEMU older than 7.2, whatever the version. For tests. */
   readonly datagrams: boolean;
   /** Where Debian's package `ovmf` has its firmware. */

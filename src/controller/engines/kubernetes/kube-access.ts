@@ -6,12 +6,27 @@ import { EngineError } from '../engine.ts';
 export interface KubeAccess {
   /** `https://10.96.0.1:443`, without a path. */
   readonly origin: string;
+  /** Of slices. */
+  readonly namespace: string;
   /** Socket of `kubectl proxy`, which adds the credentials of its kubeconfig. */
   readonly socketPath?: string;
   /** Certificates in PEM form that the server's must lead to. */
   readonly authority?: string;
   /** Read again and again: tokens of service accounts are replaced while they are valid. */
   readonly tokenFile?: string;
+}
+
+/** `socket` and `namespace` may be empty. @throws EngineError */
+export async function accessOf({
+  socket,
+  namespace,
+}: {
+  readonly socket: string;
+  readonly namespace: string;
+}): Promise<KubeAccess> {
+  if (socket !== '') return { origin: 'http://kubectl-proxy', socketPath: socket, namespace: namespace || 'default' };
+  const access = await accessInCluster();
+  return { ...access, namespace: namespace || access.namespace };
 }
 
 /** Source: https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/ */
@@ -21,7 +36,7 @@ const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 export async function accessInCluster(
   env: Readonly<Record<string, string | undefined>> = process.env,
   folder = accountFolder,
-): Promise<KubeAccess & { readonly namespace: string }> {
+): Promise<KubeAccess> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
   if (!host)
     throw new EngineError(

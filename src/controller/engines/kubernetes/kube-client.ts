@@ -33,6 +33,8 @@ export class KubeError extends EngineError {
   }
 }
 
+type KubeMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
 interface KubeRequest {
   readonly body?: object;
   readonly signal?: AbortSignal;
@@ -41,16 +43,18 @@ interface KubeRequest {
 }
 
 export class KubeClient {
-  readonly #access: KubeAccess;
+  readonly #open: () => Promise<KubeAccess>;
+  #access: Promise<KubeAccess> | undefined;
   #agent: Promise<Agent> | undefined;
   #token: { readonly text: string; readonly readAt: number } | undefined;
 
-  constructor(access: KubeAccess) {
-    this.#access = access;
+  /** `open` is called with the first request, and again after it failed. Paths without a slash in front are of the namespace. */
+  constructor(open: () => Promise<KubeAccess>) {
+    this.#open = open;
   }
 
   /** @throws KubeError */
-  async call<T = KubeObject>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> {
+  async call<T = KubeObject>(method: KubeMethod, path: string, body?: object): Promise<T> {
     const answer = await this.#request(method, path, { ...(body && { body }), signal: AbortSignal.timeout(timeoutMs) });
     return (await readJson(answer)) as T;
   }
@@ -94,13 +98,15 @@ export class KubeClient {
     await (await this.#agent)?.destroy();
   }
 
-  async #request(method: 'GET' | 'POST' | 'DELETE', path: string, options: KubeRequest): Promise<Dispatcher.ResponseData> {
+  async #request(method: KubeMethod, path: string, options: KubeRequest): Promise<Dispatcher.ResponseData> {
     const { body, signal, idleMs = timeoutMs } = options;
     const { request } = await import('undici');
-    this.#agent ??= this.#makeAgent();
+    const access = await this.#opened();
+    this.#agent ??= makeAgent(access);
+    const full = path.startsWith('/') ? path : `/api/v1/namespaces/${encodeURIComponent(access.namespace)}/${path}`;
     try {
-      const token = await this.#currentToken();
-      return await request(`${this.#access.origin}${path}`, {
+      const token = await this.#currentToken(access);
+      return await request(`${access.origin}${full}`, {
         method,
         dispatcher: await this.#agent,
         headersTimeout: timeoutMs,
@@ -115,26 +121,21 @@ export class KubeClient {
         ...(body && { body: JSON.stringify(body) }),
       });
     } catch (cause) {
-      const { socketPath, origin } = this.#access;
-      throw new KubeError(`The API server at ${socketPath ?? origin} does not answer: ${(cause as Error).message}`, { cause });
+      throw new KubeError(`The API server at ${access.socketPath ?? access.origin} does not answer: ${(cause as Error).message}`, {
+        cause,
+      });
     }
   }
 
-  async #makeAgent(): Promise<Agent> {
-    const { Agent } = await import('undici');
-    const { socketPath, authority } = this.#access;
-    return new Agent({
-      connect: {
-        timeout: 5_000,
-        keepAlive: true,
-        ...(socketPath !== undefined && { socketPath }),
-        ...(authority !== undefined && { ca: authority }),
-      },
+  #opened(): Promise<KubeAccess> {
+    this.#access ??= this.#open().catch((error: unknown) => {
+      this.#access = undefined;
+      throw error;
     });
+    return this.#access;
   }
 
-  async #currentToken(): Promise<string> {
-    const { tokenFile } = this.#access;
+  async #currentToken({ tokenFile }: KubeAccess): Promise<string> {
     if (tokenFile === undefined) return '';
     if (!this.#token || performance.now() - this.#token.readAt > tokenAgeMs)
       this.#token = { text: (await readFile(tokenFile, 'utf8')).trim(), readAt: performance.now() };
@@ -146,6 +147,18 @@ interface WatchOptions {
   readonly signal: AbortSignal;
   /** What it throws ends the watch. */
   readonly onEvent: (event: WatchEvent) => void;
+}
+
+async function makeAgent({ socketPath, authority }: KubeAccess): Promise<Agent> {
+  const { Agent } = await import('undici');
+  return new Agent({
+    connect: {
+      timeout: 5_000,
+      keepAlive: true,
+      ...(socketPath !== undefined && { socketPath }),
+      ...(authority !== undefined && { ca: authority }),
+    },
+  });
 }
 
 function eventOf(line: string): WatchEvent {

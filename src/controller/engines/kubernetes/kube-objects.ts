@@ -1,4 +1,4 @@
-/** Fields of Kubernetes' objects that the engine reads. Everything may be absent: it comes from a program of another make. */
+/** Fields of Kubernetes' objects that the engine reads. Everything may be absent: another program sends it. */
 
 export interface KubeObject {
   readonly kind?: string;

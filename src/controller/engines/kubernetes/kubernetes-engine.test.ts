@@ -17,12 +17,12 @@ const settings = {
   image: 'registry.example/patchbay:1',
   command: ['patchbay'],
   claim: '',
-  kvmResource: 'devices.kubevirt.io/kvm',
-  priorityClass: '',
-  ownerConfigMap: '',
+  kvm_resource: 'devices.kubevirt.io/kvm',
+  priority_class: '',
+  owner_config_map: '',
   grace: 30,
-  cpus: 4,
-  memory: 8192,
+  largest_cpus: 4,
+  largest_memory: 8192,
 };
 const order = {
   id: '00000000-0000-4000-8000-000000000001',
@@ -46,8 +46,8 @@ async function engineWith(handler: Handler): Promise<KubernetesEngine> {
     () => rm(folder, { recursive: true, force: true }),
     () => new Promise((resolve) => server.close(resolve)),
   );
-  const client = new KubeClient({ origin: 'http://kube', socketPath });
-  const engine = new KubernetesEngine({ client, namespace: 'labs', settings });
+  const client = new KubeClient(() => Promise.resolve({ origin: 'http://kube', socketPath, namespace: 'labs' }));
+  const engine = new KubernetesEngine({ client, settings });
   cleanups.push(() => engine.close());
   return engine;
 }
@@ -164,16 +164,16 @@ describe('placing pods', () => {
   });
 
   it('has the token in the environment alone, and asks for what its nodes need', () => {
-    const made = podOf(order, { settings, attempt: 3, ownerUid: 'u' }) as { spec: { containers: Record<string, unknown>[] } };
-    const [container = {}] = made.spec.containers;
+    const made = podOf(order, { settings, attempt: 3, ownerUid: 'u' });
+    const container = made.spec?.containers[0];
     const text = JSON.stringify(made);
     assert.equal(text.split(order.token).length, 2);
-    assert.deepEqual(container.env, [
+    assert.deepEqual(container?.env, [
       { name: 'PATCHBAY_JOIN', value: order.token },
       { name: 'HOME', value: '/tmp' },
     ]);
     const fixed = { memory: '1000Mi', 'ephemeral-storage': '756Mi', 'devices.kubevirt.io/kvm': '1' };
-    assert.deepEqual(container.resources, { requests: { cpu: '1200m', ...fixed }, limits: { cpu: '2000m', ...fixed } });
+    assert.deepEqual(container?.resources, { requests: { cpu: '1200m', ...fixed }, limits: { cpu: '2000m', ...fixed } });
   });
 });
 

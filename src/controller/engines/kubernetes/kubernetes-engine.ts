@@ -27,7 +27,6 @@ import { attemptOf, type KubernetesSettings, ownerSelector, podOf, reportOfPod, 
 
 export interface KubernetesEngineOptions {
   readonly client: KubeClient;
-  readonly namespace: string;
   readonly settings: KubernetesSettings;
 }
 
@@ -43,20 +42,18 @@ export class KubernetesEngine implements Engine {
   readonly name = 'kubernetes';
   readonly #client: KubeClient;
   readonly #settings: KubernetesSettings;
-  readonly #api: string;
   #ownerUid: Promise<string | undefined> | undefined;
 
-  constructor({ client, namespace, settings }: KubernetesEngineOptions) {
+  constructor({ client, settings }: KubernetesEngineOptions) {
     this.#client = client;
     this.#settings = settings;
-    this.#api = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
   }
 
   /** Sizes of nodes where they may be read, otherwise the configured one; no more than the quotas leave. */
   async offer(): Promise<readonly Offer[]> {
     const [quotas, nodes] = await Promise.all([this.#quotas(), this.#permitted<KubeNode>('/api/v1/nodes')]);
     const room = roomOf(quotas ?? []);
-    const { cpus, memory, kvmResource } = this.#settings;
+    const { largest_cpus: cpus, largest_memory: memory, kvm_resource } = this.#settings;
     const disk = Number.MAX_SAFE_INTEGER;
     const cap = (name: string, size: { cpus: number; memory: number; kvm: boolean }): Offer => ({
       name,
@@ -70,7 +67,7 @@ export class KubernetesEngine implements Engine {
     const offers = nodes
       ? nodes.filter(isUsable).map((node) => {
           const { allocatable = {} } = node.status ?? {};
-          const kvm = kvmResource !== '' && (quantityOf(allocatable[kvmResource]) ?? 0) > 0;
+          const kvm = kvm_resource !== '' && (quantityOf(allocatable[kvm_resource]) ?? 0) > 0;
           const size = {
             cpus: quantityOf(allocatable.cpu) ?? 0,
             memory: Math.floor((quantityOf(allocatable.memory) ?? 0) / mebibyte),
@@ -78,7 +75,7 @@ export class KubernetesEngine implements Engine {
           };
           return cap(node.metadata?.name ?? '', size);
         })
-      : [cap('any node', { cpus, memory, kvm: kvmResource !== '' })];
+      : [cap('any node', { cpus, memory, kvm: kvm_resource !== '' })];
     return offers
       .filter((offer) => offer.cpus > 0 && offer.memory > 0 && offer.count !== 0)
       .toSorted((a, b) => b.cpus - a.cpus || b.memory - a.memory);
@@ -86,17 +83,13 @@ export class KubernetesEngine implements Engine {
 
   async place(order: SliceOrder): Promise<void> {
     // A crash or a lost answer may have left a pod of this slice.
-    const { items } = await this.#client.list<KubePod>(`${this.#api}/pods`, sliceSelector(order.id));
+    const { items } = await this.#client.list<KubePod>('pods', sliceSelector(order.id));
     const states = items.map((pod) => reportOfPod(pod, Date.now()).state);
     if (states.includes('pending') || states.includes('running')) return;
     const attempt = 1 + Math.max(0, ...items.map(attemptOf));
     const ownerUid = await this.#owner();
     try {
-      await this.#client.call(
-        'POST',
-        `${this.#api}/pods`,
-        podOf(order, { settings: this.#settings, attempt, ...(ownerUid && { ownerUid }) }),
-      );
+      await this.#client.call('POST', 'pods', podOf(order, { settings: this.#settings, attempt, ...(ownerUid && { ownerUid }) }));
     } catch (error) {
       // Another call of the same order was faster.
       if (!(error instanceof KubeError && error.word === 'AlreadyExists')) throw error;
@@ -107,7 +100,7 @@ export class KubernetesEngine implements Engine {
 
   /** A folder on a claim is kept in any case: nothing but a slice may write there. */
   async release(id: string): Promise<void> {
-    const { items } = await this.#client.list<KubePod>(`${this.#api}/pods`, sliceSelector(id));
+    const { items } = await this.#client.list<KubePod>('pods', sliceSelector(id));
     for (const pod of items) if (pod.metadata?.deletionTimestamp === undefined) await this.#delete(pod);
   }
 
@@ -141,16 +134,16 @@ export class KubernetesEngine implements Engine {
   }
 
   async limits(): Promise<EngineLimits> {
-    const { claim, grace, kvmResource, ownerConfigMap } = this.#settings;
+    const { claim, grace, kvm_resource, owner_config_map } = this.#settings;
     const [quotas, owner] = await Promise.all([this.#quotas(), this.#owner()]);
     const room = roomOf(quotas ?? []);
     const remarks = [
       !quotas && 'Quotas of the namespace cannot be read: give the service account "list" on resourcequotas.',
       claim === '' && 'The disks of machines end with their slice: name a claim with ReadWriteMany as claim in [Kubernetes].',
-      kvmResource === '' && 'No machine gets /dev/kvm: name the resource of the device plugin as kvm_resource in [Kubernetes].',
-      ownerConfigMap !== '' &&
+      kvm_resource === '' && 'No machine gets /dev/kvm: name the resource of the device plugin as kvm_resource in [Kubernetes].',
+      owner_config_map !== '' &&
         owner === undefined &&
-        `ConfigMap ${ownerConfigMap} cannot be read: slices stay when the controller is uninstalled. Give the service account "get" on it.`,
+        `ConfigMap ${owner_config_map} cannot be read: slices stay when the controller is uninstalled. Give the service account "get" on it.`,
       ...(quotas ?? []).flatMap(fullOf),
     ].filter((remark) => remark !== false);
     const slices = Number.isFinite(room.hardPods) ? room.hardPods : null;
@@ -163,7 +156,7 @@ export class KubernetesEngine implements Engine {
   }
 
   async #list(owner: string, pods: SlicePods): Promise<string> {
-    const { items, version } = await this.#client.list<KubePod>(`${this.#api}/pods`, ownerSelector(owner));
+    const { items, version } = await this.#client.list<KubePod>('pods', ownerSelector(owner));
     for (const pod of items) pods.add(pod);
     return version;
   }
@@ -173,7 +166,7 @@ export class KubernetesEngine implements Engine {
     const query = { labelSelector: ownerSelector(owner), resourceVersion: version };
     const begun = performance.now();
     try {
-      await this.#client.watch(`${this.#api}/pods`, query, { signal, onEvent });
+      await this.#client.watch('pods', query, { signal, onEvent });
       // A server that ends each watch at once is not asked without a pause.
       if (performance.now() - begun < retryTimes.firstMs) await retry.pause(signal);
       else retry.succeeded();
@@ -188,7 +181,7 @@ export class KubernetesEngine implements Engine {
   async #delete({ metadata }: KubeObject): Promise<void> {
     const { name = '', uid } = metadata ?? {};
     const options = { kind: 'DeleteOptions', apiVersion: 'v1', ...(uid !== undefined && { preconditions: { uid } }) };
-    await this.#client.call('DELETE', `${this.#api}/pods/${encodeURIComponent(name)}`, options).catch((error: unknown) => {
+    await this.#client.call('DELETE', `pods/${encodeURIComponent(name)}`, options).catch((error: unknown) => {
       const isAway = error instanceof KubeError && (error.status === 404 || error.status === 409);
       if (!isAway) throw error;
     });
@@ -196,9 +189,9 @@ export class KubernetesEngine implements Engine {
 
   /** Asked once; undefined where there is none or it may not be read. */
   #owner(): Promise<string | undefined> {
-    const { ownerConfigMap } = this.#settings;
-    if (ownerConfigMap === '') return Promise.resolve(undefined);
-    this.#ownerUid ??= this.#client.call('GET', `${this.#api}/configmaps/${encodeURIComponent(ownerConfigMap)}`).then(
+    const { owner_config_map } = this.#settings;
+    if (owner_config_map === '') return Promise.resolve(undefined);
+    this.#ownerUid ??= this.#client.call('GET', `configmaps/${encodeURIComponent(owner_config_map)}`).then(
       ({ metadata }) => metadata?.uid,
       (error: unknown) => {
         this.#ownerUid = undefined;
@@ -210,7 +203,7 @@ export class KubernetesEngine implements Engine {
   }
 
   #quotas(): Promise<KubeQuota[] | undefined> {
-    return this.#permitted<KubeQuota>(`${this.#api}/resourcequotas`);
+    return this.#permitted<KubeQuota>('resourcequotas');
   }
 
   /** Undefined: not permitted. */

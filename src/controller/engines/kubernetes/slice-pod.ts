@@ -1,26 +1,13 @@
 /** A slice as a bare pod: its manifest, and what its status means. */
+import type { Affinity, Container, Pod } from 'kubernetes-types/core/v1.js';
+import type { Settings } from '../../../schema/settings.ts';
 import { joinVariable, type SliceOrder, type SliceReport, type SliceState, sliceArguments } from '../engine.ts';
 import type { KubeObject, KubePod } from './kube-objects.ts';
 
-export interface KubernetesSettings {
-  /** Image with the `patchbay` program; see packaging/oci. */
-  readonly image: string;
-  /** Program in the image and its first arguments. */
+/** Section `[Kubernetes]`, with its command in words. */
+export type KubernetesSettings = Omit<Settings['Kubernetes'], 'command' | 'socket' | 'namespace'> & {
   readonly command: readonly string[];
-  /** Name of a claim that all nodes can mount (ReadWriteMany), for the data of slices; empty: the data ends with the slice. */
-  readonly claim: string;
-  /** Resource of the device plugin that gives /dev/kvm; empty: none. */
-  readonly kvmResource: string;
-  readonly priorityClass: string;
-  /** A ConfigMap of the namespace: when it is deleted, Kubernetes deletes the slices, too. Empty: none. */
-  readonly ownerConfigMap: string;
-  /** Seconds between the request to end and its enforcement. */
-  readonly grace: number;
-  /** The largest slice where nodes and quotas cannot be read. */
-  readonly cpus: number;
-  /** MiB. */
-  readonly memory: number;
-}
+};
 
 const ownerLabel = 'patchbay-owner';
 export const sliceLabel = 'patchbay-slice';
@@ -41,10 +28,10 @@ export interface PodPlace {
   readonly ownerUid?: string;
 }
 
-/** Satisfies the `restricted` pod security standard. Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/ */
-export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPlace): object {
-  const { claim, ownerConfigMap: name } = settings;
-  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name, uid: ownerUid, blockOwnerDeletion: false };
+/** Its type is that of Kubernetes 1.30. Satisfies the `restricted` pod security standard. Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/ */
+export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPlace): Pod {
+  const { claim, owner_config_map: name } = settings;
+  const ownerReferences = ownerUid === undefined ? [] : [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid: ownerUid }];
   const data =
     claim === '' ? { emptyDir: { sizeLimit: mebibytes(order.needs.disk) } } : { persistentVolumeClaim: { claimName: claim } };
   return {
@@ -60,14 +47,14 @@ export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPla
         [attemptLabel]: String(attempt),
       },
       annotations: { 'patchbay-title': order.title },
-      ...(ownerUid !== undefined && { ownerReferences: [owner] }),
+      ownerReferences,
     },
     spec: {
       restartPolicy: 'Never',
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: settings.grace,
-      ...(settings.priorityClass !== '' && { priorityClassName: settings.priorityClass }),
+      ...(settings.priority_class !== '' && { priorityClassName: settings.priority_class }),
       securityContext: {
         runAsNonRoot: true,
         runAsUser: user,
@@ -86,9 +73,9 @@ export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPla
 }
 
 /** No pre-stop hook: SIGTERM comes at once, and the controller hears of the drain by its watch. No probe: the lease is one. */
-function containerOf(order: SliceOrder, { image, command, claim, kvmResource }: KubernetesSettings): object {
+function containerOf(order: SliceOrder, { image, command, claim, kvm_resource }: KubernetesSettings): Container {
   const { cpus, memory, disk, kvm } = order.needs;
-  const device = kvm && kvmResource !== '' ? { [kvmResource]: '1' } : {};
+  const device = kvm && kvm_resource !== '' ? { [kvm_resource]: '1' } : {};
   // Where the data is not on a claim, it is on the disk of the node, which evicts a pod that uses more than it asked for.
   const storage = claim === '' ? { 'ephemeral-storage': mebibytes(disk + 256) } : {};
   const fixed = { memory: mebibytes(memory), ...storage, ...device };
@@ -112,7 +99,7 @@ function containerOf(order: SliceOrder, { image, command, claim, kvmResource }: 
   };
 }
 
-function onHost(host: string): object {
+function onHost(host: string): Affinity {
   const isHost = { key: 'kubernetes.io/hostname', operator: 'In', values: [host] };
   return {
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [isHost] }] } },

@@ -13,7 +13,7 @@ export class ElementSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   #state: 'before' | 'inside' | 'after' = 'before';
-  /** Of the element that is being read: where to go on in `#text`, how many braces are open, whether in a string. */
+  /** Of the element that is being read: where scanning continues in `#text`, how many braces are open, whether in a string. */
   #at = 0;
   #depth = 0;
   #inString = false;

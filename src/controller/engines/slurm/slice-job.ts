@@ -1,28 +1,11 @@
 /** A slice as a batch job: its script, its words for Slurm, and what its state means. */
+
+import type { Settings } from '../../../schema/settings.ts';
 import { joinVariable, type SliceOrder, type SliceReport, type SliceState, sliceArguments } from '../engine.ts';
 import type { SlurmJob, SlurmNode, SlurmSubmission } from './slurm-client.ts';
 
-export interface SlurmSettings {
-  /** Socket of slurmrestd; empty: the commands of Slurm are used. */
-  readonly socket: string;
-  /** Program on the nodes and its first arguments, such as `patchbay`. */
-  readonly command: readonly string[];
-  /** Folder that all nodes share, for the data of slices; empty: a temporary folder of the node. */
-  readonly dataFolder: string;
-  /** For the output of jobs; must exist on the nodes. */
-  readonly outputFolder: string;
-  /** Words of sbatch; empty: not given. */
-  readonly partition: string;
-  readonly account: string;
-  readonly qos: string;
-  readonly licenses: string;
-  /** The feature that nodes with /dev/kvm have. */
-  readonly kvmFeature: string;
-  /** Minutes; 0: the limit of the partition. */
-  readonly minutes: number;
-  /** Seconds between the request to end and its enforcement. */
-  readonly grace: number;
-}
+/** Section `[Slurm]`, with its command in words. */
+export type SlurmSettings = Omit<Settings['Slurm'], 'command' | 'socket'> & { readonly command: readonly string[] };
 
 /** Jobs of one controller have one name, by which `squeue` selects them. */
 export function jobName(owner: string): string {
@@ -39,13 +22,13 @@ export function sliceOf({ comment }: SlurmJob): string {
 }
 
 export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmSubmission {
-  const { partition, account, qos, licenses, kvmFeature } = settings;
+  const { partition, account, qos, licenses, kvm_feature } = settings;
   const words = {
     partition,
     account,
     qos,
     licenses,
-    constraint: order.needs.kvm ? kvmFeature : '',
+    constraint: order.needs.kvm ? kvm_feature : '',
     nodelist: order.host ?? '',
   };
   return {
@@ -54,7 +37,7 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
     script: scriptOf(order, settings),
     environment: { [joinVariable]: order.token },
     folder: '/',
-    output: `${settings.outputFolder}/patchbay-${order.id}.out`,
+    output: `${settings.output_folder}/patchbay-${order.id}.out`,
     cpus: Math.max(1, Math.ceil(order.needs.cpus)),
     memory: Math.max(1, Math.ceil(order.needs.memory)),
     words: Object.fromEntries(Object.entries(words).filter(([, word]) => word !== '')),
@@ -67,8 +50,8 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
  * queue does nothing: its first process may still run on a node that only seems to be down, and the controller places the slice again
  * when its lease has run out.
  */
-function scriptOf(order: SliceOrder, { command, dataFolder }: SlurmSettings): string {
-  const folder = dataFolder === '' ? `"\${TMPDIR:-/tmp}"/patchbay-${order.id}` : quote(`${dataFolder}/${order.id}`);
+function scriptOf(order: SliceOrder, { command, data_folder }: SlurmSettings): string {
+  const folder = data_folder === '' ? `"\${TMPDIR:-/tmp}"/patchbay-${order.id}` : quote(`${data_folder}/${order.id}`);
   return `#!/bin/sh
 slice= ended=
 end() { ended=yes; [ -z "$slice" ] || kill -TERM "$slice" 2>/dev/null; }
@@ -76,7 +59,7 @@ trap end TERM INT WINCH
 trap 'remove=yes; end' URG
 [ "\${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0
 folder=${folder}
-remove=${dataFolder === '' ? 'yes' : ''}
+remove=${data_folder === '' ? 'yes' : ''}
 umask 077
 mkdir -p "$folder" || exit 1
 ${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &

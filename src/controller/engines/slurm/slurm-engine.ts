@@ -54,7 +54,7 @@ export class SlurmEngine implements Engine {
 
   /** By size of what is free on the nodes of the partition; then whole nodes that are busy now. */
   async offer(): Promise<readonly Offer[]> {
-    const { partition, kvmFeature } = this.#settings;
+    const { partition, kvm_feature } = this.#settings;
     const nodes = (await this.#client.nodes()).filter(
       ({ states, partitions }) =>
         !states.some((state) => unusable.test(state)) && (partition === '' || partitions.includes(partition)),
@@ -62,7 +62,7 @@ export class SlurmEngine implements Engine {
     const offers = new Map<string, Offer>();
     const add = (node: SlurmNode, size: { cpus: number; memory: number }, wait: number | null) => {
       const name = partition || node.partitions[0] || 'slurm';
-      const kvm = node.features.includes(kvmFeature);
+      const kvm = node.features.includes(kvm_feature);
       const key = JSON.stringify([name, size.cpus, size.memory, node.disk, kvm, wait]);
       const count = (offers.get(key)?.count ?? 0) + 1;
       // Where Slurm does not count temporary disk, it does not limit it either.
@@ -127,17 +127,17 @@ export class SlurmEngine implements Engine {
   }
 
   limits(): Promise<EngineLimits> {
-    const { minutes, grace, dataFolder, kvmFeature } = this.#settings;
+    const { minutes, grace, data_folder, kvm_feature } = this.#settings;
     return Promise.resolve({
       slices: null,
       walltime: minutes > 0 ? minutes * 60 : null,
       grace,
-      disks: dataFolder === '' ? 'none' : 'anywhere',
+      disks: data_folder === '' ? 'none' : 'anywhere',
       remarks: [
-        ...(dataFolder === ''
+        ...(data_folder === ''
           ? ['The disks of machines end with their slice: name a folder that all nodes share as data_folder in [Slurm].']
           : []),
-        ...(kvmFeature === ''
+        ...(kvm_feature === ''
           ? ['No machine gets /dev/kvm: name the feature of nodes that have it as kvm_feature in [Slurm].']
           : []),
       ],

@@ -11,6 +11,7 @@ import { syncFolder, writeFileAtomic } from '../../../lib/atomic-file.ts';
 import { readRegularFile } from '../../../lib/regular-file.ts';
 import { checksumOf } from '../../host/file-checksum.ts';
 import type { MachineFacts } from './facts.ts';
+import type { VerifiedFiles } from './verified-files.ts';
 
 export interface Manifest {
   /** Of this form. */
@@ -54,11 +55,17 @@ export async function readManifest(folder: string, key: Uint8Array, name: string
   return JSON.parse(content) as Manifest;
 }
 
-/** Reads both files, the RAM in a thread. @throws memory_refused */
-export async function verifyFiles(folder: string, manifest: Manifest, name: string): Promise<void> {
+/** Reads both files, the RAM in a thread and only where it was not verified before. @throws memory_refused */
+export async function verifyFiles(
+  folder: string,
+  manifest: Manifest,
+  { name, verified }: { readonly name: string; readonly verified: VerifiedFiles },
+): Promise<void> {
   const { ram, state } = memoryFiles(folder);
   if (!(await isUnchanged(state, manifest.state))) throw damaged(state, name);
+  if (await verified.has(ram).catch(() => false)) return;
   if (!(await isUnchanged(ram, manifest.ram))) throw damaged(ram, name);
+  await verified.add(ram);
 }
 
 /**

@@ -10,6 +10,7 @@ import type { MemoryKey } from './key.ts';
 import { consume, memoryFiles, readManifest, verifyFiles, verifyState } from './manifest.ts';
 import { ignoreShared, migrated } from './migration.ts';
 import { sendFile } from './stream-socket.ts';
+import type { VerifiedFiles } from './verified-files.ts';
 
 /** From which a machine continues. */
 export interface SavedMemory {
@@ -29,18 +30,23 @@ export async function findSavedMemory(
   return { folder, facts: manifest.facts };
 }
 
+export interface MemoryCheck {
+  readonly key: MemoryKey;
+  /** Of the node. */
+  readonly name: string;
+  readonly findSeries: (program: string) => Promise<string>;
+  readonly verified: VerifiedFiles;
+}
+
 /** Checks a folder as a whole, the machine as far as it is known before it starts. @throws memory_refused */
-export async function checkSavedMemory(
-  folder: string,
-  { key, name, findSeries }: { key: MemoryKey; name: string; findSeries: (program: string) => Promise<string> },
-): Promise<void> {
+export async function checkSavedMemory(folder: string, { key, name, findSeries, verified }: MemoryCheck): Promise<void> {
   const manifest = await readManifest(folder, await key.get(), name);
   if (manifest === undefined) throw fault('memory_refused', { name, reason: 'it is incomplete' });
   const { accelerator, program } = manifest.facts;
   const qemu = await findSeries(program);
   const difference = findDifference(manifest.facts, { qemu, cpu: await hostCpu(accelerator) });
   if (difference !== undefined) throw fault('memory_refused', { name, reason: difference });
-  await verifyFiles(folder, manifest, name);
+  await verifyFiles(folder, manifest, { name, verified });
 }
 
 /** @throws memory_refused when the machine that would start is another one */

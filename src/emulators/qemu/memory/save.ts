@@ -7,9 +7,10 @@ import type { Monitor } from '../monitor.ts';
 import type { QemuRecord } from '../record.ts';
 import { findObstacle, inspect } from './inspect.ts';
 import type { MemoryKey } from './key.ts';
-import { writeManifest } from './manifest.ts';
+import { memoryFiles, writeManifest } from './manifest.ts';
 import { ignoreShared, migrateTo, unthrottle } from './migration.ts';
 import { Shadow } from './shadow.ts';
+import type { VerifiedFiles } from './verified-files.ts';
 
 /**
  * An answer of the monitor takes a turn of QEMU's main loop, which reads up to 68 KiB for each card (`NET_BUFSIZE`); a Unix socket holds
@@ -21,6 +22,7 @@ export interface SaveParts {
   readonly node: NodeView;
   readonly host: Host;
   readonly key: MemoryKey;
+  readonly verified: VerifiedFiles;
   readonly record: QemuRecord;
   readonly monitor: Monitor;
 }
@@ -30,7 +32,7 @@ export interface SaveParts {
  * @returns the reason, for people, where the memory cannot be saved. @throws qemu_failed, run_as_failed, and errors of the system
  */
 export async function prepareSaving(parts: SaveParts, folder: string): Promise<MemorySaver | string> {
-  const { node, host, key, record, monitor } = parts;
+  const { node, host, key, verified, record, monitor } = parts;
   const inspected = findObstacle(record) ?? (await inspect(monitor, record, node));
   if (typeof inspected === 'string') return inspected;
   await mkdir(folder, { recursive: true });
@@ -52,6 +54,7 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
       // What is kept is the server's: no emulator may change it.
       if (process.getuid?.() === 0) await own({ user: 'root', uid: '0', gid: '0' }, [folder]);
       await writeManifest(folder, await key.get(), inspected.facts);
+      await verified.add(memoryFiles(folder).ram);
     },
     dispose: () => shadow.dispose(),
   };

@@ -1,0 +1,271 @@
+/**
+ * A real control plane of Kubernetes for tests: etcd, API server, scheduler and controller manager on loopback, with ports and folders of
+ * their own. Nodes are played by this process: it reports their health, and runs and ends pods that the scheduler gave them, on paper.
+ *
+ * The programs are found in PATH, or in the folder that PATCHBAY_TEST_KUBERNETES names (any version from 1.20 on).
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { KubeClient } from '../../src/controller/engines/kubernetes/kube-client.ts';
+import { findProgram } from '../../src/emulators/host/find-program.ts';
+import { Daemons } from './daemons.ts';
+import { waitFor } from './wait-for.ts';
+
+const run = promisify(execFile);
+const programs = ['kube-apiserver', 'kube-scheduler', 'kube-controller-manager'] as const;
+
+/** Where the programs are; the reason where they are not. */
+async function findPrograms(): Promise<Readonly<Record<string, string>> | string> {
+  const folder = process.env.PATCHBAY_TEST_KUBERNETES;
+  const found: Record<string, string> = {};
+  for (const name of [...programs, 'etcd', 'kubectl']) {
+    const path = folder && existsSync(join(folder, name)) ? join(folder, name) : await findProgram(name);
+    if (!path) return `no ${name} in PATH, nor in the folder that PATCHBAY_TEST_KUBERNETES names`;
+    found[name] = path;
+  }
+  return found;
+}
+
+/** Why Kubernetes cannot run here; undefined where it can. */
+export async function noKubernetes(): Promise<string | undefined> {
+  const found = await findPrograms();
+  return typeof found === 'string' ? found : undefined;
+}
+
+export class TestKubernetes {
+  readonly folder: string;
+  readonly origin: string;
+  readonly nodes: PlayedNodes;
+  readonly #daemons: Daemons;
+  readonly #kubectl: string;
+  readonly #admin: KubeClient;
+
+  private constructor(parts: { folder: string; origin: string; daemons: Daemons; kubectl: string }) {
+    this.folder = parts.folder;
+    this.origin = parts.origin;
+    this.#daemons = parts.daemons;
+    this.#kubectl = parts.kubectl;
+    this.#admin = this.client('admin', 'default');
+    this.nodes = new PlayedNodes(this.#admin);
+  }
+
+  static async start(): Promise<TestKubernetes> {
+    const found = await findPrograms();
+    if (typeof found === 'string') throw new Error(found);
+    await using started = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), 'pb-kube-'));
+    started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const daemons = new Daemons();
+    started.defer(() => daemons.stopAll());
+    const origin = await startControlPlane(found, folder, daemons);
+    const kubernetes = new TestKubernetes({ folder, origin, daemons, kubectl: found.kubectl ?? '' });
+    started.defer(() => kubernetes.#admin.close());
+    const account = () => kubernetes.#admin.call('GET', 'serviceaccounts/default');
+    await waitFor(() => account().then(() => daemons.check() === undefined), { what: 'the first service account', everyMs: 100 });
+    started.move();
+    return kubernetes;
+  }
+
+  /** Certificates of the API server. */
+  authority(): Promise<string> {
+    return readFile(join(this.folder, 'certs/apiserver.crt'), 'utf8');
+  }
+
+  client(user: 'admin', namespace: string): KubeClient {
+    const tokenFile = join(this.folder, `${user}.token`);
+    return new KubeClient(async () => ({ origin: this.origin, namespace, tokenFile, authority: await this.authority() }));
+  }
+
+  get admin(): KubeClient {
+    return this.#admin;
+  }
+
+  async kubectl(...args: string[]): Promise<string> {
+    return (await run(this.#kubectl, ['--kubeconfig', join(this.folder, 'admin.kubeconfig'), ...args], { timeout: 60_000 })).stdout;
+  }
+
+  /** As `kubectl drain` does for each pod of a node. Versions before 1.22 have the older one only. */
+  async evict(namespace: string, name: string): Promise<void> {
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
+    const eviction = (apiVersion: string) =>
+      this.#admin.call('POST', path, { apiVersion, kind: 'Eviction', metadata: { name, namespace } });
+    await eviction('policy/v1').catch(() => eviction('policy/v1beta1'));
+  }
+
+  async stop(): Promise<void> {
+    await this.nodes.stop();
+    await this.#admin.close();
+    await this.#daemons.stopAll();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The address of the API server, when it is ready. */
+async function startControlPlane(found: Readonly<Record<string, string>>, folder: string, daemons: Daemons): Promise<string> {
+  const at = (name: string) => join(folder, name);
+  const [api, etcd, peer] = await freePorts(3);
+  const origin = `https://127.0.0.1:${api}`;
+  await mkdir(at('certs'));
+  await run('openssl', ['genrsa', '-out', at('sa.key'), '2048']);
+  await run('openssl', ['rsa', '-in', at('sa.key'), '-pubout', '-out', at('sa.pub')]);
+  const users = { admin: 'admin,1,system:masters', kcm: 'system:kube-controller-manager,2', sch: 'system:kube-scheduler,3' };
+  await writeFile(
+    at('tokens.csv'),
+    Object.entries(users)
+      .map(([name, user]) => `${name}-token,${user}\n`)
+      .join(''),
+  );
+  for (const name of Object.keys(users)) {
+    await writeFile(at(`${name}.token`), `${name}-token\n`);
+    await writeFile(at(`${name}.kubeconfig`), kubeconfigOf(origin, `${name}-token`));
+  }
+  const [client, other] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
+  daemons.start('etcd', [
+    ...[found.etcd ?? '', '--data-dir', at('etcd'), '--unsafe-no-fsync', '--log-level', 'error'],
+    ...['--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', other],
+    ...['--initial-advertise-peer-urls', other, '--initial-cluster', `default=${other}`],
+  ]);
+  daemons.start('kube-apiserver', [
+    ...[found['kube-apiserver'] ?? '', `--etcd-servers=${client}`, '--bind-address=127.0.0.1', '--advertise-address=127.0.0.1'],
+    ...[`--secure-port=${api}`, `--cert-dir=${at('certs')}`, '--service-cluster-ip-range=10.96.0.0/16'],
+    ...[`--token-auth-file=${at('tokens.csv')}`, '--authorization-mode=RBAC', '--service-account-issuer=https://kubernetes.test'],
+    ...[`--service-account-signing-key-file=${at('sa.key')}`, `--service-account-key-file=${at('sa.pub')}`],
+  ]);
+  const kubectl = ['--kubeconfig', at('admin.kubeconfig'), 'get', '--raw', '/readyz'];
+  const ready = async () => daemons.check() === undefined && (await run(found.kubectl ?? '', kubectl)).stdout === 'ok';
+  await waitFor(ready, { what: 'a ready API server', everyMs: 200 });
+  daemons.start('kube-scheduler', [
+    found['kube-scheduler'] ?? '',
+    '--kubeconfig',
+    at('sch.kubeconfig'),
+    '--leader-elect=false',
+    '--secure-port=0',
+  ]);
+  daemons.start('kube-controller-manager', [
+    ...[found['kube-controller-manager'] ?? '', '--kubeconfig', at('kcm.kubeconfig'), '--leader-elect=false', '--secure-port=0'],
+    ...[`--service-account-private-key-file=${at('sa.key')}`, '--use-service-account-credentials=true'],
+    ...['--node-monitor-grace-period=6s', '--node-monitor-period=1s'],
+    '--controllers=namespace,serviceaccount,serviceaccount-token,nodelifecycle,garbagecollector,podgc,resourcequota,statefulset',
+  ]);
+  return origin;
+}
+
+function kubeconfigOf(server: string, token: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  });
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  for (const server of servers) server.close();
+  return ports;
+}
+
+interface PlayedPod {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly deletionTimestamp?: string };
+  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly name: string; readonly image: string }[] };
+  readonly status: { readonly phase?: string };
+}
+
+/** Nodes without machines. A silent one reports nothing and ends no pod. */
+export class PlayedNodes {
+  readonly #admin: KubeClient;
+  readonly #awake = new Set<string>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(admin: KubeClient) {
+    this.#admin = admin;
+  }
+
+  async add(name: string, allocatable: Readonly<Record<string, string>>): Promise<void> {
+    await this.#admin.call('POST', '/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+      status: {
+        allocatable: { pods: '110', ...allocatable },
+        capacity: { pods: '110', ...allocatable },
+        conditions: [readyCondition()],
+      },
+    });
+    this.#awake.add(name);
+    if (this.#timers.length > 0) return;
+    const play = () => {
+      this.#turn = this.#turn.then(() => this.#play().catch(() => undefined));
+    };
+    const beat = () => void Promise.all([...this.#awake].map((node) => this.#beat(node))).catch(() => undefined);
+    beat();
+    this.#timers.push(setInterval(play, 150), setInterval(beat, 1000));
+  }
+
+  silence(name: string): void {
+    this.#awake.delete(name);
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#turn;
+  }
+
+  async #beat(node: string): Promise<void> {
+    const path = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+    const renewTime = new Date().toISOString().replace('Z', '000Z');
+    const spec = { holderIdentity: node, leaseDurationSeconds: 40, renewTime };
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: node }, spec };
+    const known = await this.#admin.call('GET', `${path}/${node}`).catch(() => undefined);
+    if (known) await this.#admin.call('PUT', `${path}/${node}`, { ...known, spec });
+    else await this.#admin.call('POST', path, lease);
+  }
+
+  async #play(): Promise<void> {
+    const { items } = await this.#admin.call<{ items: PlayedPod[] }>('GET', '/api/v1/pods');
+    for (const { metadata, spec, status } of items) {
+      if (!this.#awake.has(spec.nodeName ?? '')) continue;
+      const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
+      if (metadata.deletionTimestamp) await this.#admin.call('DELETE', path, { gracePeriodSeconds: 0 });
+      else if (status.phase === 'Pending') await this.#run(path, spec);
+    }
+  }
+
+  async #run(path: string, { containers }: PlayedPod['spec']): Promise<void> {
+    const containerStatuses = containers.map(({ name, image }) => ({
+      ...{ name, image, imageID: image, ready: true, restartCount: 0 },
+      state: { running: { startedAt: new Date().toISOString() } },
+    }));
+    const pod = await this.#admin.call<Record<string, unknown>>('GET', path);
+    await this.#admin.call('PUT', `${path}/status`, {
+      ...pod,
+      status: {
+        ...(pod.status as object),
+        phase: 'Running',
+        podIP: '10.244.0.9',
+        containerStatuses,
+        conditions: [readyCondition()],
+      },
+    });
+  }
+}
+
+function readyCondition(): object {
+  const now = new Date().toISOString();
+  return { type: 'Ready', status: 'True', reason: 'Played', lastHeartbeatTime: now, lastTransitionTime: now };
+}
