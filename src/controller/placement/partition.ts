@@ -3,6 +3,7 @@
  * the most of them, filling the emptiest compute before the next one is begun; then single nodes move while that cuts less
  * (Fiduccia and Mattheyses, 1982, for any number of parts). A pass costs as much as there are nodes and links.
  */
+import { Turns } from '../../lib/turns.ts';
 import type { Candidate, NodeNeeds } from './choose-compute.ts';
 
 export interface PartNode {
@@ -33,12 +34,24 @@ export function linkWeight(delayMs: number): number {
   return delayMs > 0 ? 1 : 10;
 }
 
-export function partition(nodes: readonly PartNode[], links: readonly PartLink[], candidates: readonly Candidate[]): Partition {
+/** In short turns of the event loop. */
+export async function partition(
+  nodes: readonly PartNode[],
+  links: readonly PartLink[],
+  candidates: readonly Candidate[],
+): Promise<Partition> {
+  const turns = new Turns();
   const parts = new Parts(nodes, links, candidates);
-  for (const index of inOrder(nodes, parts.neighbours)) parts.placeFirst(index);
+  for (const index of inOrder(nodes, parts.neighbours)) {
+    parts.placeFirst(index);
+    if (turns.isOver) await turns.next();
+  }
   for (let pass = 0; pass < passes; pass++) {
     let moved = 0;
-    for (const index of nodes.keys()) moved += Number(parts.improve(index));
+    for (const index of nodes.keys()) {
+      moved += Number(parts.improve(index));
+      if (turns.isOver) await turns.next();
+    }
     if (moved === 0) break;
   }
   const computes = parts.places.map((place) => (place === undefined ? undefined : candidates[place]?.id));

@@ -40,7 +40,7 @@ export class Placer {
   }
 
   /** Where the nodes of a lab would be placed so that few links are cut. Nothing is reserved. @throws invalid_request */
-  plan({ nodes, links = [] }: PlacementRequest): PlacementReply {
+  async plan({ nodes, links = [] }: PlacementRequest): Promise<PlacementReply> {
     const used = this.#used();
     const indices = new Map(nodes.map(({ ref }, index) => [ref, index]));
     if (indices.size < nodes.length) throw fault('invalid_request', { reason: 'two nodes have the same ref' });
@@ -64,7 +64,7 @@ export class Placer {
     const joined = links.map(({ nodes: [one = '', other = ''], delay = 0 }) => {
       return { ends: [indexOf(one), indexOf(other)] as const, weight: linkWeight(delay) };
     });
-    const { computes, cut } = partition(parts, joined, [...ready.values()]);
+    const { computes, cut } = await partition(parts, joined, [...ready.values()]);
     return { nodes: nodes.map(({ ref }, index) => ({ ref, compute_id: computes[index] ?? null })), cut };
   }
 
