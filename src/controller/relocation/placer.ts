@@ -1,12 +1,12 @@
 /** Chooses computes for nodes, by what the nodes of all open projects declare. */
 import { fault } from '../../api/faults.ts';
 import type { NodeType } from '../../schema/node.ts';
-import type { PlacementReply, PlacementRequest } from '../../schema/placement.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { type Candidate, chooseCompute, type NodeNeeds } from '../placement/choose-compute.ts';
 import { needsOf } from '../placement/node-needs.ts';
 import { linkWeight, partition } from '../placement/partition.ts';
+import type { PlacementReply, PlacementRequest } from '../placement/placement-request.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { Slices } from '../slices/slices.ts';
 

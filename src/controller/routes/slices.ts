@@ -1,5 +1,4 @@
 import { type Route, route } from '../../api/route.ts';
-import { PlacementReply, PlacementRequest } from '../../schema/placement.ts';
 import {
   SliceDrain,
   SliceInvitation,
@@ -12,6 +11,7 @@ import {
 } from '../../schema/slice.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
+import { PlacementReply, PlacementRequest } from '../placement/placement-request.ts';
 
 /** Computes that register themselves. */
 export function sliceRoutes(controller: Controller): Route[] {

@@ -1,7 +1,7 @@
 /** Where the nodes of a lab would be placed: not part of GNS3's API. */
-import { Name, named, nullable, oneOf } from './common.ts';
-import { nodeTypes } from './node.ts';
-import { type Static, Type } from './type.ts';
+import { Name, named, nullable, oneOf } from '../../schema/common.ts';
+import { nodeTypes } from '../../schema/node.ts';
+import { type Static, Type } from '../../schema/type.ts';
 
 const PlacementNode = Type.Object(
   {
