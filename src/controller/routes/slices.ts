@@ -11,6 +11,7 @@ import {
 } from '../../schema/slice.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
+import { PlacementReply, PlacementRequest } from '../placement/placement-request.ts';
 
 /** Computes that register themselves. */
 export function sliceRoutes(controller: Controller): Route[] {
@@ -67,6 +68,16 @@ export function sliceRoutes(controller: Controller): Route[] {
       ({ body }) => slices.invite(body),
     ),
     ...requestsOfSlices(controller),
+  ];
+}
+
+export function placementRoutes({ placer }: Controller): Route[] {
+  return [
+    route(
+      'POST /v2/placement',
+      { summary: 'Where the nodes of a lab would be placed', body: PlacementRequest, reply: PlacementReply, own: true },
+      ({ body }) => placer.plan(body),
+    ),
   ];
 }
 
