@@ -16,7 +16,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['live/links'],
     ['live/drawings', 'live/nodes'],
     ['live/host'],
-    ['slices'],
+    ['slices', 'placement'],
     ['engines/kubernetes', 'engines/process', 'engines/slurm'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],

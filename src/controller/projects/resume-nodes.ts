@@ -33,7 +33,6 @@ export async function removeResumeList(folder: string): Promise<void> {
 
 /** Starts them; listeners are sent what fails. Never rejects. */
 export async function resumeNodes(live: LiveProject): Promise<void> {
-  const file = join(live.folder, listName);
   const list = await readResumeList(live.folder);
   if (list.length === 0) return;
   const { transport } = live.computes.local;

@@ -60,8 +60,7 @@ trap 'remove=yes; end' URG
 [ "\${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0
 folder=${folder}
 remove=${data_folder === '' ? 'yes' : ''}
-umask 077
-mkdir -p "$folder" || exit 1
+mkdir -p -m 700 "$folder" || exit 1
 ${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &
 slice=$!
 [ -z "$ended" ] || end
