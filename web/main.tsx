@@ -9,6 +9,7 @@ import './style/layout.css';
 import './style/panels.css';
 import './impair/impair.css';
 import './style/scene.css';
+import './style/symbols.css';
 import './style/links.css';
 import './style/drawings.css';
 import './style/consoles.css';

@@ -118,7 +118,9 @@ export const texts = {
   lab: {
     open: 'Lab file',
     title: 'Apply a lab file',
-    file: 'Lab file (YAML or JSON)',
+    file: 'Lab file (YAML or JSON), with the files that it names, or their folder',
+    main: 'Which of them is the lab file',
+    others: (count: number) => `${count} more ${count === 1 ? 'file' : 'files'}, as far as the lab file names them`,
     apply: 'Apply',
     leave: 'Close and continue applying',
     applied: (file: string) => `${file} was applied`,
@@ -266,6 +268,14 @@ export const texts = {
   alwaysRuns: 'Always runs',
   kind,
   properties,
+  propertyGroups: {
+    hardware: 'Hardware',
+    disks: 'Images and disks',
+    network: 'Network',
+    console: 'Console',
+    general: 'General',
+    advanced: 'Advanced',
+  },
   status: { started: 'Running', stopped: 'Stopped', suspended: 'Suspended' },
   ports: 'Ports',
   portsOf: (name: string) => `Ports of ${name}`,
@@ -472,6 +482,7 @@ export const texts = {
     find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
+    symbols: 'Flat or classic symbols',
   },
 
   impair: {
@@ -482,7 +493,7 @@ export const texts = {
     way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
       way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
     groups: {
-      time: 'Delay and rate',
+      time: 'Delay',
       loss: 'Loss',
       damage: 'Damage and order',
       scope: 'Only these frames',
@@ -493,6 +504,7 @@ export const texts = {
     bpfExample: 'icmp and greater 200',
     bounds: (least: number, most: number, unit: string) =>
       `${least.toLocaleString('en')} to ${most.toLocaleString('en')}${unit.startsWith('(') ? '' : ` ${unit}`}`.trim(),
+    more: 'More impairments',
     presetsTitle: 'Typical lines',
     presets: { dsl: 'DSL', umts: '3G', lte: 'LTE', satellite: 'Satellite', wifi: 'Lossy Wi-Fi', wan: 'WAN, 50 ms' },
     upAndDownHint: ([one, other]: readonly [string, string]) =>
@@ -535,6 +547,7 @@ export const texts = {
     rate: 'Rate',
     drops: 'Lost',
     delay: 'Delay, median',
+    ago: (seconds: number) => (seconds === 0 ? 'now' : `−${seconds} s`),
     bits: bitRate,
     perSecond: (count: number) => `${short(count)} /s`,
     milliseconds: (ms: number) => `${short(ms)} ms`,
@@ -547,6 +560,21 @@ export const texts = {
     carrierReason: (reason: string) => `The kernel cannot carry it: ${reason}.`,
     frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
     lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
+  },
+  config: {
+    open: 'Configuration files',
+    of: (name: string) => `Configuration of ${name}`,
+    file: 'File',
+    fileHint: 'A path in the folder of the node',
+    content: 'Content of the file',
+    missing: 'This file does not exist yet. Saving creates it.',
+    binary: 'This file is not text, or too long to edit. Upload or download it.',
+    upload: 'a file to replace it',
+    saved: (path: string) => `Saved ${path}`,
+    nextStart: 'Applies when the node starts next.',
+    compare: 'Show changes since the last version',
+    same: 'No changes.',
+    tooDifferent: 'The versions differ too much to be compared.',
   },
   capture: {
     title: 'Capture this link',
@@ -621,6 +649,7 @@ export const texts = {
     apiVersion: 'API version',
     licence: 'Licence',
     licenceText: 'Patchbay is free software under the Apache License, version 2.0: use, study, share and change it.',
-    librariesText: 'The page contains Preact, xterm.js, dagre (MIT) and noVNC (MPL 2.0).',
+    librariesText:
+      'The page contains Preact, xterm.js, dagre, noble-hashes (MIT), noVNC (MPL 2.0) and the font Inter (SIL OFL 1.1).',
   },
 } as const;

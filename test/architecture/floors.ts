@@ -58,6 +58,15 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['file'],
     ['checks/definition'],
   ],
+  'src/cli': [
+    ['run-cli.ts'],
+    ['commands.ts', 'help.ts'],
+    ['completion.ts', 'mcp', 'test'],
+    ['lab', 'slices-commands.ts'],
+    ['address.ts', 'output.ts'],
+    ['command.ts'],
+    ['server-client.ts'],
+  ],
   'src/compute': [
     ['compute.ts', 'api.ts'],
     ['routes'],

@@ -22,7 +22,7 @@ describe('the canvas', () => {
     await canvas(second.page).node('Alpha').waitFor();
     await client.post(`${project.path}/links`, { nodes: [end(one), end(other)] });
     for (const tab of [first, second]) await tab.page.locator('.link').waitFor({ state: 'attached' });
-    const [left, top] = await middleOf(canvas(page).node('Beta').locator('image'));
+    const [left, top] = await middleOf(canvas(page).node('Beta').locator('.symbol'));
     await page.mouse.move(left, top);
     await page.mouse.down();
     await page.mouse.move(left + 20, top + 40, { steps: 4 });

@@ -126,7 +126,7 @@ describe('copying', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('searchbox', { name: 'Search templates' }).fill('');
     await page.locator('svg.canvas').focus();
-    await canvas(page).node('PC1').locator('image').click();
+    await canvas(page).node('PC1').locator('.symbol').click();
     await page.keyboard.press('Control+c');
     await page.keyboard.press('Control+v');
     await waitFor(async () => (await nodesOf(source.path)).includes('PC2'), { what: 'the copy' });

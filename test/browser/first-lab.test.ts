@@ -131,6 +131,25 @@ describe('a first lab, in the browser', () => {
     await page.getByRole('heading', { name: 'pair' }).first().waitFor();
   });
 
+  it('takes a lab file with the files that it names, and lets the user say which it is', async () => {
+    const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await page.getByRole('link', { name: 'Projects' }).first().click();
+    await page.getByRole('button', { name: 'Lab file' }).click();
+    const dialog = page.getByRole('dialog');
+    const input = dialog.locator('input[type=file]');
+    const lab = file('lab.yaml', 'include: [core.yaml]\nnodes:\n  EDGE: {kind: vpcs, config: {file: edge.vpc}}\n');
+    await input.setInputFiles(lab);
+    await dialog.getByText('the file core.yaml was not sent').waitFor();
+    await input.setInputFiles([lab, file('core.yaml', 'nodes:\n  CORE: {kind: vpcs}\n'), file('edge.vpc', 'ip 10.0.0.1/24\n')]);
+    await dialog.getByText('Create node EDGE').waitFor();
+    await dialog.getByText('Create node CORE').waitFor();
+    await dialog.getByText('2 more files').waitFor();
+    await dialog.getByLabel('Which of them is the lab file').selectOption('core.yaml');
+    await dialog.getByText('Create node EDGE').waitFor({ state: 'detached' });
+    await dialog.getByText('Create node CORE').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+  });
+
   it('shows the failure of a lab file whose dialog was closed', async () => {
     const gate = Promise.withResolvers<void>();
     const refuse = async (route: Route) => {

@@ -22,6 +22,8 @@ beforeEach(() => toCanvas(page));
 const nodeLabel = (tab = first) => tab.page.locator('.node[aria-label^="Alpha"] text.label');
 const endLabel = (place: 0 | 1, tab = first) => tab.page.locator(`.link text.label[data-label="${place}"]`);
 const standard = (one as unknown as { label: Label }).label;
+/** Above the baseline of text of 12 pixels. */
+const shownTop = async () => Number(await nodeLabel().getAttribute('y')) - 12;
 const stored = async () => (await client.get<{ label: Label; x: number }>(`${project.path}/nodes/${one.node_id}`)).label;
 const storedEnd = async (place: 0 | 1) => (await client.get<Link>(`${project.path}/links/${link_id}`)).nodes[place]?.label as Label;
 
@@ -41,11 +43,12 @@ describe('labels on the canvas', () => {
   it('of a node are dragged without the node, and other windows show it at once', async () => {
     for (const tab of [first, second]) await nodeLabel(tab).waitFor();
     const before = await nodeLabel().boundingBox();
+    const top = await shownTop();
     await drag(nodeLabel(), 60, 90);
     await waitFor(async () => (await stored()).x !== null, { what: 'the label on the server' });
     const { x, y } = await stored();
     await second.page.locator(`.node[aria-label^="Alpha"] text.label[x="${x}"]`).waitFor();
-    assert.equal(y, (standard.y ?? 0) + 90);
+    assert.equal(y, top + 90);
     const after = await nodeLabel().boundingBox();
     assert.ok(near(after?.x, (before?.x ?? 0) + 60), 'it stands where it was let go');
     assert.deepEqual((await client.get<{ x: number; y: number }>(`${project.path}/nodes/${one.node_id}`)).x, -200);
@@ -78,8 +81,9 @@ describe('labels on the canvas', () => {
     await page.keyboard.press('n');
     await page.keyboard.press('Shift+L');
     await page.locator('text.label.picked').waitFor();
+    const top = await shownTop();
     await page.keyboard.press('ArrowDown');
-    await waitFor(async () => (await stored()).y === (standard.y ?? 0) + 5, { what: 'the label five pixels lower' });
+    await waitFor(async () => (await stored()).y === top + 5, { what: 'the label five pixels lower' });
     await page.keyboard.press('Escape');
     await page.locator('text.label.picked').waitFor({ state: 'detached' });
     await page.keyboard.press('ArrowDown');

@@ -117,6 +117,7 @@ describe('a link in the browser', () => {
 
   it('shows why the server refuses a filter', async () => {
     await impairments.getByRole('tab', { name: 'Both ways' }).click();
+    await impairments.getByText('More impairments').click();
     await impairments.getByLabel('Berkeley Packet Filter').fill('no such expression (');
     await impairments
       .getByRole('alert')
@@ -127,10 +128,10 @@ describe('a link in the browser', () => {
   });
 
   it('becomes a typical line with one click, and is cleared with another', async () => {
-    await impairments.getByText('Typical lines').click();
     await impairments.getByRole('button', { name: /^Satellite/ }).click();
     await waitFor(async () => 'bandwidth_ba' in (await filters()), { what: 'the preset on the server' });
     await page.getByText('Impaired', { exact: true }).waitFor();
+    assert.equal(await impairments.getByRole('button', { name: /^Satellite/ }).getAttribute('aria-pressed'), 'true');
     await page.locator('.inspector').evaluate((panel) => panel.scrollTo(0, 190));
     await picture(page, 'impairments');
     await impairments.getByRole('button', { name: 'Clear' }).click();

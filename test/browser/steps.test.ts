@@ -70,7 +70,7 @@ describe('a gesture on several items', () => {
   it('is one step when they are dragged', async () => {
     const from = await placeOf(23);
     await page.keyboard.press('Control+A');
-    const [left, top] = await middleOf(canvas(page).node('S0').locator('image'));
+    const [left, top] = await middleOf(canvas(page).node('S0').locator('.symbol'));
     const made = await stepsOf(
       async () => {
         await page.mouse.move(left, top);

@@ -34,7 +34,7 @@ async function gesture(from: readonly Finger[], to: readonly Finger[]): Promise<
 }
 
 async function middleOf(name: string): Promise<Finger> {
-  const box = await canvas(page).node(name).locator('image').boundingBox();
+  const box = await canvas(page).node(name).locator('.symbol').boundingBox();
   assert.ok(box);
   return [box.x + box.width / 2, box.y + box.height / 2];
 }

@@ -146,7 +146,7 @@ describe('a node under the pointer', () => {
   const links = () => client.get<Link[]>(`${project.path}/links`);
   /** Drags from the handle of one node to another node. */
   const dragLink = async (from: string, to: string) => {
-    const imageOf = (name: string) => canvas(page).node(name).locator('image');
+    const imageOf = (name: string) => canvas(page).node(name).locator('.symbol');
     const end = await middleOf(imageOf(to));
     await imageOf(from).hover();
     await page.locator('.wire-handle').hover({ force: true });

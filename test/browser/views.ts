@@ -134,6 +134,15 @@ const ofCanvas: readonly View[] = [
   { name: 'export', show: (page) => choose(page, 'Actions for Views', 'Export'), ...modal },
   { name: 'snapshots', show: (page) => choose(page, 'Actions for Views', 'Snapshots'), ...modal },
   {
+    name: 'config',
+    show: async (page) => {
+      await select(page, 'PC1');
+      await button(page, 'Configuration files');
+      await page.getByLabel('Content of the file').waitFor();
+    },
+    ...modal,
+  },
+  {
     name: 'console',
     show: async (page) => {
       await canvas(page).node('PC1').dblclick();

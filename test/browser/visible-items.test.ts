@@ -20,7 +20,7 @@ async function setPanel(page: Page, name: 'palette' | 'inspector', open: boolean
 
 /** Playwright refuses to click a covered element. */
 async function isPointedAt(page: Page, name: string): Promise<void> {
-  await canvas(page).node(name).locator('image').click();
+  await canvas(page).node(name).locator('.symbol').click();
   await page.getByRole('heading', { name, exact: true }).waitFor();
 }
 
@@ -73,7 +73,7 @@ for (const width of [1280, 768])
       await createNode(client, project, 'vpcs', { name: 'Corner', x: 8000, y: 3000 });
       await canvas(page).node('Corner').waitFor({ state: 'attached' });
       await page.keyboard.press('f');
-      await canvas(page).node('Corner').locator('image').click();
+      await canvas(page).node('Corner').locator('.symbol').click();
       await setPanel(page, 'inspector', true);
       await isPointedAt(page, 'Corner');
       await page.setViewportSize({ width, height: 420 });

@@ -84,6 +84,9 @@ describe('patchbay lab', () => {
     await waitFor(async () => /^10\.0\.0\.2 icmp_seq=1 .*ms$/m.test((await lab('exec PC1 -- ping 10.0.0.2 -c 1')).out), {
       what: 'a ping',
     });
+    const refused = await lab('exec PC1 -- bogus');
+    assert.deepEqual([refused.code, refused.err], [1, 'The exit code is 1.\n']);
+    assert.equal((JSON.parse((await lab('exec PC1 --json -- show ip')).out) as { exit_code: number }).exit_code, 0);
     assert.match((await lab('impair PC1-PC2 delay=20ms 5ms ab.loss=1%'.replace(' 5ms', ''))).out, /delay=20 packet_loss_ab=1/);
     const drift = await lab('diff --json');
     assert.equal(drift.code, 2);

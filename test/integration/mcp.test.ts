@@ -10,6 +10,7 @@ import { cliCommands } from '../../src/cli/commands.ts';
 import { changePlans } from '../../src/cli/mcp/plan-changes.ts';
 import { filesOfCall, toolName, toolSchema } from '../../src/cli/mcp/tool-input.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const program = resolve(import.meta.dirname, '../../src/main.ts');
 const folder = await mkdtemp(join(tmpdir(), 'pb-mcp-'));
@@ -206,6 +207,21 @@ describe('patchbay mcp', () => {
     );
   });
 
+  it('what a cancelled call has changed can be undone', async () => {
+    const lab = 'name: half\nnodes:\n  switch-[1-2000]: {kind: ethernet_switch}\n';
+    const confirm = tokenOf(await agent.call('lab_apply', { lab }));
+    const cancelling = new AbortController();
+    const cancelled = agent.client.callTool({ name: 'lab_apply', arguments: { lab, confirm } }, { signal: cancelling.signal });
+    cancelled.catch(() => undefined);
+    await waitFor(async () => (await projects()).some(({ name }) => name === 'half'), { what: 'the project' });
+    cancelling.abort();
+    await assert.rejects(cancelled);
+    const known = async () => /(mcp-\w+) \(lab_apply\)/.exec(await agent.fail('undo', { change: 'nothing' }))?.[1];
+    const change = await waitFor(known, { what: 'the change' });
+    await agent.change('undo', { change });
+    assert.ok((await projects()).every(({ name }) => name !== 'half'));
+  });
+
   it('drives nodes and captures links', async () => {
     assert.match(await agent.fail('lab_exec', { node: 'PC1', command: 'show ip' }), /PC1 is stopped. Start it first/);
     const started = await agent.change('lab_start');
@@ -236,6 +252,10 @@ describe('patchbay mcp', () => {
     assert.match(await read('patchbay://docs/lab-file.md'), /^# Lab files/);
     assert.match(await read(`patchbay://projects/${project?.project_id}/lab.yaml`), /name: pair/);
     assert.match(await read(`patchbay://projects/${project?.project_id}/topology`), /^graph LR\n {2}n0\["PC\d"\]/);
+    const complete = async (uri: string, name: string, value: string) =>
+      (await reader.client.complete({ ref: { type: 'ref/resource', uri }, argument: { name, value } })).completion.values;
+    assert.deepEqual(await complete('patchbay://docs/{name}', 'name', 'verd'), ['verdicts.md']);
+    assert.deepEqual(await complete('patchbay://projects/{project}/lab.yaml', 'project', 'pa'), ['pair']);
     for (const uri of ['patchbay://docs/..%2Fpackage.json', 'patchbay://projects/none/lab.yaml', 'patchbay://docs/adr'])
       await assert.rejects(reader.client.readResource({ uri }), /there is no|not found/i);
     const many = await reader.call('lab_plan', { lab: 'nodes:\n  switch-of-floor-[1-3000]: {kind: ethernet_switch}\n' });

@@ -1,16 +1,23 @@
 /** DNS and HTTP over a satellite line, between containers of a real engine; and the mistakes that its checks find. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { ServerClient } from '../../src/cli/server-client.ts';
 import { checkApi } from '../../src/cli/test/check-api.ts';
+import { applyPlan } from '../../src/lab/apply.ts';
 import type { TestReport } from '../../src/lab/checks/report/test-report.ts';
 import { findFirstFailure } from '../../src/lab/checks/run/step-report.ts';
 import { testLab } from '../../src/lab/checks/test-lab.ts';
+import { exportFrom } from '../../src/lab/export.ts';
 import { filesOf } from '../../src/lab/file/lab-files.ts';
 import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { planOn } from '../../src/lab/open-lab.ts';
+import { linesOf } from '../../src/lab/plan/lab-plan.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
+import { assertSameVerdict, skipTwice } from '../support/same-verdict.ts';
 import { withServer } from '../support/with-server.ts';
 
 const labs = resolve(import.meta.dirname, '../../labs');
@@ -30,8 +37,11 @@ const patient = {
 };
 
 async function run(vars: Record<string, string>): Promise<TestReport> {
-  const text = await readFile(join(labs, 'dns-satellite.yaml'), 'utf8');
-  const lab = await loadLab({ text, file: 'dns-satellite.yaml', files: filesOf({}), vars: { ...images, ...vars } });
+  return runText(await readFile(join(labs, 'dns-satellite.yaml'), 'utf8'), { ...images, ...vars });
+}
+
+async function runText(text: string, vars: Record<string, string> = {}): Promise<TestReport> {
+  const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars });
   return testLab(
     checkApi(client),
     { ...lab, test: { ...lab.test, fidelity: patient } },
@@ -53,6 +63,17 @@ describe('DNS over a satellite line', { skip, concurrency: true, timeout: 200_00
     assert.equal(held.length, 2, JSON.stringify(report.certificate?.links));
   });
 
+  test('the same seed gives the same verdict', { skip: skipTwice }, async () => {
+    assertSameVerdict(await run({}), await run({}));
+  });
+
+  // Each check waits for answers that are lost.
+  test('too much loss makes its check fail', { skip: skipTwice }, async () => {
+    const { verdict, steps } = await run({ loss: '95%' });
+    assert.equal(verdict, 'failed');
+    assert.match(findFirstFailure(steps)?.name ?? '', /as long as a satellite/);
+  });
+
   test('a wrong record makes its check fail', async () => {
     const report = await run({ record: '10.0.0.99', loss: '0%' });
     assert.equal(report.verdict, 'failed');
@@ -63,5 +84,60 @@ describe('DNS over a satellite line', { skip, concurrency: true, timeout: 200_00
     const { verdict, steps } = await run({ delay: '20ms' });
     assert.equal(verdict, 'failed');
     assert.match(findFirstFailure(steps)?.name ?? '', /as long as a satellite/);
+  });
+
+  const steps = `name: steps
+nodes:
+  A: { kind: docker, image: pb-client, adapters: 1, files: { kept/page.txt: "kept of \${node}\\n" }, properties: { extra_volumes: [/kept], environment: "X=1\\nY=2" } }
+  B: { kind: docker, image: pb-client, adapters: 1 }
+  PC: { kind: vpcs }
+links: [[A, B]]
+`;
+
+  test('steps at a container: tcp, traceroute, JSON, exit codes; what a node cannot do is an error that says so', async () => {
+    const report = await runText(`${steps}checks:
+  - { node: A, run: "ip addr add 10.1.0.1/24 dev eth0; ip link set eth0 up" }
+  - { node: B, run: "ip addr add 10.1.0.2/24 dev eth0; ip link set eth0 up; httpd -h /www" }
+  - { name: tcp, node: A, tcp: "10.1.0.2:80", eventually: 20s }
+  - { name: never open, node: A, tcp: "10.1.0.2:81", never: 1s, every: 300ms }
+  - { name: traceroute, node: A, traceroute: 10.1.0.2 }
+  - { name: code, node: A, run: "test -e /nowhere", expect: { exit_code: 1 } }
+  - { name: wrong code, node: A, run: "test -e /nowhere" }
+  - name: json
+    node: A
+    run: echo '{"a":{"b":7}}'
+    expect: { json: { path: $.a.b, equals: 7 } }
+  - { name: iperf, node: A, iperf: { to: 10.1.0.2, server: B, seconds: 1 }, expect: { rate: "> 0" } }
+`);
+    const shown = JSON.stringify(report.steps.map(({ name, problems, evidence }) => [name, problems, evidence]));
+    const failed = report.steps.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name);
+    assert.deepEqual(failed, ['wrong code', 'iperf'], shown);
+    assert.match(report.steps.at(-1)?.evidence ?? '', /iperf3.*not found/, shown);
+    const atPc = `${steps}checks: [{ node: PC, http: "http://10.1.0.2/" }]\n`;
+    await assert.rejects(runText(atPc), /the platform vpcs has no command for http/);
+  });
+
+  test('containers are exported to a file that applies to the same thing; exec ends with the code of its command', async () => {
+    const api = checkApi(client);
+    const lab = await loadLab({ text: steps, file: 'steps.yaml', files: filesOf({}), vars: {} });
+    const project = await applyPlan(api, lab, await planOn(api, lab), { start: true });
+    const exported = await exportFrom(api, project);
+    const again = await loadLab({ text: exported, file: 'x.yaml', files: filesOf({}) });
+    assert.deepEqual(linesOf(await planOn(api, again)), []);
+    const copy = { ...again, name: 'steps-copy' };
+    const second = await applyPlan(api, copy, await planOn(api, copy));
+    assert.deepEqual(linesOf(await planOn(api, copy)), []);
+    assert.equal((await exportFrom(api, second)).replace('steps-copy', 'steps'), exported);
+    const exec = (line: string) =>
+      promisify(execFile)(process.execPath, [
+        ...[join(labs, '../src/main.ts'), 'lab', 'exec', 'A', '--project', 'steps', '--url', server.url],
+        ...['--', 'sh', '-c', `'${line}'`],
+      ]).then(
+        ({ stdout }) => [0, stdout.trim()],
+        ({ code, stdout }: { code: number; stdout: string }) => [code, stdout.trim()],
+      );
+    assert.deepEqual(await exec('cat /kept/page.txt'), [0, 'kept of A']);
+    assert.deepEqual(await exec('echo out; exit 37'), [37, 'out']);
+    for (const { project_id } of [project, second]) await client.json('DELETE', `/v2/projects/${project_id}`);
   });
 });

@@ -11,11 +11,13 @@ import { ensureImage, loadImage } from '../../demo/containers/image.ts';
 import { frrRecipe, keepalivedRecipe } from '../../demo/containers/recipes.ts';
 import { ServerClient } from '../../src/cli/server-client.ts';
 import { checkApi } from '../../src/cli/test/check-api.ts';
+import type { TestReport } from '../../src/lab/checks/report/test-report.ts';
 import type { StepReport } from '../../src/lab/checks/run/step-report.ts';
 import { testLab } from '../../src/lab/checks/test-lab.ts';
 import { filesOf } from '../../src/lab/file/lab-files.ts';
 import { loadLab } from '../../src/lab/file/load-lab.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
+import { assertSameVerdict, skipTwice } from '../support/same-verdict.ts';
 import { withServer } from '../support/with-server.ts';
 
 const labs = resolve(import.meta.dirname, '../../labs');
@@ -86,6 +88,19 @@ async function runWith(file: string, mistakes: readonly Mistake[]): Promise<void
   }
 }
 
+async function runPlain(file: string): Promise<TestReport> {
+  return runText(await readFile(join(labs, file), 'utf8'));
+}
+
+async function runText(text: string): Promise<TestReport> {
+  const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars: {} });
+  return testLab(
+    checkApi(client),
+    { ...lab, test: { ...lab.test, fidelity: patient } },
+    { seed: 7, base: labs, signal: AbortSignal.timeout(500_000), cleanup: client },
+  );
+}
+
 const problemsOf = (step: StepReport) => step.problems.join('; ');
 const patiently = { eventually: '120s' };
 
@@ -93,6 +108,20 @@ describe('labs of routers', { skip, concurrency: true, timeout: 600_000 }, async
   for (const [index, recipe] of recipes.entries()) {
     if (engine) await loadImage(engine.socket, recipe, archives[index] ?? '');
   }
+
+  for (const file of ['ospf-failover.yaml', 'bgp-filters.yaml', 'vrrp-split-brain.yaml']) {
+    test(`${file}: the same seed gives the same verdict`, { skip: skipTwice }, async () => {
+      assertSameVerdict(await runPlain(file), await runPlain(file));
+    });
+  }
+
+  test('the lab of docs/lab-file.md with three routers and a check passes as it stands there', async () => {
+    const page = await readFile(join(labs, '../docs/lab-file.md'), 'utf8');
+    const text = /^```yaml\n(name: triangle\n.*?)^```$/ms.exec(page)?.[1];
+    assert.ok(text);
+    const report = await runText(text);
+    assert.equal(report.verdict, 'passed', JSON.stringify([report.ready, report.steps, report.certificate?.reasons]));
+  });
 
   test('OSPF failover, with a wrong cost, too much loss, and a missing neighbour', async () => {
     const cost = (value: string) => ({ node: 'R1', config: `interface eth1\n${value}` });

@@ -17,6 +17,7 @@ import { loadLab } from '../../src/lab/file/load-lab.ts';
 import { fileHeader } from '../../src/schema/pcap-file.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
 import { wholeFrames } from '../support/pcap.ts';
+import { assertSameVerdict } from '../support/same-verdict.ts';
 import { withServer } from '../support/with-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -109,6 +110,11 @@ describe('verdicts', { concurrency: true, skip: noVpcs }, () => {
     for (const part of ['<svg', 'vlan-trunk', 'Fidelity certificate', 'icmp_seq=', 'vlan 10']) assert.ok(html.includes(part), part);
     assert.deepEqual((await readdir(join(artifacts, 'consoles'))).toSorted(), ['PC1.txt', 'PC2.txt', 'PC3.txt']);
     assert.equal((await readdir(join(artifacts, 'captures'))).length, 1);
+  });
+
+  test('VLANs on a lossy trunk: the same seed gives the same verdict', { skip: noPackets }, async () => {
+    const [one, other] = await Promise.all([runLab('vlan-trunk.yaml'), runLab('vlan-trunk.yaml')]);
+    assertSameVerdict(one, other);
   });
 
   test('VLANs on a lossy trunk: the wrong VLAN makes its check fail', { skip: noPackets }, async () => {

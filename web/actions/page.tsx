@@ -43,4 +43,14 @@ export const pageActions = (all: () => readonly Action[]): readonly Action[] => 
       app.toasts.show('info', texts.theme[next]);
     },
   },
+  {
+    id: 'symbols',
+    label: texts.actions.symbols,
+    group: 'page',
+    icon: 'swap',
+    enabled: () => true,
+    run: ({ app }) => {
+      app.symbolSet.value = app.symbolSet.peek() === 'flat' ? 'classic' : 'flat';
+    },
+  },
 ];

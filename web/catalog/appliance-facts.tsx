@@ -1,5 +1,5 @@
 /** What an appliance is: its maker, what it is for, where its documents are. */
-import { symbolAddress } from '../scene/node-view.tsx';
+import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import type { Appliance } from './appliance.ts';
 import { webAddress } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
@@ -9,7 +9,7 @@ export function ApplianceFacts({ appliance }: { readonly appliance: Appliance })
   const { wizard } = catalogTexts;
   return (
     <div class="appliance-facts">
-      {symbol && <img src={symbolAddress(symbol)} alt="" />}
+      {symbol && <DeviceSymbol symbol={symbol} size={40} />}
       <div>
         <p>{description}</p>
         {usage && <p class="usage">{usage}</p>}

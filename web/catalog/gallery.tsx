@@ -1,9 +1,9 @@
 /** The appliances of the server: search and filter them, drop more, and make templates of them. */
 import './catalog.css';
 import { type Signal, useSignal } from '@preact/signals';
-import { symbolAddress } from '../scene/node-view.tsx';
 import { type App, useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { ChoiceField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -141,7 +141,7 @@ function Card({ appliance: { name, vendor_name, category, symbol, description },
   return (
     <li>
       <button type="button" class="appliance-card" onClick={open}>
-        {symbol && <img src={symbolAddress(symbol)} alt="" loading="lazy" />}
+        {symbol && <DeviceSymbol symbol={symbol} size={40} />}
         <span class="appliance-name">
           <strong>{name}</strong>
           <small>

@@ -7,27 +7,30 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { SwitchField } from '../ui/field.tsx';
+import { ChoiceField, SwitchField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Progress } from '../ui/progress.tsx';
+import { type LabFileSet, labFileSet, labRequestOf } from './lab-files.ts';
 import { LabPlanView } from './lab-plan-view.tsx';
 
 export function LabDialog({ close }: { readonly close: () => void }) {
   const app = useApp();
-  const file = useSignal<File | undefined>(undefined);
-  const text = useSignal('');
+  const files = useSignal<LabFileSet | undefined>(undefined);
+  const body = useSignal<object>({});
   const plan = useSignal<LabPlanReply | undefined>(undefined);
   const starts = useSignal(false);
   const applies = useSignal(false);
   const { progress, failure, isOpen, leave, attempt } = useAttempts(close);
-  const pick = (picked: File) =>
+  const pick = (picked: LabFileSet | undefined) =>
     attempt(texts.lab.planning, async () => {
       applies.value = false;
-      file.value = picked;
+      files.value = picked;
       plan.value = undefined;
-      text.value = await picked.text();
-      plan.value = await app.api.post<LabPlanReply>('/v2/labs/plan', { lab: text.value, file: picked.name });
+      if (!picked) return;
+      body.value = await labRequestOf(picked);
+      plan.value = await app.api.post<LabPlanReply>('/v2/labs/plan', body.value);
     });
+  const { main, candidates = [], all = [] } = files.value ?? {};
   const apply = () =>
     attempt(texts.lab.planning, async () => {
       applies.value = true;
@@ -37,10 +40,10 @@ export function LabDialog({ close }: { readonly close: () => void }) {
         const { step, done = 0, total = 0 } = line;
         if (step) progress.value = { label: texts.lab.progress(step, done, total), part: total > 0 ? done / total : 0 };
       };
-      await app.api.lines<LabApplyLine>('/v2/labs/apply', onLine, { lab: text.value, file: file.value?.name, start: starts.value });
+      await app.api.lines<LabApplyLine>('/v2/labs/apply', onLine, { ...body.value, start: starts.value });
       if (last.project_id === undefined) throw new Error(last.failure);
       if (!isOpen.current) {
-        app.toasts.show('done', texts.lab.applied(file.value?.name ?? texts.lab.open));
+        app.toasts.show('done', texts.lab.applied(main?.path ?? texts.lab.open));
         return;
       }
       close();
@@ -56,7 +59,21 @@ export function LabDialog({ close }: { readonly close: () => void }) {
   );
   return (
     <Dialog title={texts.lab.title} wide close={leave} onSubmit={apply} footer={footer}>
-      <FilePicker label={texts.lab.file} accept=".yaml,.yml,.json" file={file.value} onPick={pick} />
+      <FilePicker
+        label={texts.lab.file}
+        file={main?.file}
+        onPick={(file) => pick(labFileSet([{ path: file.name, file }]))}
+        onPickAll={(picked) => pick(labFileSet(picked))}
+      />
+      {candidates.length > 1 && (
+        <ChoiceField
+          label={texts.lab.main}
+          value={main?.path ?? ''}
+          options={candidates}
+          onChange={(path) => pick(labFileSet(all, path))}
+        />
+      )}
+      {all.length > 1 && <p>{texts.lab.others(all.length - 1)}</p>}
       {plan.value && <LabPlanView plan={plan.value} />}
       {plan.value && <SwitchField label={texts.lab.start} value={starts.value} onChange={(value) => (starts.value = value)} />}
       {progress.value && <Progress {...progress.value} />}

@@ -49,7 +49,7 @@ export function snapped({ x, y }: Point, size: { readonly width: number; readonl
 }
 
 /** Distance from the centre of a box to its border, in a direction. */
-export function reach({ width, height }: Box, dx: number, dy: number): number {
+export function reach({ width, height }: Pick<Box, 'width' | 'height'>, dx: number, dy: number): number {
   const length = Math.hypot(dx, dy) || 1;
   const [cos, sin] = [Math.abs(dx / length), Math.abs(dy / length)];
   return Math.min(cos > 0 ? width / 2 / cos : Number.POSITIVE_INFINITY, sin > 0 ? height / 2 / sin : Number.POSITIVE_INFINITY);

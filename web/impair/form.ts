@@ -9,10 +9,13 @@ import type { FilterFacts, FilterParameter } from '../../src/schema/filter-table
 export type Way = 'both' | 'ab' | 'ba';
 export type FilterObject = Readonly<Record<string, FilterValues>>;
 
-/** The order in the form; further filters of the server follow. */
+/** What most users set: always shown. */
+export const mainTypes: readonly string[] = ['delay', 'packet_loss', 'bandwidth'];
+
+/** The order of all others in the form; further filters of the server follow. */
 export const filterGroups = {
-  time: ['delay', 'jitter', 'bandwidth'],
-  loss: ['packet_loss', 'burst_loss', 'frequency_drop', 'bpf'],
+  time: ['jitter'],
+  loss: ['burst_loss', 'frequency_drop', 'bpf'],
   damage: ['corrupt', 'duplicate', 'reorder'],
   scope: ['match'],
   repeat: ['seed'],

@@ -9,7 +9,7 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { FilterField } from './filter-field.tsx';
-import { countOf, edited, type FilterObject, filterGroups, keyOf, offeredTypes, turned, type Way } from './form.ts';
+import { countOf, edited, type FilterObject, filterGroups, keyOf, mainTypes, offeredTypes, turned, type Way } from './form.ts';
 import { PresetMenu } from './preset-menu.tsx';
 import { useFilterDraft } from './use-filter-draft.ts';
 
@@ -67,23 +67,33 @@ interface FormsProps {
 }
 
 function FilterForms({ facts, way, filters, set }: FormsProps) {
+  const form = (row: FilterFacts) => <FilterForm key={row.type} facts={row} way={way} filters={filters} set={set} />;
+  const rest = facts.filter(({ type }) => !mainTypes.includes(type));
+  const acting = rest.filter(({ type }) => filters[keyOf(type, way)] !== undefined).length;
   const grouped = Object.entries(filterGroups).map(
-    ([group, types]) => [group as keyof typeof filterGroups | 'others', types.flatMap((type) => find(facts, type))] as const,
+    ([group, types]) => [group as keyof typeof filterGroups | 'others', types.flatMap((type) => find(rest, type))] as const,
   );
   const known: readonly string[] = Object.values(filterGroups).flat();
-  const others = ['others', facts.filter(({ type }) => !known.includes(type))] as const;
+  const others = ['others', rest.filter(({ type }) => !known.includes(type))] as const;
+  // Filters that act are in sight; what the user opened stays open.
+  const isOpen = useSignal(acting > 0);
   return (
     <>
-      {[...grouped, others]
-        .filter(([, rows]) => rows.length > 0)
-        .map(([group, rows]) => (
-          <fieldset key={group}>
-            <legend>{texts.impair.groups[group]}</legend>
-            {rows.map((row) => (
-              <FilterForm key={row.type} facts={row} way={way} filters={filters} set={set} />
-            ))}
-          </fieldset>
-        ))}
+      <div class="main-filters">{mainTypes.flatMap((type) => find(facts, type)).map(form)}</div>
+      <details class="more-filters" open={isOpen.value} onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}>
+        <summary>
+          {texts.impair.more}
+          {acting > 0 && <span class="count">{acting}</span>}
+        </summary>
+        {[...grouped, others]
+          .filter(([, rows]) => rows.length > 0)
+          .map(([group, rows]) => (
+            <fieldset key={group}>
+              <legend>{texts.impair.groups[group]}</legend>
+              {rows.map(form)}
+            </fieldset>
+          ))}
+      </details>
     </>
   );
 }

@@ -9,7 +9,9 @@ import { texts } from '../texts.ts';
 import { historyMs, type LinkSample, roundTop, type WaySample, withSample } from './link-history.ts';
 
 const widthPx = 276;
-const heightPx = 44;
+const heightPx = 34;
+/** Marks of the time axis, before now. */
+const axisSeconds = [120, 90, 60, 30];
 /** The server samples once a second. */
 const sampleMs = 1000;
 
@@ -43,6 +45,11 @@ export function LinkGraph({ link, live: { stats, history } }: LinkGraphProps) {
       {measures.map((measure) => (
         <Graph key={measure.label} measure={measure} history={history} />
       ))}
+      <p class="time-axis" aria-hidden="true">
+        {[...axisSeconds, 0].map((seconds) => (
+          <span key={seconds}>{texts.graph.ago(seconds)}</span>
+        ))}
+      </p>
       {stats && <Losses stats={stats} />}
       {stats?.carrier && <p class="hint">{texts.graph.carrier[stats.carrier]}</p>}
       {stats?.carrier_reason && <p class="hint">{texts.graph.carrierReason(stats.carrier_reason)}</p>}
@@ -103,6 +110,9 @@ function Graph({ measure, history }: { readonly measure: Measure; readonly histo
             class={way === 0 ? 'way-ab' : 'way-ba'}
             d={lineOf(history, (sample) => measure.of(sample.ways[way]), top)}
           />
+        ))}
+        {axisSeconds.map((seconds) => (
+          <path key={seconds} class="grid" d={`M${widthPx * (1 - (seconds * 1000) / historyMs)} 0V${heightPx}`} />
         ))}
         <text x={widthPx - 2} y={10}>
           {measure.show(top)}

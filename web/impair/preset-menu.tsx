@@ -1,4 +1,4 @@
-/** Typical lines, each with its figures. */
+/** Typical lines as chips; the figures of the chosen one, and of the others in their tooltips. */
 import { texts } from '../texts.ts';
 import { type FilterObject, sameFilters, turned } from './form.ts';
 import { presetFigures, presets } from './presets.ts';
@@ -10,24 +10,24 @@ interface PresetMenuProps {
 }
 
 export function PresetMenu({ filters, names, set }: PresetMenuProps) {
+  const chosen = presets.find((one) => sameFilters(filters, one.filters) || sameFilters(filters, turned(one.filters)));
   return (
-    <details class="presets">
-      <summary>{texts.impair.presetsTitle}</summary>
+    <section class="presets" aria-label={texts.impair.presetsTitle}>
       <ul>
         {presets.map((preset) => (
           <li key={preset.id}>
             <button
               type="button"
-              aria-pressed={sameFilters(filters, preset.filters) || sameFilters(filters, turned(preset.filters))}
+              aria-pressed={preset === chosen}
+              title={`${presetFigures(preset.filters)}\n${texts.impair.upAndDownHint(names)}`}
               onClick={() => set(preset.filters)}
             >
-              <strong>{texts.impair.presets[preset.id]}</strong>
-              <small>{presetFigures(preset.filters)}</small>
+              {texts.impair.presets[preset.id]}
             </button>
           </li>
         ))}
       </ul>
-      <small>{texts.impair.upAndDownHint(names)}</small>
-    </details>
+      {chosen && <small>{presetFigures(chosen.filters)}</small>}
+    </section>
   );
 }

@@ -3,10 +3,13 @@ import type { Node, NodeUpdate } from '../../src/schema/node.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { actionsAt } from '../actions/actions.ts';
 import { impossibleFor } from '../actions/power.ts';
+import { configFiles } from '../dialogs/config-files.ts';
 import { renameNode } from '../scene/rename-node.ts';
 import { portsOf } from '../scene/wiring.ts';
-import { useApp, useProject } from '../state/app.ts';
+import { type App, useApp, useProject } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { findingsFor } from './findings.tsx';
@@ -42,6 +45,11 @@ export function NodePanel({ node }: { readonly node: Node }) {
             <ActionButton key={action.id} action={action} withLabel kind="plain" />
           ))}
       </div>
+      {configFiles(app, node).length > 0 && (
+        <Button icon="text" onClick={() => openConfig(app, project, node)}>
+          {texts.config.open}
+        </Button>
+      )}
       <TextField
         label={texts.name}
         value={name}
@@ -79,4 +87,12 @@ export function NodePanel({ node }: { readonly node: Node }) {
       </details>
     </>
   );
+}
+
+/** Loaded when it is first opened. */
+function openConfig(app: App, project: ProjectState, node: Node): void {
+  void app.toasts.attempt(async () => {
+    const { ConfigDialog } = await import('../dialogs/config-dialog.tsx');
+    app.dialogs.show((close) => <ConfigDialog project={project} node={node} close={close} />);
+  });
 }

@@ -3,9 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
 import { addNode } from '../scene/add-node.ts';
 import { templateType } from '../scene/drop.ts';
-import { symbolAddress } from '../scene/node-view.tsx';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { focusCanvas, moveFocus } from '../ui/focus.ts';
 import { Icon } from '../ui/icon.tsx';
 import { findingsOf, useFindings } from './doctor.tsx';
@@ -116,7 +116,7 @@ function PaletteEntry({ template: { template_id, name, symbol }, lack }: Palette
         onDragStart={({ dataTransfer }) => dataTransfer?.setData(templateType, template_id)}
         onClick={() => addNode(app, project, template_id)}
       >
-        <img src={symbolAddress(symbol)} alt="" draggable={false} />
+        <DeviceSymbol symbol={symbol} size={28} />
         <span>{name}</span>
         {lack && <Icon name="warning" />}
       </button>

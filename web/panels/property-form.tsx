@@ -1,8 +1,11 @@
 /** A form built from a schema: each property gets the control of its type. A property without schema gets the control of its value. */
 
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { type PropertySchema, wordsOf } from '../catalog/kind-schema.ts';
 import { texts } from '../texts.ts';
 import { ChoiceField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
+import { groupsOf, openGroups } from './property-groups.ts';
 import { RowsField } from './rows-field.tsx';
 
 interface PropertyFormProps {
@@ -13,24 +16,44 @@ interface PropertyFormProps {
   readonly hidden?: readonly string[];
   /** Suggestions by key. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
+  /** In groups that fold. Default: one list. */
+  readonly grouped?: boolean;
 }
 
-export function PropertyForm({ schema, values, change, hidden = [], options = {} }: PropertyFormProps) {
+export function PropertyForm({ schema, values, change, hidden = [], options = {}, grouped = false }: PropertyFormProps) {
   const known = Object.keys(schema?.properties ?? {});
   const keys = [...new Set([...known, ...Object.keys(values)])].filter((key) => !hidden.includes(key) && !isComputed(key, schema));
+  const fieldOf = (key: string) => (
+    <PropertyField
+      key={key}
+      name={key}
+      schema={plainSchema(schema?.properties?.[key], values[key])}
+      value={values[key]}
+      change={(value) => change(key, value)}
+      options={options[key]}
+    />
+  );
+  if (!grouped) return keys.sort(byImportance).map(fieldOf);
+  return groupsOf(keys).map(([group, members]) => (
+    <PropertyGroup key={group} title={texts.propertyGroups[group]} isOpen={openGroups.has(group)}>
+      {members.sort(byImportance).map(fieldOf)}
+    </PropertyGroup>
+  ));
+}
+
+interface PropertyGroupProps {
+  readonly title: string;
+  readonly isOpen: boolean;
+  readonly children: ComponentChildren;
+}
+
+function PropertyGroup({ title, isOpen, children }: PropertyGroupProps) {
+  const open = useSignal(isOpen);
   return (
-    <>
-      {keys.sort(byImportance).map((key) => (
-        <PropertyField
-          key={key}
-          name={key}
-          schema={plainSchema(schema?.properties?.[key], values[key])}
-          value={values[key]}
-          change={(value) => change(key, value)}
-          options={options[key]}
-        />
-      ))}
-    </>
+    <details class="property-group" open={open.value} onToggle={({ currentTarget }) => (open.value = currentTarget.open)}>
+      <summary>{title}</summary>
+      <div class="form-grid">{children}</div>
+    </details>
   );
 }
 

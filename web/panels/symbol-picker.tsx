@@ -1,8 +1,8 @@
 /** Chooses one of the server's symbols. */
 import { useSignal } from '@preact/signals';
-import { symbolAddress } from '../scene/node-view.tsx';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { DeviceSymbol } from '../ui/device-symbol.tsx';
 
 interface SymbolEntry {
   readonly symbol_id: string;
@@ -42,7 +42,7 @@ export function SymbolPicker({ symbol, pick }: { readonly symbol: string; readon
               aria-pressed={symbol_id === symbol}
               onClick={() => pick(symbol_id)}
             >
-              <img src={symbolAddress(symbol_id)} alt="" loading="lazy" />
+              <DeviceSymbol symbol={symbol_id} />
             </button>
           ))}
       </div>

@@ -76,14 +76,15 @@ export function TemplateEditor({ template, close }: { readonly template: Templat
           options={categories.map((one) => [one, texts.categories[one]] as const)}
           onChange={(value) => set('category', value)}
         />
-        <PropertyForm
-          schema={{ properties: rest }}
-          values={values}
-          hidden={shownAbove}
-          change={set}
-          options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
-        />
       </div>
+      <PropertyForm
+        schema={{ properties: rest }}
+        values={values}
+        hidden={shownAbove}
+        change={set}
+        options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
+        grouped
+      />
       {imageKeys.length > 0 && <ImageUpload nodeType={template.template_type} uploaded={images.read} />}
       <SymbolPicker symbol={String(values.symbol)} pick={(symbol) => set('symbol', symbol)} />
     </Dialog>

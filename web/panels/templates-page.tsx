@@ -1,11 +1,11 @@
 /** All templates, to create, edit and delete, and their images. */
 import { useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
-import { symbolAddress } from '../scene/node-view.tsx';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
+import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { CatalogViews } from './catalog-pages.tsx';
@@ -66,7 +66,7 @@ function TemplateRow({ template }: { readonly template: Template }) {
   return (
     <li class="project-row">
       <button type="button" class="project-link" disabled={builtin} onClick={edit}>
-        <img class="template-symbol" src={symbolAddress(symbol)} alt="" />
+        <DeviceSymbol symbol={symbol} size={36} />
         <span class="project-text">
           <strong>{name}</strong>
           <small>{texts.kind[template_type]}</small>

@@ -114,7 +114,7 @@ export async function resetLabels(app: App, project: ProjectState, labels: reado
 }
 
 /** Position of a new node's label, as the server computes it: halves round to even. */
-function standardTop({ height }: Node): number {
+export function standardTop({ height }: Pick<Node, 'height'>): number {
   const above = height / 2 + 10;
   const rounded = Math.round(above);
   return -(above % 1 === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded);

@@ -1,7 +1,7 @@
 /** The path of a link between its two nodes, and the positions of its labels and badge. */
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
-import type { Point } from '../geometry/geometry.ts';
+import type { Box, Point } from '../geometry/geometry.ts';
 import { centreOf, nodeBox, reach } from '../geometry/geometry.ts';
 
 export interface LinkPath {
@@ -13,12 +13,19 @@ export interface LinkPath {
   readonly ends: readonly [Point, Point];
 }
 
+/** A node, and the box of its symbol. */
+export interface LinkEnd {
+  readonly node: Node;
+  readonly symbol: Pick<Box, 'width' | 'height'>;
+}
+
 /** Distance between links of the same two nodes. */
 const spreadPx = 26;
 const labelDistancePx = 16;
 
 /** `siblings`: all links between these two nodes, including this one. */
-export function linkPath(link: Link, [one, other]: readonly [Node, Node], siblings: readonly Link[]): LinkPath {
+export function linkPath(link: Link, nodes: readonly [LinkEnd, LinkEnd], siblings: readonly Link[]): LinkPath {
+  const [{ node: one }, { node: other }] = nodes;
   const from = centreOf(nodeBox(one));
   const to = centreOf(nodeBox(other));
   const [dx, dy] = [to.x - from.x, to.y - from.y];
@@ -29,10 +36,10 @@ export function linkPath(link: Link, [one, other]: readonly [Node, Node], siblin
   const bulge = sign * (place - (siblings.length - 1) / 2) * spreadPx;
   const normal = { x: (-dy / length) * bulge, y: (dx / length) * bulge };
   const control = { x: (from.x + to.x) / 2 + normal.x * 2, y: (from.y + to.y) / 2 + normal.y * 2 };
-  const near = (node: Node, start: Point, target: Point): Point => {
+  const near = ({ symbol }: LinkEnd, start: Point, target: Point): Point => {
     const [ux, uy] = [target.x - start.x, target.y - start.y];
     const distance = Math.hypot(ux, uy) || 1;
-    const away = Math.min(reach(nodeBox(node), ux, uy) + labelDistancePx, distance * 0.45);
+    const away = Math.min(reach(symbol, ux, uy) + labelDistancePx, distance * 0.45);
     return { x: start.x + (ux / distance) * away, y: start.y + (uy / distance) * away };
   };
   const aim = bulge === 0 ? { one: to, other: from } : { one: control, other: control };
@@ -40,6 +47,6 @@ export function linkPath(link: Link, [one, other]: readonly [Node, Node], siblin
     d: bulge === 0 ? `M${from.x} ${from.y}L${to.x} ${to.y}` : `M${from.x} ${from.y}Q${control.x} ${control.y} ${to.x} ${to.y}`,
     middle: { x: (from.x + to.x) / 2 + normal.x, y: (from.y + to.y) / 2 + normal.y },
     aside: { x: -dy / length, y: dx / length },
-    ends: [near(one, from, aim.one), near(other, to, aim.other)],
+    ends: [near(nodes[0], from, aim.one), near(nodes[1], to, aim.other)],
   };
 }

@@ -5,6 +5,7 @@ import type { Node } from '../../src/schema/node.ts';
 import { useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
+import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { labelLook } from './label.ts';
 import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkPath } from './link-path.ts';
@@ -14,6 +15,7 @@ export function LinkView({ id }: { readonly id: string }) {
   const selected = useComputed(() => selection.ids.value.has(id));
   const label = useComputed(() => selection.labelOf(id)).value;
   const failure = useComputed(() => work.failures.value.get(id));
+  const isFlat = useFlatSymbols();
   const link = links.signalOf(id)?.value;
   const [a, b] = link?.nodes ?? [];
   const one = a && nodes.find(a.node_id);
@@ -22,7 +24,8 @@ export function LinkView({ id }: { readonly id: string }) {
     (linksOf.value.get(a?.node_id ?? '') ?? []).filter(({ nodes: ends }) => ends.some(({ node_id }) => node_id === b?.node_id)),
   );
   if (!link || !one || !other) return null;
-  const path = linkPath(link, [one, other], siblings.value);
+  const endOf = (node: Node) => ({ node, symbol: symbolBox(node, isFlat) });
+  const path = linkPath(link, [endOf(one), endOf(other)], siblings.value);
   const states = linkStates(link);
   return (
     <g class={`link ${states.join(' ')}${selected.value ? ' selected' : ''}`} data-id={id} data-kind="link">

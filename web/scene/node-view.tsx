@@ -1,11 +1,12 @@
 /** A node on the canvas: symbol, label, status, and the current operation. */
 import { useComputed } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
+import type { Box } from '../geometry/geometry.ts';
 import { useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { labelLook } from './label.ts';
-
-export const symbolAddress = (symbol: string) => `/v2/symbols/${symbol.split('/').map(encodeURIComponent).join('/')}/raw`;
+import { standardTop } from './labels.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
   const { nodes, selection, work } = useProject();
@@ -13,9 +14,11 @@ export function NodeView({ id }: { readonly id: string }) {
   const labelSelected = useComputed(() => selection.labelOf(id) !== undefined);
   const busy = useComputed(() => work.busy.value.get(id));
   const failure = useComputed(() => work.failures.value.get(id));
+  const isFlat = useFlatSymbols();
   const node = nodes.signalOf(id)?.value;
   if (!node) return null;
-  const { x, y, width, height, name, status, locked } = node;
+  const { x, y, name, status, locked } = node;
+  const box = symbolBox(node, isFlat);
   const label = [name, texts.status[status], busy.value, failure.value].filter(Boolean).join(', ');
   return (
     <g
@@ -25,19 +28,31 @@ export function NodeView({ id }: { readonly id: string }) {
       transform={`translate(${x} ${y})`}
       aria-label={label}
     >
-      {selected.value && <rect class="halo" x={-6} y={-6} width={width + 12} height={height + 12} rx={8} />}
-      <rect class="plate" x={-4} y={-4} width={width + 8} height={height + 8} rx={8} />
-      <image href={symbolAddress(node.symbol)} width={width} height={height} />
-      <Status node={node} failure={failure.value} />
-      {locked && <path class="lock" d="M-1 6v-2a3 3 0 0 1 6 0v2h1v6h-8v-6z" transform={`translate(${width - 6} ${height - 8})`} />}
-      <NodeLabel node={node} selected={labelSelected.value} />
+      {selected.value && <rect class="halo" x={box.x - 6} y={box.y - 6} width={box.width + 12} height={box.height + 12} rx={12} />}
+      <rect class="plate" x={box.x - 4} y={box.y - 4} width={box.width + 8} height={box.height + 8} rx={8} />
+      <SceneSymbol node={node} />
+      <Status node={node} box={box} failure={failure.value} />
+      {locked && (
+        <path
+          class="lock"
+          d="M-1 6v-2a3 3 0 0 1 6 0v2h1v6h-8v-6z"
+          transform={`translate(${box.x + box.width - 6} ${box.y + box.height - 8})`}
+        />
+      )}
+      <NodeLabel node={node} top={box.y} selected={labelSelected.value} />
     </g>
   );
 }
 
-function Status({ node, failure }: { readonly node: Node; readonly failure: string | undefined }) {
+interface StatusProps {
+  readonly node: Node;
+  readonly box: Box;
+  readonly failure: string | undefined;
+}
+
+function Status({ node, box, failure }: StatusProps) {
   return (
-    <g class="status" transform={`translate(${node.width - 2} 2)`}>
+    <g class="status" transform={`translate(${box.x + box.width - 4} ${box.y + 4})`}>
       {failure && <title>{failure}</title>}
       <circle class={failure ? 'dot failed' : `dot ${node.status}`} r={failure ? 8 : 5.5} />
       {failure ? (
@@ -53,11 +68,21 @@ function Status({ node, failure }: { readonly node: Node; readonly failure: stri
 /** Default positions of labels. */
 const aboveSymbolPx = -25;
 
-function NodeLabel({ node: { label, width, name }, selected }: { readonly node: Node; readonly selected: boolean }) {
+interface NodeLabelProps {
+  readonly node: Node;
+  /** Of the symbol, relative to the node. */
+  readonly top: number;
+  readonly selected: boolean;
+}
+
+function NodeLabel({ node, top, selected }: NodeLabelProps) {
+  const { label, width, name } = node;
   const { style, sizePx } = labelLook(label.style);
   const isCentred = label.x === null || label.x === undefined;
   const x = isCentred ? width / 2 : (label.x ?? 0);
-  const y = label.y ?? aboveSymbolPx;
+  // In its default place it stands above the drawn symbol, whose size may differ from that of the node.
+  const isDefault = isCentred && (label.y ?? standardTop(node)) === standardTop(node);
+  const y = isDefault ? top + aboveSymbolPx : (label.y ?? aboveSymbolPx);
   const turn = label.rotation ? { transform: `rotate(${label.rotation} ${x} ${y})` } : {};
   return (
     <text

@@ -6,6 +6,7 @@ import { useApp, useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { DrawingView } from './drawing-view.tsx';
+import { FarNames } from './far-names.tsx';
 import { Gestures } from './gestures.ts';
 import { Handles } from './handles.tsx';
 import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
@@ -51,6 +52,7 @@ export function Scene() {
         <Grid />
         <g ref={content}>
           <Layers project={project} />
+          <FarNames />
           <Overlay />
           <Handles />
           <WireHandle />

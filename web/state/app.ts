@@ -12,6 +12,7 @@ import { createLetterKeys } from './letter-keys.ts';
 import { ProjectState } from './project.ts';
 import { ServerState } from './server.ts';
 import type { Sketch } from './sketch.ts';
+import { createSymbolSet, type SymbolSet } from './symbol-set.ts';
 import { createTheme, type Theme } from './theme.ts';
 import { Toasts } from './toasts.ts';
 import { Tools } from './tools.ts';
@@ -21,6 +22,7 @@ export class App {
   readonly router: Router = createRouter();
   readonly server = new ServerState(api);
   readonly theme: Signal<Theme> = createTheme();
+  readonly symbolSet: Signal<SymbolSet> = createSymbolSet();
   /** Keys that type a character run commands. */
   readonly letterKeys: Signal<boolean> = createLetterKeys();
   readonly toasts = new Toasts();

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { texts } from '../texts.ts';
 import { Icon } from './icon.tsx';
+import { chosenFiles, droppedFiles, type PickedFile } from './picked-files.ts';
 import { sizeText } from './progress.tsx';
 
 interface FilePickerProps {
@@ -12,12 +13,15 @@ interface FilePickerProps {
   readonly multiple?: boolean;
   readonly hint?: string;
   readonly onPick: (file: File) => void;
+  /** In place of `onPick`: several files, and folders that are dropped. Never empty. */
+  readonly onPickAll?: (files: readonly PickedFile[]) => void;
 }
 
-export function FilePicker({ label, accept, file, multiple = false, hint, onPick }: FilePickerProps) {
+export function FilePicker({ label, accept, file, multiple = false, hint, onPick, onPickAll }: FilePickerProps) {
   const over = useSignal(false);
-  const take = (files: FileList | null | undefined) => {
-    for (const picked of [...(files ?? [])].slice(0, multiple ? undefined : 1)) onPick(picked);
+  const take = (files: readonly PickedFile[]) => {
+    if (onPickAll && files.length > 0) onPickAll(files);
+    else for (const picked of files.slice(0, multiple ? undefined : 1)) onPick(picked.file);
   };
   return (
     <label
@@ -32,16 +36,18 @@ export function FilePicker({ label, accept, file, multiple = false, hint, onPick
       onDrop={(event) => {
         event.preventDefault();
         over.value = false;
-        take(event.dataTransfer?.files);
+        const { dataTransfer } = event;
+        if (onPickAll) void droppedFiles(dataTransfer).then(take);
+        else take(chosenFiles(dataTransfer?.files ?? null));
       }}
     >
       <input
         type="file"
         accept={accept}
         aria-label={label}
-        multiple={multiple}
+        multiple={multiple || onPickAll !== undefined}
         onChange={({ currentTarget }) => {
-          take(currentTarget.files);
+          take(chosenFiles(currentTarget.files));
           // The same file may be picked again.
           if (multiple) currentTarget.value = '';
         }}

@@ -3,6 +3,8 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
+import { stripVTControlCharacters } from 'node:util';
+import { type ConsolePlatform, Platforms } from '../../lab/checks/console/platforms.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
 import { type CliCommand, CliUsageError, projectOption, serverOptions, textOption } from '../command.ts';
 import { type ConsoleSocket, openConsole } from './console-socket.ts';
@@ -50,7 +52,7 @@ const execCommand: CliCommand = {
   name: 'lab exec',
   args: 'NODE -- COMMAND',
   takesRest: true,
-  summary: 'Type a command into the console of a node, and print what it answers until its prompt is back',
+  summary: 'Type a command into the console of a node, print its answer, and end with its exit code where a shell tells it',
   options: { timeout: { value: 'SECONDS', description: 'Longest time for the answer (default 30)' }, ...options },
   agent: { effect: 'changes', options: ['timeout', 'project'] },
   examples: [
@@ -64,35 +66,71 @@ const execCommand: CliCommand = {
     const limitMs = Number(textOption(call, 'timeout') ?? 30) * 1000;
     if (!(limitMs > 0)) throw new CliUsageError('--timeout takes a number of seconds');
     const parts = await readParts(call.api, await projectOf(call));
-    const socket = await openConsole(call.api, parts.path, getNode(parts, word).node_id);
+    const node = getNode(parts, word);
+    const platform = (await Platforms.load()).ofKind(node.node_type);
+    const socket = await openConsole(call.api, parts.path, node.node_id);
     try {
-      const answer = await ask(socket, command, AbortSignal.any([call.signal, AbortSignal.timeout(limitMs)]));
-      if (call.out.isJson) call.out.json({ node: word, command, output: answer });
+      const dialogue = new PromptDialogue(socket, AbortSignal.any([call.signal, AbortSignal.timeout(limitMs)]));
+      const answer = await dialogue.ask(command);
+      const code = await exitCodeOf(answer, dialogue, platform);
+      if (call.out.isJson) call.out.json({ node: word, command, output: answer, exit_code: code ?? null });
       else if (answer !== '') call.out.print(answer);
+      if (code) call.out.note(`The exit code is ${code}.`);
+      return code ?? 0;
     } finally {
       socket.close();
     }
-    return 0;
   },
 };
+
+/** As shells show it: `$`, `/ #`, `root@vm:~#`, `sh-5.2#`. Routers have a name and `#` or `>`; for them `?` asks for help. */
+const shellPrompt = /[$%]$|^#$|[@/~:\]].*#$|^(ba|da|a)?sh-[\d.]+#$/;
+
+/** That of the command at a shell; 1 for a line that another command line refused. Undefined where neither is known. */
+async function exitCodeOf(answer: string, dialogue: PromptDialogue, platform: ConsolePlatform | undefined) {
+  if (platform?.patterns.error) return platform.patterns.error.test(answer) ? 1 : 0;
+  if (platform?.shell === undefined || !shellPrompt.test(dialogue.prompt)) return undefined;
+  const [, code] = /^pb-exit-(\d{1,3})$/m.exec(await dialogue.ask('echo pb-exit-$?')) ?? [];
+  return code === undefined ? undefined : Number(code);
+}
 
 /** Output that has not grown for so long is complete, where it ends with a prompt. Milliseconds. */
 const quietMs = 400;
 
-/** Types a line when the prompt stands, and returns what follows it up to the same prompt. */
-async function ask(socket: ConsoleSocket, command: string, signal: AbortSignal): Promise<string> {
-  const reader = new ConsoleReader(socket, signal);
-  socket.send('\r');
-  const prompt = lastLine(await reader.untilQuiet((text) => lastLine(text) !== ''));
-  reader.forget();
-  socket.send(`${command}\r`);
-  const text = await reader.untilQuiet((output) => /[\r\n]/.test(output) && lastLine(output) === prompt);
-  const lines = text.split(/\r?\n/);
-  return lines.slice(1, -1).join('\n').replaceAll('\r', '').trimEnd();
+class PromptDialogue {
+  readonly #socket: ConsoleSocket;
+  readonly #reader: ConsoleReader;
+  #prompt: string | undefined;
+
+  /** Empty until it was seen. */
+  get prompt(): string {
+    return this.#prompt ?? '';
+  }
+
+  constructor(socket: ConsoleSocket, signal: AbortSignal) {
+    this.#socket = socket;
+    this.#reader = new ConsoleReader(socket, signal);
+  }
+
+  /** Types a line when the prompt stands, and returns what follows it up to the same prompt. @throws LabError at the limit */
+  async ask(command: string): Promise<string> {
+    this.#prompt ??= await this.#findPrompt();
+    this.#reader.forget();
+    this.#socket.send(`${command}\r`);
+    const text = await this.#reader.untilQuiet((output) => /[\r\n]/.test(output) && lastLine(output) === this.#prompt);
+    const lines = stripVTControlCharacters(text).split(/\r?\n/);
+    return lines.slice(1, -1).join('\n').replaceAll('\r', '').trimEnd();
+  }
+
+  async #findPrompt(): Promise<string> {
+    this.#socket.send('\r');
+    return lastLine(await this.#reader.untilQuiet((text) => lastLine(text) !== ''));
+  }
 }
 
 function lastLine(text: string): string {
-  return (text.split(/[\r\n]/).at(-1) ?? '').trimEnd();
+  // Shells ask for the place of the cursor behind their prompt.
+  return stripVTControlCharacters(text.split(/[\r\n]/).at(-1) ?? '').trimEnd();
 }
 
 class ConsoleReader {

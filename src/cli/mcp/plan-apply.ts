@@ -9,7 +9,7 @@ import type { LabApplyLine } from '../../schema/lab.ts';
 import { type CliCall, textOption } from '../command.ts';
 import { labSourceOf } from '../lab/lab-source.ts';
 import { showPlan } from '../lab/show-plan.ts';
-import type { ServerClient } from '../server-client.ts';
+import { RequestError, type ServerClient } from '../server-client.ts';
 import type { AgentChange, MadeChange } from './change.ts';
 import { TextOutput } from './text-output.ts';
 import { type FileBefore, undoOfSteps } from './undo-steps.ts';
@@ -57,10 +57,19 @@ interface ApplyWish {
   readonly client: string;
 }
 
-async function apply(api: ServerClient, { body, plan, state, client }: ApplyWish): Promise<MadeChange> {
-  const answer = await api.send('POST', '/v2/labs/apply', JSON.stringify(body));
-  const lines = (await answer.text()).trim().split('\n');
-  const { failure, project_id } = JSON.parse(lines.at(-1) ?? '{}') as LabApplyLine;
+async function apply(caller: ServerClient, { body, plan, state, client }: ApplyWish): Promise<MadeChange> {
+  let last: LabApplyLine;
+  try {
+    const answer = await caller.send('POST', '/v2/labs/apply', JSON.stringify(body));
+    last = JSON.parse((await answer.text()).trim().split('\n').at(-1) ?? '{}') as LabApplyLine;
+  } catch (error) {
+    // Refused before anything was changed, or interrupted: the answer that was under way says what was done so far.
+    if (error instanceof RequestError && error.status !== 0) throw error;
+    last = { failure: `it was interrupted (${(error as Error).message})` };
+  }
+  // The call may have been cancelled; what it changed is to be found all the same.
+  const api = caller.withoutSignal();
+  const { failure, project_id } = last;
   const projectId = plan.project.id ?? project_id ?? (await findByName(api, plan.project.name));
   const isNew = plan.project.id === undefined;
   const undo =

@@ -24,6 +24,8 @@ export interface ResourceKind {
   readonly description: string;
   readonly mimeType: string;
   list(): Promise<ResourceEntry[]>;
+  /** Values of the variable. */
+  values(): Promise<string[]>;
   /** @throws LabError when there is none */
   read(value: string): Promise<string>;
 }
@@ -47,6 +49,7 @@ const documentKind: ResourceKind = {
   mimeType: 'text/markdown',
   list: async () =>
     (await documentNames()).map((name) => ({ uri: `patchbay://docs/${name}`, name: `docs/${name}`, mimeType: 'text/markdown' })),
+  values: documentNames,
   read: async (name) => {
     if (!(await documentNames()).includes(name)) throw new LabError(`there is no document "${name}"`);
     return boundedText(await readFile(join(documents, name), 'utf8'));
@@ -64,18 +67,20 @@ function projectKind(api: ServerClient, name: string, mimeType: string, read: (i
     variable: 'project',
     description: name === 'lab.yaml' ? 'An open project as a lab file' : 'The topology of an open project as Mermaid',
     mimeType,
-    list: async () => {
-      const projects = await api.json<Project[]>('GET', '/v2/projects');
-      return projects
-        .filter(({ status }) => status === 'opened')
-        .map((project) => ({
-          uri: `patchbay://projects/${project.project_id}/${name}`,
-          name: `${project.name}: ${name}`,
-          mimeType,
-        }));
-    },
+    list: async () =>
+      (await openProjects(api)).map((project) => ({
+        uri: `patchbay://projects/${project.project_id}/${name}`,
+        name: `${project.name}: ${name}`,
+        mimeType,
+      })),
+    values: async () => (await openProjects(api)).flatMap(({ name: own, project_id }) => [own ?? project_id, project_id]),
     read: async (id) => boundedText(await read(id)),
   };
+}
+
+async function openProjects(api: ServerClient): Promise<Project[]> {
+  const projects = await api.json<Project[]>('GET', '/v2/projects');
+  return projects.filter(({ status }) => status === 'opened');
 }
 
 async function exported(api: ServerClient, id: string): Promise<string> {

@@ -51,7 +51,11 @@ function addTool(server: McpServer, { name, description, schema, effect, call }:
 
 function addResources(server: McpServer, kind: ResourceKind): void {
   const { name, description, mimeType, variable } = kind;
-  const template = new ResourceTemplate(kind.template, { list: async () => ({ resources: await kind.list() }) });
+  const complete = async (typed: string) => (await kind.values()).filter((value) => value.startsWith(typed));
+  const template = new ResourceTemplate(kind.template, {
+    list: async () => ({ resources: await kind.list() }),
+    complete: { [variable]: complete },
+  });
   server.registerResource(name, template, { description, mimeType }, async (uri, variables) => {
     const value = variables[variable];
     if (typeof value !== 'string') throw new LabError(`${uri.href} is not a resource`);

@@ -23,7 +23,8 @@ export async function undoOfSteps(
       files.length > 0 ? `, and restore ${files.length} files` : ''
     }`,
     run: async () => {
-      for (const step of steps) await undoStep(api, path, step);
+      // What was under way when the call was cancelled may have come later.
+      for (const step of await stepsOf(api, path, client)) await undoStep(api, path, step);
       for (const { path: file, text } of files) await api.upload(file, text);
       return 'Undone.';
     },

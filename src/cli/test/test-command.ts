@@ -51,7 +51,8 @@ export const testCommand: CliCommand = {
       return await onServer(call, (client) => runTest(call, client, lab));
     } catch (error) {
       if (call.signal.aborted) {
-        call.out.note('patchbay test: interrupted; the lab was torn down');
+        const fate = call.options.keep ? 'the project stays as it is' : 'the lab was torn down';
+        call.out.note(`patchbay test: interrupted; ${fate}`);
         return interruptedCode;
       }
       const isMistake = [LabError, SiteError, PlatformError, NoCommandError, ReplayError, CliUsageError].some(

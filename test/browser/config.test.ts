@@ -1,0 +1,61 @@
+/** Start-up configurations in the page: written, compared with the version before, replaced by a file. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openTab } from '../support/browser.ts';
+import { expectStatus } from '../support/raw-http.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
+
+const { server, client } = await withServer();
+const project = await createProject(client, { auto_close: false });
+const node = await createNode(client, project, 'vpcs', { name: 'PC1' });
+await createNode(client, project, 'ethernet_hub', { name: 'Hub', x: 200 });
+const fileOf = (path: string) => `${project.path}/nodes/${node.node_id}/files/${path}`;
+const contentOf = async (path: string) => expectStatus(await client.send(`GET ${fileOf(path)}`), 200).text();
+const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
+const dialog = page.getByRole('dialog', { name: 'Configuration of PC1' });
+const text = dialog.getByLabel('Content of the file');
+
+describe('configuration files in the browser', () => {
+  it('are written, and compared with the version before', async () => {
+    await canvas(page).node('Hub').click();
+    await page.locator('.inspector h2', { hasText: 'Hub' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Configuration files' }).count(), 0);
+    await canvas(page).node('PC1').click();
+    await page.getByRole('button', { name: 'Configuration files' }).click();
+    await dialog.getByText('This file does not exist yet').waitFor();
+    assert.equal(await dialog.getByLabel('File', { exact: true }).inputValue(), 'startup.vpc');
+    await text.fill('set pcname PC1\nip 10.0.0.1 24\n');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('This file does not exist yet').waitFor({ state: 'detached' });
+    assert.equal(await contentOf('startup.vpc'), 'set pcname PC1\nip 10.0.0.1 24\n');
+    await text.fill('set pcname PC1\nip 10.0.0.7 24\n');
+    await dialog.getByLabel('Show changes since the last version').check();
+    await dialog.locator('.diff .removed', { hasText: '- ip 10.0.0.1 24' }).waitFor();
+    await dialog.locator('.diff .added', { hasText: '+ ip 10.0.0.7 24' }).waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await waitFor(async () => (await contentOf('startup.vpc')).includes('10.0.0.7'), { what: 'the change on the server' });
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Configuration files' }).click();
+    // The version before is a file of the node: it is there for every user, and after a reload.
+    await dialog.getByLabel('Show changes since the last version').check();
+    await dialog.locator('.diff .removed', { hasText: '- ip 10.0.0.1 24' }).waitFor();
+  });
+
+  it('are replaced by a file, and one that is no text is not edited', async () => {
+    await dialog
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'any.vpc', mimeType: 'text/plain', buffer: Buffer.from('ip dhcp\n') });
+    await waitFor(async () => (await contentOf('startup.vpc')) === 'ip dhcp\n', { what: 'the uploaded file on the server' });
+    await client.send(`POST ${fileOf('deep/data.bin')}`, { raw: Buffer.from([0, 1, 2]) });
+    await dialog.getByLabel('File', { exact: true }).fill('deep/data.bin');
+    await page.keyboard.press('Tab');
+    await dialog.getByText('This file is not text').waitFor();
+    assert.ok(await dialog.getByRole('button', { name: 'Save' }).isDisabled());
+    await dialog.getByRole('link', { name: 'Download' }).waitFor();
+  });
+
+  it('cause no error in the page', () => assert.deepEqual(problems, []));
+});

@@ -1,0 +1,91 @@
+/** A start-up configuration or another file of a node: view, edit, upload, download, compare with the version before. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Node } from '../../src/schema/node.ts';
+import { useApp } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { SwitchField, TextField } from '../ui/field.tsx';
+import { FilePicker } from '../ui/file-picker.tsx';
+import { type ConfigContent, configFiles, useConfigFile } from './config-files.ts';
+import { DiffView } from './diff-view.tsx';
+
+export interface ConfigDialogProps {
+  readonly project: ProjectState;
+  readonly node: Node;
+  readonly close: () => void;
+}
+
+export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
+  const app = useApp();
+  const { path, content, addressOf, write } = useConfigFile(app, project, node);
+  const text = useSignal('');
+  const now = content.value;
+  useEffect(() => {
+    text.value = now?.isBinary ? '' : (now?.stored ?? '');
+  }, [now]);
+  const isEdited = now !== undefined && !now.isBinary && text.value !== (now.stored ?? '');
+  const footer = (
+    <>
+      <small class="grow">{node.status !== 'stopped' && texts.config.nextStart}</small>
+      {now?.stored !== undefined && (
+        <a class="button" href={addressOf(path.value)} download={path.value.split('/').at(-1)}>
+          {texts.download}
+        </a>
+      )}
+      <Button onClick={close}>{texts.close}</Button>
+      <Button kind="primary" submit disabled={!isEdited}>
+        {texts.save}
+      </Button>
+    </>
+  );
+  const save = () => isEdited && write(new Blob([text.value]));
+  return (
+    <Dialog title={texts.config.of(node.name)} close={close} onSubmit={save} footer={footer} wide>
+      <TextField
+        label={texts.config.file}
+        hint={texts.config.fileHint}
+        value={path.value}
+        options={configFiles(app, node)}
+        onChange={(value) => (path.value = value.trim().replace(/^\/+/, ''))}
+      />
+      {now && <ConfigText content={now} text={text.value} change={(value) => (text.value = value)} />}
+      {now && <FilePicker label={texts.config.upload} onPick={write} />}
+    </Dialog>
+  );
+}
+
+interface ConfigTextProps {
+  readonly content: ConfigContent;
+  readonly text: string;
+  readonly change: (text: string) => void;
+}
+
+function ConfigText({ content: { stored, previous, isBinary }, text, change }: ConfigTextProps) {
+  const compares = useSignal(false);
+  if (isBinary) return <p class="empty">{texts.config.binary}</p>;
+  // Unsaved changes are compared with the file, the file with its previous version.
+  const before = text === (stored ?? '') ? previous : stored;
+  return (
+    <>
+      {stored === undefined && <p class="empty">{texts.config.missing}</p>}
+      {before !== undefined && (
+        <SwitchField label={texts.config.compare} value={compares.value} onChange={(isOn) => (compares.value = isOn)} />
+      )}
+      {compares.value && before !== undefined ? (
+        <DiffView before={before} after={text} />
+      ) : (
+        <textarea
+          class="code config-text"
+          aria-label={texts.config.content}
+          rows={16}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => change(currentTarget.value)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+/** The text files of a node that configure it, with the version before the last change. */
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Node } from '../../src/schema/node.ts';
+import { ApiError } from '../api.ts';
+import type { App } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+
+const startupFile = (app: App, { node_type }: Node) => app.server.kinds.value.get(node_type)?.lab.startup_file;
+
+/** Files that a node of its kind has: its start-up configuration, the folders that a container keeps, a config disk's files. */
+export function configFiles(app: App, node: Node): string[] {
+  const { extra_volumes, create_config_disk } = node.properties as { extra_volumes?: unknown; create_config_disk?: unknown };
+  const volumes = Array.isArray(extra_volumes) ? extra_volumes.map((one) => `${String(one).replace(/^\/+|\/+$/g, '')}/`) : [];
+  return [startupFile(app, node) ?? '', ...volumes, create_config_disk === true ? 'config.zip' : ''].filter(Boolean);
+}
+
+/** Larger files are only uploaded and downloaded. Bytes. */
+const largestText = 512 * 1024;
+
+export interface ConfigContent {
+  /** Undefined: the file does not exist. */
+  readonly stored: string | undefined;
+  /** Before the last change; undefined while it is not known. */
+  readonly previous: string | undefined;
+  /** Not text, or too long to edit. */
+  readonly isBinary: boolean;
+}
+
+export interface ConfigFile {
+  readonly path: Signal<string>;
+  /** Undefined while it is loading, and for a folder. */
+  readonly content: Signal<ConfigContent | undefined>;
+  readonly addressOf: (path: string) => string;
+  readonly write: (body: Blob) => Promise<unknown>;
+}
+
+export function useConfigFile(app: App, project: ProjectState, node: Node): ConfigFile {
+  const { api, toasts } = app;
+  const path = useSignal(configFiles(app, node)[0] ?? '');
+  const content = useSignal<ConfigContent | undefined>(undefined);
+  const addressOf = (file: string) =>
+    `${project.path}/nodes/${node.node_id}/files/${file.split('/').map(encodeURIComponent).join('/')}`;
+  // Beside a start-up configuration only: a container may read every file of a folder.
+  const previousOf = (file: string) => (file === startupFile(app, node) ? `${file}.previous` : undefined);
+  const read = async (file: string | undefined): Promise<string | undefined> => {
+    if (file === undefined || file === '' || file.endsWith('/')) return undefined;
+    const blob = await api
+      .download(addressOf(file), () => undefined)
+      .catch((error: Error) => {
+        if (error instanceof ApiError && error.status === 404) return undefined;
+        throw error;
+      });
+    return blob && (blob.size > largestText ? '\0' : blob.text());
+  };
+  const load = async (before?: string) => {
+    const file = path.value;
+    content.value = undefined;
+    if (file === '' || file.endsWith('/')) return;
+    const [stored, previous] = await Promise.all([read(file), read(previousOf(file))]);
+    if (path.peek() !== file) return;
+    content.value = { stored, previous: previous ?? before, isBinary: (stored ?? '').includes('\0') };
+  };
+  useEffect(() => void toasts.attempt(() => load()), [path.value]);
+  const write = (body: Blob) =>
+    toasts.attempt(async () => {
+      const { stored, isBinary } = content.peek() ?? { stored: undefined, isBinary: false };
+      const kept = previousOf(path.value);
+      if (kept !== undefined && stored !== undefined && !isBinary) await api.upload(addressOf(kept), { body: new Blob([stored]) });
+      await api.upload(addressOf(path.value), { body });
+      toasts.show('done', texts.config.saved(path.value));
+      await load(isBinary ? undefined : stored);
+    });
+  return { path, content, addressOf, write };
+}

@@ -1,0 +1,65 @@
+/** The names of nodes at small scales: of constant size on the screen, the best-connected nodes first, as many as do not overlap. */
+import { useComputed } from '@preact/signals';
+import type { Node } from '../../src/schema/node.ts';
+import { overlaps } from '../geometry/geometry.ts';
+import { useApp, useProject } from '../state/app.ts';
+import { symbolBox } from '../ui/device-symbol.tsx';
+
+/** Screen pixels. */
+const fontPx = 11;
+const lineHeightPx = 15;
+/** Mean width of a character. */
+const charPx = 6.4;
+/** Names are laid out anew when the scale changes by this factor, not with each frame of a zoom. */
+const step = 2 ** 0.25;
+/** More cannot be read, and cost frames. */
+const mostNames = 250;
+
+export function FarNames() {
+  const { viewport, symbolSet } = useApp();
+  const { nodes, linksOf } = useProject();
+  const scale = useComputed(() => {
+    if (viewport.detail.value !== 'far') return 0;
+    return step ** Math.round(Math.log(viewport.state.value.scale) / Math.log(step));
+  });
+  const names = useComputed(() => {
+    if (scale.value === 0) return [];
+    const isFlat = symbolSet.value === 'flat';
+    const degree = ({ node_id }: Node) => linksOf.value.get(node_id)?.length ?? 0;
+    const byImportance = nodes.all.value.toSorted((one, other) => degree(other) - degree(one));
+    return spaced(byImportance, scale.value, isFlat);
+  });
+  if (names.value.length === 0) return null;
+  return (
+    <g class="far-names" font-size={fontPx / scale.value} stroke-width={3 / scale.value}>
+      {names.value.map(({ id, name, x, y }) => (
+        <text key={id} x={x} y={y} text-anchor="middle">
+          {name}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+interface PlacedName {
+  readonly id: string;
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+function spaced(nodes: readonly Node[], scale: number, isFlat: boolean): PlacedName[] {
+  const placed: { readonly x: number; readonly y: number; readonly width: number; readonly height: number }[] = [];
+  const names: PlacedName[] = [];
+  for (const node of nodes) {
+    if (names.length === mostNames) break;
+    const top = node.y + symbolBox(node, isFlat).y;
+    const x = node.x + node.width / 2;
+    const [width, height] = [(node.name.length * charPx + 8) / scale, lineHeightPx / scale];
+    const box = { x: x - width / 2, y: top - height, width, height };
+    if (placed.some((other) => overlaps(other, box))) continue;
+    placed.push(box);
+    names.push({ id: node.node_id, name: node.name, x, y: top - 3 / scale });
+  }
+  return names;
+}

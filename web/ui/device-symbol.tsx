@@ -1,0 +1,61 @@
+/** The symbol of a device: the page's own drawing for GNS3's classic symbols, otherwise the server's picture. */
+import type { Box } from '../geometry/geometry.ts';
+import { useApp } from '../state/app.ts';
+import { type SymbolShape, shapeOf } from './symbol-shapes.ts';
+
+export const symbolAddress = (symbol: string) => `/v2/symbols/${symbol.split('/').map(encodeURIComponent).join('/')}/raw`;
+
+/** All drawn symbols have this size on the canvas, whatever the size of the picture that they replace. Scene pixels. */
+const tilePx = 48;
+
+interface Placed {
+  readonly symbol: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Where the symbol of a node is drawn, relative to the node. */
+export function symbolBox({ symbol, width, height }: Placed, isFlat: boolean): Box {
+  if (!isFlat || !shapeOf(symbol)) return { x: 0, y: 0, width, height };
+  return { x: Math.round((width - tilePx) / 2), y: Math.round((height - tilePx) / 2), width: tilePx, height: tilePx };
+}
+
+export function useFlatSymbols(): boolean {
+  return useApp().symbolSet.value === 'flat';
+}
+
+/** In a page of HTML. */
+export function DeviceSymbol({ symbol, size = 32 }: { readonly symbol: string; readonly size?: number }) {
+  const shape = useFlatSymbols() ? shapeOf(symbol) : undefined;
+  if (!shape)
+    return (
+      <img class="device-symbol" src={symbolAddress(symbol)} width={size} height={size} alt="" draggable={false} loading="lazy" />
+    );
+  return (
+    <svg class={`device-symbol tile ${shape.role}`} width={size} height={size} viewBox="0 0 48 48" aria-hidden="true">
+      <Tile shape={shape} />
+    </svg>
+  );
+}
+
+/** On the canvas. */
+export function SceneSymbol({ node }: { readonly node: Placed }) {
+  const isFlat = useFlatSymbols();
+  const shape = isFlat ? shapeOf(node.symbol) : undefined;
+  if (!shape) return <image class="symbol" href={symbolAddress(node.symbol)} width={node.width} height={node.height} />;
+  const { x, y } = symbolBox(node, isFlat);
+  return (
+    <g class={`symbol tile ${shape.role}`} transform={`translate(${x} ${y})`}>
+      <Tile shape={shape} />
+    </g>
+  );
+}
+
+function Tile({ shape: { round, glyph } }: { readonly shape: SymbolShape }) {
+  return (
+    <>
+      <rect class="ground" x={2} y={2} width={44} height={44} rx={round ? 22 : 11} />
+      <path class="glyph" d={glyph} transform="translate(12 12)" />
+    </>
+  );
+}
