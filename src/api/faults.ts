@@ -250,19 +250,13 @@ const table = {
     status: 409,
     says: 'The engine {engine} is not available: this server runs no GNS3 VM. Register a running one as a compute',
   },
-  slice_token_refused: {
-    status: 403,
-    says: 'The token to join is unknown, expired or used: make another one with patchbay slices invite',
-  },
+  slice_token_refused: { status: 403, says: 'The token is unknown, expired or used: make one with patchbay slices invite' },
   slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
   no_compute_fits: { status: 409, says: 'No compute has room for a {node_type} node of {memory} MiB: add or name one' },
   engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
   slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
-  lease_expired: {
-    status: 409,
-    says: 'Node {name} cannot be started: this compute has lost its controller. It can when its lease is renewed',
-  },
+  lease_expired: { status: 409, says: 'Node {name} cannot be started while its compute has lost its controller' },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 
   // Emulators

@@ -114,6 +114,7 @@ export class Controller {
   });
   readonly computes: Computes;
   readonly cluster: Cluster;
+  readonly placer: Placer;
   readonly relocation: Relocation;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
@@ -153,16 +154,12 @@ export class Controller {
       announce: (action, project) => this.notices.emit({ action, event: project.object }),
     });
     const { computes, projects } = this;
-    const placer = new Placer({ computes, projects, slices: parts.cluster.slices });
-    computes.chooseBy((node) => placer.choose(node));
-    this.relocation = new Relocation({ projects, placer, slices: parts.cluster.slices, log: options.log });
+    this.placer = new Placer({ computes, projects, slices: parts.cluster.slices });
+    computes.chooseBy((node) => this.placer.choose(node));
+    this.relocation = new Relocation({ projects, placer: this.placer, slices: parts.cluster.slices, log: options.log });
     parts.cluster.fences.subscribe((fenced) => void this.relocation.fenced(fenced));
-    this.watch = new ComputeWatch({
-      projects,
-      registry: parts.registry,
-      log: options.log,
-      onBack: (compute) => this.relocation.returned(compute),
-    });
+    const onBack = (compute: RegisteredCompute) => this.relocation.returned(compute);
+    this.watch = new ComputeWatch({ projects, registry: parts.registry, log: options.log, onBack });
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
     this.snapshots = new Snapshots({

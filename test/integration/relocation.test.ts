@@ -96,6 +96,29 @@ test('nodes of a slice that is lost are started again on another compute, and ar
   assert.equal((await read(nodes[1])).status, 'started');
 });
 
+test('a lab is planned on the computes that there are', async () => {
+  const pcs = ['A', 'B', 'C'].map((ref) => ({ ref, node_type: 'vpcs' }));
+  const links = [{ nodes: ['A', 'B'], delay: 10 }, { nodes: ['B', 'C'] }];
+  type Plan = { cut: number; nodes: { ref: string; compute_id: string | null }[] };
+  const together = await client.post<Plan>('/v2/placement', { nodes: pcs, links }, 200);
+  assert.equal(together.cut, 0);
+  const [{ id }] = slices;
+  const apart = [{ ...pcs[0], compute_id: 'local' }, pcs[1], { ...pcs[2], compute_id: id }];
+  const planned = await client.post<Plan>('/v2/placement', { nodes: apart, links }, 200);
+  assert.equal(planned.cut, 1);
+  assert.deepEqual(planned.nodes, [
+    { ref: 'A', compute_id: 'local' },
+    { ref: 'B', compute_id: id },
+    { ref: 'C', compute_id: id },
+  ]);
+  for (const body of [
+    { nodes: [pcs[0], pcs[0]] },
+    { nodes: pcs, links: [{ nodes: ['A', 'X'] }] },
+    { nodes: [{ ref: 'A', node_type: 'x' }] },
+  ])
+    assert.equal((await client.send('POST /v2/placement', { body })).status, 400);
+});
+
 test('a node for which no compute has room is refused', async () => {
   const body = { name: 'large', node_type: 'qemu', compute_id: 'auto', properties: { ram: 2_000_000_000 } };
   const reply = await client.send(`POST ${project.path}/nodes`, { body });

@@ -68,6 +68,11 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.link_encryption;
   }
 
+  /** A slice that is not connected: what has to be done there is done when it returns. */
+  get isAwaited(): boolean {
+    return this.epoch !== null && !this.#transport.state.connected;
+  }
+
   get record(): ComputeRecord {
     return this.#record;
   }

@@ -39,15 +39,21 @@ export async function resumeNodes(live: LiveProject): Promise<void> {
   const path = { project_id: live.projectId };
   // Without a fabric they start all the same.
   await transport.send('POST /v2/compute/projects/{project_id}/links/hold', { path }).catch(() => undefined);
+  const left: string[] = [];
   await forEachBounded(list, concurrency, async (nodeId) => {
     const node = live.nodes.find(nodeId);
     if (!node) return;
+    // They are started when their slice returns.
+    if (node.compute?.isAwaited) {
+      left.push(nodeId);
+      return;
+    }
     await live.nodes.act(nodeId, 'start').catch((error: Error) => {
       live.notify('log.error', { message: `Node ${node.entry.name} could not be resumed: ${error.message}` });
     });
   });
   await transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
-  await removeResumeList(live.folder);
+  await writeResumeList(live.folder, left).catch(() => undefined);
 }
 
 function idsIn(text: string): string[] {

@@ -158,7 +158,7 @@ async function startRemembered(live: LiveProject): Promise<void> {
   await forEachBounded(ids, rate, async (nodeId) => {
     const node = live.nodes.find(nodeId);
     if (!node) return;
-    if (!node.compute?.isLocal && !node.compute?.transport.state.connected) {
+    if (node.compute?.isAwaited) {
       left.push(nodeId);
       return;
     }

@@ -14,7 +14,7 @@ import { notificationRoutes } from './notifications.ts';
 import { portableRoutes } from './portable.ts';
 import { projectRoutes } from './projects.ts';
 import { serverRoutes } from './server.ts';
-import { sliceRoutes } from './slices.ts';
+import { placementRoutes, sliceRoutes } from './slices.ts';
 import { snapshotRoutes } from './snapshots.ts';
 import { switchRoutes } from './switches.ts';
 import { symbolRoutes } from './symbols.ts';
@@ -28,6 +28,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...keptSettingsRoutes(controller),
     ...computeRoutes(controller),
     ...sliceRoutes(controller),
+    ...placementRoutes(controller),
     ...kindRoutes(),
     ...projectRoutes(controller),
     ...portableRoutes(controller),

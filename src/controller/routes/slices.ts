@@ -1,4 +1,5 @@
 import { type Route, route } from '../../api/route.ts';
+import { PlacementReply, PlacementRequest } from '../../schema/placement.ts';
 import {
   SliceDrain,
   SliceInvitation,
@@ -67,6 +68,16 @@ export function sliceRoutes(controller: Controller): Route[] {
       ({ body }) => slices.invite(body),
     ),
     ...requestsOfSlices(controller),
+  ];
+}
+
+export function placementRoutes({ placer }: Controller): Route[] {
+  return [
+    route(
+      'POST /v2/placement',
+      { summary: 'Where the nodes of a lab would be placed', body: PlacementRequest, reply: PlacementReply, own: true },
+      ({ body }) => placer.plan(body),
+    ),
   ];
 }
 
