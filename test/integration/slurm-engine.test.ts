@@ -1,6 +1,6 @@
 /** The engine of Slurm against a real Slurm of three hosts, through slurmrestd and through its commands. */
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { EngineError, joinVariable, type SliceOrder } from '../../src/controller/engines/engine.ts';
@@ -109,8 +109,11 @@ while :; do sleep 0.1; done
       await next.release(order.id, { keepDisks: true });
       await adopted.until(order.id, 'ended');
       assert.deepEqual((await readdir(join(work, order.id))).toSorted(), ['ended', 'token'], 'its folder is kept');
+      await rm(join(work, order.id, 'token'));
       await next.place(order);
       await adopted.until(order.id, 'running');
+      // A signal that comes before the script has its traps is lost, and only sent again for as long as the grace.
+      await waitFor(async () => (await token()) !== '', { what: 'its second process' });
       await next.release(order.id, { keepDisks: false });
       await adopted.until(order.id, 'ended');
       await waitFor(async () => !(await readdir(work)).includes(order.id), { what: 'the removal of its folder' });

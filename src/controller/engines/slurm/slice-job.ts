@@ -53,15 +53,14 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
 function scriptOf(order: SliceOrder, { command, data_folder }: SlurmSettings): string {
   const folder = data_folder === '' ? `"\${TMPDIR:-/tmp}"/patchbay-${order.id}` : quote(`${data_folder}/${order.id}`);
   return `#!/bin/sh
+folder=${folder}
+remove=${data_folder === '' ? 'yes' : ''}
 slice= ended=
 end() { ended=yes; [ -z "$slice" ] || kill -TERM "$slice" 2>/dev/null; }
 trap end TERM INT WINCH
 trap 'remove=yes; end' URG
 [ "\${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0
-folder=${folder}
-remove=${data_folder === '' ? 'yes' : ''}
-umask 077
-mkdir -p "$folder" || exit 1
+mkdir -p -m 700 "$folder" || exit 1
 ${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &
 slice=$!
 [ -z "$ended" ] || end
