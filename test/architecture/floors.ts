@@ -86,6 +86,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'filter-table.ts',
       'folders.ts',
       'history.ts',
+      'idle-pc.ts',
       'kept-settings.ts',
       'lab.ts',
       'node.ts',
