@@ -98,6 +98,12 @@ export function checkFilter(name: string, values: unknown): Checked<{ values: Fi
   return checkValues(knownKeys.get(name)?.facts, values);
 }
 
+/** Whether values of a filter, in stored form, do anything. */
+export function isActing(name: string, values: FilterValues): boolean {
+  const facts = knownKeys.get(name)?.facts;
+  return facts !== undefined && isActive(values[decidingPlace(facts)]);
+}
+
 /** By place, whether a value of this filter must be a whole number. */
 export function wholeValues(name: string): readonly boolean[] {
   return knownKeys.get(name)?.facts.parameters.map(({ fractions }) => fractions !== true) ?? [];
@@ -118,10 +124,7 @@ function checkValues(facts: FilterFacts | undefined, values: unknown): Checked<C
   if (!facts) return { reason: 'there is no such filter' };
   if (!Array.isArray(values)) return { reason: 'its values must be a list' };
   const { parameters } = facts;
-  const deciding = Math.max(
-    parameters.findIndex(({ type }) => type === 'text'),
-    0,
-  );
+  const deciding = decidingPlace(facts);
   if (values.length > parameters.length)
     return { reason: `it takes at most ${parameters.length} value(s), ${values.length} were given` };
   const stored: (number | string)[] = [];
@@ -131,7 +134,17 @@ function checkValues(facts: FilterFacts | undefined, values: unknown): Checked<C
     if ('reason' in checked) return checked;
     stored.push(checked.value);
   }
-  return { values: stored, isActive: stored[deciding] !== undefined && stored[deciding] !== 0 && stored[deciding] !== '' };
+  return { values: stored, isActive: isActive(stored[deciding]) };
+}
+
+/** Place of the value that says whether the filter acts: its text, or else its first. */
+function decidingPlace({ parameters }: FilterFacts): number {
+  const text = parameters.findIndex(({ type }) => type === 'text');
+  return Math.max(text, 0);
+}
+
+function isActive(deciding: number | string | undefined): boolean {
+  return deciding !== undefined && deciding !== 0 && deciding !== '';
 }
 
 /** Until 0.2 the text of `jitter` was its first value, and could be its only one: that order is accepted. */

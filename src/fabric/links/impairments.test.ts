@@ -42,4 +42,18 @@ describe('impairments of a link', () => {
     impairments.update({ ...spec, filters: { seed: [7], delay: [5] } }, programs);
     assert.deepEqual(impairments.state(startMs + 15_000)?.filters, { seed: [7], delay: [5] });
   });
+
+  it('ramp from the own values of a filter that has a text', () => {
+    const steps = [{ at: 0, ramp: 100_000, filters: { jitter: [1, 'normal'] } }];
+    // Links are given to the fabric with the texts of a filter first.
+    const { impairments, startMs } = impaired({ delay: [20, 5], jitter: ['normal', 0] }, { steps });
+    assert.deepEqual(impairments.state(startMs + 25_000)?.filters.jitter, ['normal', 0]);
+    assert.deepEqual(impairments.state(startMs + 99_000)?.filters.jitter, ['normal', 1]);
+  });
+
+  it('leave out what a schedule switches off, by its text or its first number', () => {
+    const steps = [{ at: 0, filters: { delay: [0, 5], jitter: [1, ''], packet_loss_ab: [] } }];
+    const { impairments, startMs } = impaired({ latency: [10], jitter: ['normal', 0], packet_loss: [5] }, { steps });
+    assert.deepEqual(impairments.state(startMs + 5)?.filters, { packet_loss: [5] });
+  });
 });

@@ -1,6 +1,6 @@
 /** What impairs the frames of a link now: its own filters, and what its schedule says in their place. */
 import { randomInt } from 'node:crypto';
-import { type Filters, normaliseFilters, textsFirst } from '../../schema/filter.ts';
+import { type Filters, isActing, numbersFirst, textsFirst } from '../../schema/filter.ts';
 import { type ActiveFilter, buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
 import type { LinkSpec, ScheduleState } from '../protocol.ts';
 import { type Moment, Timeline } from '../schedules/timeline.ts';
@@ -9,6 +9,8 @@ import type { Programs } from './programs.ts';
 interface Scheduled {
   readonly spec: NonNullable<LinkSpec['schedule']>;
   readonly timeline: Timeline;
+  /** The link's own filters, their values in the order of the schedule's. */
+  readonly own: Filters;
   /** When it was started, milliseconds of `performance.now()`. */
   readonly startMs: number;
 }
@@ -47,7 +49,7 @@ export class Impairments {
   advance(nowMs: number): void {
     const { filters, suspend } = this.#spec;
     this.#moment = this.#scheduled?.timeline.at(nowMs - this.#scheduled.startMs);
-    const acting = this.#moment ? overlaid(filters, this.#moment.filters) : filters;
+    const acting = this.#scheduled && this.#moment ? overlaid(this.#scheduled.own, this.#moment.filters) : filters;
     this.suspend = suspend || (this.#moment?.suspend ?? false);
     this.untilMs = this.#scheduled && this.#moment ? this.#scheduled.startMs + this.#moment.until : Number.POSITIVE_INFINITY;
     const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
@@ -63,25 +65,29 @@ export class Impairments {
   /** Undefined without a schedule. */
   state(nowMs: number): ScheduleState | undefined {
     if (!this.#scheduled) return undefined;
-    const { spec, startMs, timeline } = this.#scheduled;
+    const { spec, startMs, timeline, own } = this.#scheduled;
     const { filters, suspend } = timeline.at(nowMs - startMs);
-    return { startedAt: spec.started_at, elapsedMs: nowMs - startMs, filters: overlaid(this.#spec.filters, filters), suspend };
+    return { startedAt: spec.started_at, elapsedMs: nowMs - startMs, filters: overlaid(own, filters), suspend };
   }
 }
 
 function schedule(spec: Scheduled['spec'], filters: Filters, before: Scheduled | undefined): Scheduled {
   const isSame = before !== undefined && before.spec.started_at === spec.started_at;
   const startMs = isSame ? before.startMs : performance.now() - (Date.now() - spec.started_at);
-  return { spec, timeline: new Timeline(spec, filters), startMs };
+  const own = numbersFirst(filters);
+  return { spec, timeline: new Timeline(spec, own), own, startMs };
 }
 
-/** A delay takes the place of a latency, which is the same by another name. */
+/**
+ * A delay takes the place of a latency, which is the same by another name. Both were checked when they were received: only what the
+ * schedule switches off is left out.
+ */
 function overlaid(own: Filters, scheduled: Moment['filters']): Filters {
   const names = Object.keys(scheduled);
   const replaced = new Set(names.map((name) => name.replace(/^delay/, 'latency')));
   const kept = Object.entries(own).filter(([name]) => !replaced.has(name));
-  const checked = normaliseFilters({ ...Object.fromEntries(kept), ...scheduled });
-  return checked.ok ? textsFirst(checked.filters) : own;
+  const all = Object.entries({ ...Object.fromEntries(kept), ...scheduled });
+  return textsFirst(Object.fromEntries(all.filter(([name, values]) => isActing(name, values))));
 }
 
 function merged(now: readonly ActiveFilter[], before: readonly ActiveFilter[]): readonly ActiveFilter[] {
