@@ -5,7 +5,7 @@ import type { Kind } from '../../emulators/kind.ts';
 import { CaptureEntry, CaptureStart, CaptureStarted, CaptureStartWithId } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
 import { streamCapture } from '../captures/capture-stream.ts';
-import type { ComputeNode } from '../nodes/node.ts';
+import type { NodeCaptures } from '../nodes/node-captures.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 export function captureRoutes(parts: ComputeRouteContext) {
@@ -20,14 +20,23 @@ export function captureRoutes(parts: ComputeRouteContext) {
   ];
 }
 
+interface PortPath {
+  readonly project_id: string;
+  readonly node_id: string;
+  readonly adapter_number: string;
+  readonly port_number: string;
+}
+
+const at = ({ adapter_number, port_number }: PortPath) => ({ adapter: Number(adapter_number), port: Number(port_number) });
+
 function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}` as const;
-  const nodeOf = (path: { project_id: string; node_id: string }): ComputeNode => projects.node(path.project_id, type, path.node_id);
-  const at = (path: { adapter_number: string; port_number: string }) => ({
-    adapter: Number(path.adapter_number),
-    port: Number(path.port_number),
-  });
+  const capturesOf = (path: PortPath) => projects.node(path.project_id, type, path.node_id).captures;
+  const change = <T>(path: PortPath, act: (captures: NodeCaptures) => Promise<T>) => {
+    const node = projects.node(path.project_id, type, path.node_id);
+    return node.exclusively(() => act(node.captures));
+  };
   return [
     route(
       `POST ${place}/start_capture`,
@@ -38,21 +47,19 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
         body: CaptureStart,
       },
       async ({ path, body, userAgent }) => {
-        const node = nodeOf(path);
         // GNS3 answers where the file is; our controller keeps the name that it asked for.
         const mayRename = !isOwnAgent(userAgent);
-        const { pcap_file_path } = await node.exclusively(() => node.captures.start(at(path), { ...body, mayRename }));
+        const { pcap_file_path } = await change(path, (captures) => captures.start(at(path), { ...body, mayRename }));
         return { pcap_file_path };
       },
     ),
-    route(`POST ${place}/stop_capture`, { summary: 'End the capture of a port', status: 204 }, ({ path }) => {
-      const node = nodeOf(path);
-      return node.exclusively(() => node.captures.stop(at(path)));
-    }),
+    route(`POST ${place}/stop_capture`, { summary: 'End the capture of a port', status: 204 }, ({ path }) =>
+      change(path, (captures) => captures.stop(at(path))),
+    ),
     route(
       `GET ${place}/pcap`,
       { summary: 'The capture of a port as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
-      ({ path }) => streamCapture(nodeOf(path).captures.source(at(path))),
+      ({ path }) => streamCapture(capturesOf(path).source(at(path))),
     ),
     route(
       `POST ${place}/captures`,
@@ -64,15 +71,11 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
         reply: CaptureEntry,
         own: true,
       },
-      ({ path, body }) => {
-        const node = nodeOf(path);
-        return node.exclusively(() => node.captures.start(at(path), body));
-      },
+      ({ path, body }) => change(path, (captures) => captures.start(at(path), body)),
     ),
-    route(`DELETE ${place}/captures/{capture_id}`, { summary: 'End a capture of a port', status: 204, own: true }, ({ path }) => {
-      const node = nodeOf(path);
-      return node.exclusively(() => node.captures.stop(at(path), path.capture_id));
-    }),
+    route(`DELETE ${place}/captures/{capture_id}`, { summary: 'End a capture of a port', status: 204, own: true }, ({ path }) =>
+      change(path, (captures) => captures.stop(at(path), path.capture_id)),
+    ),
     route(
       `GET ${place}/captures/{capture_id}/pcap`,
       {
@@ -80,7 +83,7 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
         replyType: 'application/vnd.tcpdump.pcap',
         own: true,
       },
-      ({ path }) => streamCapture(nodeOf(path).captures.source(at(path), path.capture_id)),
+      ({ path }) => streamCapture(capturesOf(path).source(at(path), path.capture_id)),
     ),
   ];
 }

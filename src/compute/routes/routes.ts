@@ -6,6 +6,7 @@ import { imageRoutes } from './images.ts';
 import { linkStatsRoutes } from './link-stats.ts';
 import { nodeRoutes, routesOfKinds } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
+import { projectCopyRoutes } from './project-copies.ts';
 import { projectRoutes } from './projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 import { serverRoutes } from './server.ts';
@@ -20,6 +21,7 @@ export function sharedRoutes(parts: ComputeRouteContext) {
     ...serverRoutes(parts),
     ...notificationRoutes(parts),
     ...projectRoutes(parts),
+    ...projectCopyRoutes(parts),
     ...fileRoutes(parts),
     ...imageRoutes(parts),
     ...nodeRoutes(parts),

@@ -11,8 +11,10 @@ import { closedLinks } from '../live/links/closed-links.ts';
 import { availableFilters } from '../live/links/link.ts';
 import type { KnownProject } from '../projects/project.ts';
 
+type ProjectOf = (path: { readonly project_id: string }) => KnownProject;
+
 export function linkRoutes({ projects }: Controller): Route[] {
-  const project = (path: { project_id: string }) => projects.get(path.project_id);
+  const project: ProjectOf = (path) => projects.get(path.project_id);
   return [
     route('GET /v2/projects/{project_id}/links', { summary: 'List the links', reply: Type.Array(Link) }, async ({ path }) => {
       const live = await project(path).findLive();
@@ -43,61 +45,15 @@ export function linkRoutes({ projects }: Controller): Route[] {
         return availableFilters(live.links.open(path.link_id));
       },
     ),
-    route(
-      'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
-      {
-        fillsDisk: true,
-        summary: 'Write the frames of a link to a pcap file of the project',
-        body: LinkCaptureStart,
-        status: 201,
-        reply: Link,
-      },
-      ({ path, body }) =>
-        project(path).change(async (live) => {
-          await live.captures.start(path.link_id, body);
-          return live.links.get(path.link_id);
-        }),
-    ),
-    route(
-      'POST /v2/projects/{project_id}/links/{link_id}/stop_capture',
-      { summary: 'End the capture of a link', status: 201, reply: Link },
-      ({ path }) =>
-        project(path).change(async (live) => {
-          await live.captures.stop(path.link_id);
-          return live.links.get(path.link_id);
-        }),
-    ),
-    route(
-      'GET /v2/projects/{project_id}/links/{link_id}/stats',
-      { summary: 'What a link carries, loses and holds back, each way', reply: LinkStats, own: true },
-      async ({ path }) => {
-        const live = await project(path).live();
-        return live.linkStats.get(path.link_id);
-      },
-    ),
-    route(
-      'GET /v2/projects/{project_id}/link_stats',
-      { summary: 'The same of all links', reply: Type.Array(LinkStats), own: true },
-      async ({ path }) => {
-        const live = await project(path).live();
-        return live.linkStats.list();
-      },
-    ),
-    route(
-      'GET /v2/projects/{project_id}/links/{link_id}/pcap',
-      { summary: 'The capture of a link as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
-      async ({ path }) => {
-        const live = await project(path).live();
-        return live.captures.stream(path.link_id);
-      },
-    ),
+    ...firstCaptureRoutes(project),
+    ...captureRoutes(project),
+    ...statsRoutes(project),
     ...scheduleRoutes(project),
     ...mirrorRoutes(project),
-    ...captureRoutes(project),
   ];
 }
 
-function scheduleRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
+function scheduleRoutes(project: ProjectOf): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/link_schedules',
@@ -137,7 +93,7 @@ function scheduleRoutes(project: (path: { project_id: string }) => KnownProject)
   ];
 }
 
-function mirrorRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
+function mirrorRoutes(project: ProjectOf): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/mirrors',
@@ -180,8 +136,67 @@ function mirrorRoutes(project: (path: { project_id: string }) => KnownProject): 
   ];
 }
 
+/** The capture of a link that GNS3's API knows. */
+function firstCaptureRoutes(project: ProjectOf): Route[] {
+  return [
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
+      {
+        fillsDisk: true,
+        summary: 'Write the frames of a link to a pcap file of the project',
+        body: LinkCaptureStart,
+        status: 201,
+        reply: Link,
+      },
+      ({ path, body }) =>
+        project(path).change(async (live) => {
+          await live.captures.start(path.link_id, body);
+          return live.links.get(path.link_id);
+        }),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/stop_capture',
+      { summary: 'End the capture of a link', status: 201, reply: Link },
+      ({ path }) =>
+        project(path).change(async (live) => {
+          await live.captures.stop(path.link_id);
+          return live.links.get(path.link_id);
+        }),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/pcap',
+      { summary: 'The capture of a link as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.captures.stream(path.link_id);
+      },
+    ),
+  ];
+}
+
+function statsRoutes(project: ProjectOf): Route[] {
+  return [
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}/stats',
+      { summary: 'What a link carries, loses and holds back, each way', reply: LinkStats, own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.linkStats.get(path.link_id);
+      },
+    ),
+    route(
+      'GET /v2/projects/{project_id}/link_stats',
+      { summary: 'The same of all links', reply: Type.Array(LinkStats), own: true },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.linkStats.list();
+      },
+    ),
+  ];
+}
+
 /** The captures of a link that GNS3's API does not know. */
-function captureRoutes(project: (path: { project_id: string }) => KnownProject): Route[] {
+function captureRoutes(project: ProjectOf): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/captures',

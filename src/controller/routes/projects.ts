@@ -3,10 +3,11 @@ import { Bulk, BulkCreate, BulkDelete, BulkUpdate } from '../../schema/bulk.ts';
 import { Name, named } from '../../schema/common.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
-import { Type } from '../../schema/type.ts';
+import { type Static, Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { makeAll, placeAll } from '../live/bulk.ts';
 import { deleteAll } from '../live/bulk-delete.ts';
+import type { KnownProject } from '../projects/project.ts';
 import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -14,7 +15,7 @@ const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapsho
 const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, named('ProjectLoad'));
 
 export function projectRoutes(controller: Controller): Route[] {
-  const { projects, snapshots } = controller;
+  const { projects } = controller;
   return [
     route('GET /v2/projects', { summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () => projects.list()),
     route(
@@ -40,16 +41,9 @@ export function projectRoutes(controller: Controller): Route[] {
     route('DELETE /v2/projects/{project_id}', { summary: 'Delete a project with its files', status: 204 }, ({ path }) =>
       projects.delete(path.project_id),
     ),
-    route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project', reply: Stats }, async ({ path }) => {
-      const project = projects.get(path.project_id);
-      const [live, kept] = await Promise.all([project.findLive(), snapshots.list(project)]);
-      return {
-        drawings: live?.drawings.size ?? 0,
-        links: live?.links.size ?? 0,
-        nodes: live?.nodes.size ?? 0,
-        snapshots: kept.length,
-      };
-    }),
+    route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project', reply: Stats }, ({ path }) =>
+      countParts(controller, projects.get(path.project_id)),
+    ),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
       (await projects.getOrReload(path.project_id)).open(),
     ),
@@ -77,11 +71,27 @@ export function projectRoutes(controller: Controller): Route[] {
         return [...nodes.problems(), ...linkRecovery.problems()];
       },
     ),
+    ...bulkRoutes(controller),
+  ];
+}
+
+async function countParts({ snapshots }: Controller, project: KnownProject): Promise<Static<typeof Stats>> {
+  const [live, kept] = await Promise.all([project.findLive(), snapshots.list(project)]);
+  return {
+    drawings: live?.drawings.size ?? 0,
+    links: live?.links.size ?? 0,
+    nodes: live?.nodes.size ?? 0,
+    snapshots: kept.length,
+  };
+}
+
+function bulkRoutes({ projects, settings }: Controller): Route[] {
+  return [
     route(
       'POST /v2/projects/{project_id}/bulk',
       { summary: 'Create nodes, links and drawings at once, all or none', body: BulkCreate, status: 201, reply: Bulk, own: true },
       ({ path, body }) => {
-        for (const node of body.nodes ?? []) checkRequested(node, controller.settings);
+        for (const node of body.nodes ?? []) checkRequested(node, settings);
         return projects.get(path.project_id).change((live) => makeAll(live, body));
       },
     ),

@@ -13,34 +13,9 @@ const ComputeStatistics = Type.Object(
 );
 
 export function serverRoutes(controller: Controller): Route[] {
-  const { version, settings, computes, projects, log, end } = controller;
-  const { local, answer_client_version } = settings.Server;
-  const versionFor = (userAgent: string | undefined) => (answer_client_version && clientVersion(userAgent)) || version;
+  const { settings, computes, projects, log, end } = controller;
   return [
-    route(
-      'GET /v2/version',
-      { summary: 'Version of the API, and whether the server is local', reply: Version },
-      ({ userAgent }) => ({
-        local,
-        version: versionFor(userAgent),
-      }),
-    ),
-    route(
-      'POST /v2/version',
-      { summary: 'Compare the client with the server', body: Version, reply: Version },
-      ({ body, userAgent }) => {
-        const own = versionFor(userAgent);
-        if (body.version !== own) throw fault('version_differs', { version: body.version, own });
-        return { version: own };
-      },
-    ),
-    route(
-      'GET /v1/version',
-      { summary: 'Version of the API, at the address of API version 1', reply: Version },
-      ({ userAgent }) => ({
-        version: versionFor(userAgent),
-      }),
-    ),
+    ...versionRoutes(controller),
     route('POST /v2/shutdown', { summary: 'End the server as SIGTERM does; local servers only', empty: true, status: 201 }, () => {
       if (!settings.Server.local) throw fault('not_local', { what: 'to end it through the API' });
       return new Answer(201, undefined, end);
@@ -71,6 +46,37 @@ export function serverRoutes(controller: Controller): Route[] {
           if (answer.status === 'rejected') log.info({ err: answer.reason }, 'a compute was left out of the statistics');
         return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
       },
+    ),
+  ];
+}
+
+function versionRoutes({ version, settings }: Controller): Route[] {
+  const { local, answer_client_version } = settings.Server;
+  const versionFor = (userAgent: string | undefined) => (answer_client_version && clientVersion(userAgent)) || version;
+  return [
+    route(
+      'GET /v2/version',
+      { summary: 'Version of the API, and whether the server is local', reply: Version },
+      ({ userAgent }) => ({
+        local,
+        version: versionFor(userAgent),
+      }),
+    ),
+    route(
+      'POST /v2/version',
+      { summary: 'Compare the client with the server', body: Version, reply: Version },
+      ({ body, userAgent }) => {
+        const own = versionFor(userAgent);
+        if (body.version !== own) throw fault('version_differs', { version: body.version, own });
+        return { version: own };
+      },
+    ),
+    route(
+      'GET /v1/version',
+      { summary: 'Version of the API, at the address of API version 1', reply: Version },
+      ({ userAgent }) => ({
+        version: versionFor(userAgent),
+      }),
     ),
   ];
 }
