@@ -12,6 +12,7 @@ import { ImageConverter } from './convert.ts';
 import { prepareDisk } from './disks.ts';
 import { EmptyDisks } from './empty-disks.ts';
 import { type Limits, standardLimits } from './emulator.ts';
+import type { QemuFacilities } from './facilities.ts';
 import { diskNode, imgFor } from './find-files.ts';
 import { ImageMaker } from './img.ts';
 import { qemuImages, qemuKind } from './kind.ts';
@@ -42,33 +43,10 @@ export interface QemuDriverOptions {
 }
 
 export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDriver {
-  const binaries = options.binaries ?? new Binaries();
-  const native = `qemu-system-${nativePlatforms()[0]}`;
-  const acceleration = new Acceleration(
-    () => host.settings,
-    () => binaries.inPath(native),
-  );
-  const tools = new ConfinedTools(() => host.settings);
+  const facilities = facilitiesOf(host, options);
+  const { binaries, acceleration, rawDisks, tools, memoryKey, verified } = facilities;
   void tools.recover();
-  const rawDisks = new RawDisks(join(host.settings.dataDirectory, 'state', 'raw-disks.json'));
-  const memoryKey = new MemoryKey(join(host.settings.dataDirectory, 'state', 'memory.key'));
-  const verified = new VerifiedFiles();
-  const launcher = {
-    facilities: {
-      host,
-      binaries,
-      acceleration,
-      sandboxes: new Sandboxes(),
-      rawDisks,
-      tools,
-      memoryKey,
-      verified,
-      spawning: new Mutex(),
-      datagrams: options.datagrams ?? false,
-      firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
-    },
-    limits: { ...standardLimits, ...options.limits },
-  };
+  const launcher = { facilities, limits: { ...standardLimits, ...options.limits } };
   const images = host.images.of(qemuImages);
   const acceptable = new EmptyDisks(images, binaries, tools);
   const where = () => ({ binaries, settings: host.settings });
@@ -106,12 +84,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       return checkSavedMemory(folder, { key: memoryKey, name, findSeries, verified });
     },
     adopt: (node, record) => adopt(node, record, launcher),
-    async capabilities() {
-      const { enable_hardware_acceleration, acceleration: wish } = host.settings.Qemu;
-      if (!enable_hardware_acceleration || wish === 'off') return { kvm: [] };
-      const isUsable = wish === 'on' || (await acceleration.verdict()).usable;
-      return { kvm: isUsable ? [...nativePlatforms()] : [] };
-    },
+    capabilities: async () => ({ kvm: (await isAccelerated(facilities)) ? [...nativePlatforms()] : [] }),
     async resizeDisk(node, slot, mebibytes) {
       const properties = asQemu(node.properties);
       const img = await imgFor(properties.qemu_path, { binaries, tools });
@@ -122,6 +95,36 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
     routes: (nodes) => qemuRoutes(driver, nodes),
   };
   return driver;
+}
+
+/** What the parts of the driver share. */
+function facilitiesOf(host: Host, options: QemuDriverOptions): QemuFacilities {
+  const binaries = options.binaries ?? new Binaries();
+  const native = `qemu-system-${nativePlatforms()[0]}`;
+  const state = join(host.settings.dataDirectory, 'state');
+  return {
+    host,
+    binaries,
+    acceleration: new Acceleration(
+      () => host.settings,
+      () => binaries.inPath(native),
+    ),
+    sandboxes: new Sandboxes(),
+    rawDisks: new RawDisks(join(state, 'raw-disks.json')),
+    tools: new ConfinedTools(() => host.settings),
+    memoryKey: new MemoryKey(join(state, 'memory.key')),
+    verified: new VerifiedFiles(),
+    spawning: new Mutex(),
+    datagrams: options.datagrams ?? false,
+    firmwareFolder: options.firmwareFolder ?? '/usr/share/OVMF',
+  };
+}
+
+/** Whether machines of this host's platforms run on KVM unless their options say otherwise. */
+async function isAccelerated({ host, acceleration }: QemuFacilities): Promise<boolean> {
+  const { enable_hardware_acceleration, acceleration: wish } = host.settings.Qemu;
+  if (!enable_hardware_acceleration || wish === 'off') return false;
+  return wish === 'on' || (await acceleration.verdict()).usable;
 }
 
 /** Whether the probe guest's verdict will be asked for. */

@@ -3,9 +3,10 @@
  * `custom_adapters`). A nullable input that is null means the default when the node is made, and no change later.
  */
 import type { CustomAdapters } from '../../schema/node.ts';
+import type { Static } from '../../schema/type.ts';
 import type { Properties } from '../driver.ts';
 import { macOfNode } from '../facts/mac-address.ts';
-import type { bootPriorities, closeActions, processPriorities } from './fields.ts';
+import type { fields } from './fields.ts';
 import type { Platform } from './platforms.ts';
 
 export const slots = ['hda', 'hdb', 'hdc', 'hdd'] as const;
@@ -21,33 +22,17 @@ export const imageKeys = [
   'kernel_image',
 ] as const;
 
-type QemuImages = Record<(typeof imageKeys)[number], string>;
+/** What nodes and templates have alike, as their schemas say. */
+type Shared = { -readonly [Key in keyof typeof fields]: Static<(typeof fields)[Key]> };
 type Interfaces = Record<`${Slot}_disk_interface`, string>;
 
-export interface QemuProperties extends QemuImages, Interfaces {
+export interface QemuProperties extends Shared, Interfaces {
   adapter_type: string;
-  adapters: number;
-  boot_priority: (typeof bootPriorities)[number];
-  /** Percent of one processor, 0 for no limit. */
-  cpu_throttling: number;
-  cpus: number;
-  create_config_disk: boolean;
   custom_adapters: CustomAdapters;
-  kernel_command_line: string;
-  legacy_networking: boolean;
-  linked_clone: boolean;
   mac_address: string;
-  on_close: (typeof closeActions)[number];
-  options: string;
   platform: Platform;
-  process_priority: (typeof processPriorities)[number];
   /** Absolute. */
   qemu_path: string;
-  /** MiB. */
-  ram: number;
-  replicate_network_connection_state: boolean;
-  tpm: boolean;
-  uefi: boolean;
   usage: string;
 }
 
