@@ -14,6 +14,12 @@ export interface ActionContext {
 /** Where a command appears besides the keyboard and the `?` page. */
 export type ActionPlace = 'toolbar' | 'node' | 'link' | 'drawing' | 'canvas';
 
+/**
+ * Where the keys of a command work besides the page itself. `inFields`: while the user types in a field; `everywhere`: in a console, too,
+ * if they have `Mod`; `byBrowser`: the browser handles them and emits an event that runs the command.
+ */
+export type KeyScope = 'inFields' | 'everywhere' | 'byBrowser';
+
 export interface Action {
   readonly id: string;
   readonly label: string;
@@ -21,13 +27,9 @@ export interface Action {
   readonly icon?: IconName;
   /** For example `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
   readonly keys?: readonly string[];
-  /** The browser handles these keys and emits an event that runs the command. */
-  readonly byBrowser?: boolean;
+  /** Default: on the page, but not while the user types in a field or a console. */
+  readonly keysWork?: KeyScope;
   readonly places?: readonly ActionPlace[];
-  /** Its keys also work while the user types in a field; in a console only keys with `Mod` do. */
-  readonly everywhere?: boolean;
-  /** A console receives its keys instead. */
-  readonly notInConsole?: boolean;
   /** The command destroys something. */
   readonly danger?: boolean;
   /** False: the command is hidden, because this server does not support it. */

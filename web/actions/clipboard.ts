@@ -11,7 +11,7 @@ export const copy: Action = {
   label: texts.actions.copy,
   group: 'edit',
   keys: ['Mod+C'],
-  byBrowser: true,
+  keysWork: 'byBrowser',
   places: ['node', 'drawing'],
   enabled: ({ project }) => (project?.selection.nodes.value.length ?? 0) + (project?.selection.drawings.value.length ?? 0) > 0,
   run: ({ app, project }) => {
@@ -27,7 +27,7 @@ export const paste: Action = {
   label: texts.actions.paste,
   group: 'edit',
   keys: ['Mod+V'],
-  byBrowser: true,
+  keysWork: 'byBrowser',
   places: ['canvas', 'node'],
   enabled: (context) => inProject(context) && context.app.clipboard.text.value !== '',
   run: (context) => pasteText(context, context.app.clipboard.text.peek()),

@@ -58,12 +58,9 @@ export function listenToKeys(app: App, actions: readonly Action[]): void {
     (event) => {
       const chord = chordOf(event);
       const action = actionOf(chord);
-      if (
-        !action?.everywhere ||
-        app.dialogs.isAny ||
-        (isConsole(event.target) && (action.notInConsole || !chord.startsWith('Mod+')))
-      )
-        return;
+      const scope = action?.keysWork;
+      if (!action || app.dialogs.isAny || (scope !== 'inFields' && scope !== 'everywhere')) return;
+      if (isConsole(event.target) && (scope === 'inFields' || !chord.startsWith('Mod+'))) return;
       event.preventDefault();
       event.stopPropagation();
       runAction(action, app);
@@ -76,7 +73,7 @@ export function listenToKeys(app: App, actions: readonly Action[]): void {
     const onButton = event.target instanceof HTMLElement && event.target.closest('button, a, summary') !== null;
     if (onButton && (event.key === 'Enter' || event.key === ' ')) return;
     const action = actionOf(chordOf(event));
-    if (!action || action.byBrowser || (!app.letterKeys.peek() && isCharacter(event))) return;
+    if (!action || action.keysWork === 'byBrowser' || (!app.letterKeys.peek() && isCharacter(event))) return;
     event.preventDefault();
     runAction(action, app);
   });

@@ -16,9 +16,8 @@ export const pageActions = (all: () => readonly Action[]): readonly Action[] => 
     group: 'page',
     icon: 'search',
     keys: ['Mod+K'],
-    everywhere: true,
-    // Shells use this key, too.
-    notInConsole: true,
+    // Not in a console: shells use this key, too.
+    keysWork: 'inFields',
     enabled: ({ app }) => !app.dialogs.isAny,
     run: ({ app }) => app.dialogs.show((close) => <CommandMenu actions={all().filter(({ id }) => id !== 'find')} close={close} />),
   },

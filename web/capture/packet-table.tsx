@@ -40,13 +40,7 @@ export function PacketTable({ store, chosen }: TableProps) {
     if (gone > 0) table.scrollTop -= gone * rowPx;
     if (follows.current && !isInSight(packets, chosen.peek(), table)) table.scrollTop = table.scrollHeight;
   }, [packets.length, store.shownForgotten]);
-  useLayoutEffect(() => {
-    // The observer reports only after the next layout: rows would be missing until then.
-    measure();
-    const watcher = new ResizeObserver(measure);
-    if (element.current) watcher.observe(element.current);
-    return () => watcher.disconnect();
-  }, []);
+  useSize(element, measure);
   const first = Math.max(0, Math.floor(window.value.top / rowPx) - spareRows);
   const last = Math.min(packets.length, Math.ceil((window.value.top + window.value.height) / rowPx) + spareRows);
   const start = packets[0]?.timeMs ?? 0;
@@ -59,15 +53,7 @@ export function PacketTable({ store, chosen }: TableProps) {
         aria-rowcount={packets.length + 1}
         onKeyDown={(event) => stepWith(event, { packets, chosen, element: element.current })}
       >
-        <thead>
-          <tr aria-rowindex={1}>
-            {texts.capture.columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Head />
         <tbody>
           <Space rows={first} />
           {packets.slice(first, last).map((packet, place) => (
@@ -88,6 +74,17 @@ export function PacketTable({ store, chosen }: TableProps) {
   );
 }
 
+/** Measures at once and after each change of the element's size. */
+function useSize(element: { readonly current: HTMLElement | null }, measure: () => void): void {
+  useLayoutEffect(() => {
+    // The observer reports only after the next layout: rows would be missing until then.
+    measure();
+    const watcher = new ResizeObserver(measure);
+    if (element.current) watcher.observe(element.current);
+    return () => watcher.disconnect();
+  }, []);
+}
+
 /** Whether the selected packet is in sight: the table then stays where it is while packets arrive. */
 function isInSight(packets: readonly Packet[], chosen: number | undefined, { scrollTop, clientHeight }: HTMLElement): boolean {
   const first = packets[Math.floor(scrollTop / rowPx)]?.number;
@@ -95,6 +92,18 @@ function isInSight(packets: readonly Packet[], chosen: number | undefined, { scr
   const last = packets[Math.min(packets.length, Math.ceil((scrollTop + clientHeight) / rowPx) - 1) - 1]?.number;
   return chosen !== undefined && first !== undefined && last !== undefined && first <= chosen && chosen <= last;
 }
+
+const Head = () => (
+  <thead>
+    <tr aria-rowindex={1}>
+      {texts.capture.columns.map((column) => (
+        <th key={column} scope="col">
+          {column}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);
 
 /** Placeholder for rows that are not rendered. */
 const Space = ({ rows }: { readonly rows: number }) =>

@@ -5,6 +5,7 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Failure } from '../ui/failure.tsx';
 import { ChoiceField, SwitchField } from '../ui/field.tsx';
 import { Progress, sizeText } from '../ui/progress.tsx';
 import { saveFile } from '../ui/save-file.ts';
@@ -63,11 +64,7 @@ export function ExportDialog({ project, close }: { readonly project: Project; re
         onChange={(value) => (compression.value = value)}
       />
       {busy && <Progress label={texts.exported(sizeText(received.value ?? 0))} />}
-      {failure.value && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
+      <Failure text={failure.value} />
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Failure } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Progress } from '../ui/progress.tsx';
@@ -60,11 +61,7 @@ export function ImportDialog({ close }: { readonly close: () => void }) {
       {part.value !== undefined && (
         <Progress label={part.value < 1 ? texts.sending : texts.unpacking} part={part.value < 1 ? part.value : undefined} />
       )}
-      {failure.value && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
+      <Failure text={failure.value} />
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Failure } from '../ui/failure.tsx';
 import { ChoiceField, SwitchField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Progress } from '../ui/progress.tsx';
@@ -62,11 +63,7 @@ export function LabDialog({ close }: { readonly close: () => void }) {
       {plan.value && <LabPlanView plan={plan.value} />}
       {plan.value && <SwitchField label={texts.lab.start} value={starts.value} onChange={(value) => (starts.value = value)} />}
       {progress.value && <Progress {...progress.value} />}
-      {failure.value && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
+      <Failure text={failure.value} />
     </Dialog>
   );
 }

@@ -8,6 +8,7 @@ import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Failure } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 import { type SnapshotActions, SnapshotRow } from './snapshot-row.tsx';
 
@@ -35,11 +36,7 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
           {texts.freeze}
         </Button>
       </div>
-      {outcome.failure && (
-        <p class="failure" role="alert">
-          {outcome.failure}
-        </p>
-      )}
+      <Failure text={outcome.failure} />
       {outcome.success && <p role="status">{outcome.success}</p>}
       {busy && <p class="empty">{busy}</p>}
       {!busy && newestFirst.length === 0 && <p class="empty">{texts.noSnapshots}</p>}

@@ -7,6 +7,7 @@ import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { Failure } from '../ui/failure.tsx';
 import { ChoiceField } from '../ui/field.tsx';
 
 /** As the server takes them. */
@@ -89,11 +90,7 @@ export function ConvertDialog({ node, close }: ConvertDialogProps) {
         }}
       />
       {busy && <p role="status">{texts.convert.busy}</p>}
-      {problem && (
-        <p class="failure" role="alert">
-          {problem}
-        </p>
-      )}
+      <Failure text={problem} />
     </Dialog>
   );
 }

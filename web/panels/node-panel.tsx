@@ -15,7 +15,11 @@ import { Notice } from '../ui/notice.tsx';
 import { findingsFor } from './findings.tsx';
 import { NodeSettings } from './node-settings.tsx';
 
-export function NodePanel({ node }: { readonly node: Node }) {
+interface NodeProps {
+  readonly node: Node;
+}
+
+export function NodePanel({ node }: NodeProps) {
   const app = useApp();
   const project = useProject();
   const { node_id, name, status, node_type } = node;
@@ -55,37 +59,50 @@ export function NodePanel({ node }: { readonly node: Node }) {
         value={name}
         onChange={(value) => value.trim() !== '' && value !== name && renameNode(app, project, node_id, value.trim())}
       />
-      <details open>
-        <summary>{texts.ports}</summary>
-        <ul class="port-list">
-          {portsOf(project, node).map(({ port, linkedTo }) => (
-            <li key={`${port.adapter_number}/${port.port_number}`}>
-              <span class={linkedTo === undefined ? 'port free' : 'port'} />
-              <span>{port.name}</span>
-              <small>{linkedTo === undefined ? texts.freePort : texts.linkedTo(linkedTo)}</small>
-            </li>
-          ))}
-        </ul>
-      </details>
+      <PortList node={node} />
       <NodeSettings node={node} change={change} />
-      <details>
-        <summary>{texts.details}</summary>
-        <dl class="facts">
-          <dt>{texts.consoleAddress}</dt>
-          <dd>{node.console === null ? texts.none : `${node.console_type} ${node.console_host}:${node.console}`}</dd>
-          <dt>{texts.compute}</dt>
-          <dd>{app.server.computes.find(node.compute_id)?.name ?? node.compute_id}</dd>
-          <dt>{texts.folder}</dt>
-          <dd class="code">{node.node_directory ?? texts.none}</dd>
-          {node.command_line && (
-            <>
-              <dt>{texts.commandLine}</dt>
-              <dd class="code">{node.command_line}</dd>
-            </>
-          )}
-        </dl>
-      </details>
+      <NodeDetails node={node} />
     </>
+  );
+}
+
+function PortList({ node }: NodeProps) {
+  return (
+    <details open>
+      <summary>{texts.ports}</summary>
+      <ul class="port-list">
+        {portsOf(useProject(), node).map(({ port, linkedTo }) => (
+          <li key={`${port.adapter_number}/${port.port_number}`}>
+            <span class={linkedTo === undefined ? 'port free' : 'port'} />
+            <span>{port.name}</span>
+            <small>{linkedTo === undefined ? texts.freePort : texts.linkedTo(linkedTo)}</small>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function NodeDetails({ node }: NodeProps) {
+  const { server } = useApp();
+  return (
+    <details>
+      <summary>{texts.details}</summary>
+      <dl class="facts">
+        <dt>{texts.consoleAddress}</dt>
+        <dd>{node.console === null ? texts.none : `${node.console_type} ${node.console_host}:${node.console}`}</dd>
+        <dt>{texts.compute}</dt>
+        <dd>{server.computes.find(node.compute_id)?.name ?? node.compute_id}</dd>
+        <dt>{texts.folder}</dt>
+        <dd class="code">{node.node_directory ?? texts.none}</dd>
+        {node.command_line && (
+          <>
+            <dt>{texts.commandLine}</dt>
+            <dd class="code">{node.command_line}</dd>
+          </>
+        )}
+      </dl>
+    </details>
   );
 }
 

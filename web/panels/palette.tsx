@@ -1,5 +1,5 @@
 /** The templates: search them, drag them onto the canvas, or click to add a node. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { Template } from '../../src/schema/template.ts';
 import { addNode } from '../scene/add-node.ts';
 import { templateType } from '../scene/drop.ts';
@@ -11,9 +11,7 @@ import { Icon } from '../ui/icon.tsx';
 import { findingsOf, useFindings } from './doctor.tsx';
 
 export function Palette() {
-  const app = useApp();
-  const project = useProject();
-  const { server } = app;
+  const { server } = useApp();
   const search = useSignal('');
   const wanted = search.value.trim().toLowerCase();
   const isUsed = useSignal(false);
@@ -40,27 +38,7 @@ export function Palette() {
       onPointerEnter={() => (isUsed.value = true)}
       onFocusCapture={() => (isUsed.value = true)}
     >
-      <label class="search">
-        <Icon name="search" />
-        <input
-          type="search"
-          placeholder={texts.searchTemplates}
-          aria-label={texts.searchTemplates}
-          value={search.value}
-          onInput={({ currentTarget }) => {
-            search.value = currentTarget.value;
-          }}
-          onKeyDown={(event) => {
-            const [first] = [...own, ...builtIn];
-            if (event.key === 'Enter' && first) void addNode(app, project, first.template_id);
-            else if (event.key === 'Escape') focusCanvas();
-            else if (event.key === 'ArrowDown')
-              event.currentTarget.closest('.palette')?.querySelector<HTMLElement>('.template')?.focus();
-            else return;
-            event.preventDefault();
-          }}
-        />
-      </label>
+      <PaletteSearch search={search} first={own[0] ?? builtIn[0]} />
       <div class="palette-list" role="toolbar" aria-orientation="vertical" aria-label={texts.palette} onKeyDown={moveFocus}>
         <PaletteGroup title={texts.ownTemplates} templates={own} lackOf={lackOf} />
         <PaletteGroup title={texts.builtInTemplates} templates={builtIn} lackOf={lackOf} />
@@ -75,6 +53,39 @@ export function Palette() {
         </a>
       </nav>
     </aside>
+  );
+}
+
+interface PaletteSearchProps {
+  readonly search: Signal<string>;
+  /** Enter adds a node of this one. */
+  readonly first: Template | undefined;
+}
+
+function PaletteSearch({ search, first }: PaletteSearchProps) {
+  const app = useApp();
+  const project = useProject();
+  return (
+    <label class="search">
+      <Icon name="search" />
+      <input
+        type="search"
+        placeholder={texts.searchTemplates}
+        aria-label={texts.searchTemplates}
+        value={search.value}
+        onInput={({ currentTarget }) => {
+          search.value = currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && first) void addNode(app, project, first.template_id);
+          else if (event.key === 'Escape') focusCanvas();
+          else if (event.key === 'ArrowDown')
+            event.currentTarget.closest('.palette')?.querySelector<HTMLElement>('.template')?.focus();
+          else return;
+          event.preventDefault();
+        }}
+      />
+    </label>
   );
 }
 

@@ -52,7 +52,7 @@ function itemsOf(project: ProjectState): Target[] {
 function commandsOf(app: App, actions: readonly Action[]): Target[] {
   const context = contextOf(app);
   return actions
-    .filter((action) => !action.byBrowser && action.offered?.(context) !== false && action.enabled(context))
+    .filter((action) => action.keysWork !== 'byBrowser' && action.offered?.(context) !== false && action.enabled(context))
     .map((action): Target => {
       const [chord] = action.keys ?? [];
       return {
