@@ -8,23 +8,15 @@ import { API } from 'typescript/unstable/sync';
 
 const limits = { fileLines: 400, functionLines: 60, interfaceMembers: 12, parameters: 4 };
 
-/** Violations at the time a limit was introduced. These lists may only shrink: an entry within its limit fails. */
-const longFunctions = [
-  'ExportDialog',
-  'NodePanel',
-  'PacketTable',
-  'Palette',
-  'TemplateEditor',
-  'linkRoutes',
-  'portRoutes',
-  'projectRoutes',
-  'qemuDriver',
-  'serverRoutes',
-];
-const largeInterfaces = ['Action', 'DockerProperties', 'Emulator', 'Kind', 'Plan', 'QemuProperties'];
+/** What is larger, and why. These lists may only shrink: an entry within its limit fails. */
+const largeInterfaces = {
+  DockerProperties: "GNS3's properties of a container, one member each",
+  Emulator: 'all that a running emulator does, in one place for the author of a kind',
+  Kind: 'the table of facts of a kind: most are optional',
+  Plan: "all that QEMU's command line depends on",
+};
+const longFiles = { 'web/texts.ts': 'one subject: every text of the page, so that all are read and translated together' };
 const root = resolve(import.meta.dirname, '../..');
-/** All texts of the page stand in one file. */
-const longFiles = ['web/texts.ts'];
 
 interface Found {
   readonly name: string;
@@ -77,17 +69,17 @@ function textOf(node: Node | undefined, source: SourceFile): string | undefined 
 }
 
 /** Fails for a violation missing from the list, and for an entry without a violation. */
-function compare(over: readonly Found[], known: readonly string[]): void {
-  const fresh = over.filter(({ name }) => !known.includes(name)).map(({ name, where }) => `${name} (${where})`);
+function compare(over: readonly Found[], known: Readonly<Record<string, string>> = {}): void {
+  const fresh = over.filter(({ name }) => !(name in known)).map(({ name, where }) => `${name} (${where})`);
   assert.deepEqual(fresh, [], 'over the limit');
-  const gone = known.filter((name) => !over.some((each) => each.name === name));
+  const gone = Object.keys(known).filter((name) => !over.some((each) => each.name === name));
   assert.deepEqual(gone, [], 'within the limit now: remove it from the list');
 }
 
 describe('limits', () => {
   it('are held against all files', () => assert.ok(seen.size > 400, `${seen.size} files`));
   it(`files have at most ${limits.fileLines} lines`, () => compare(found.files, longFiles));
-  it(`functions have at most ${limits.functionLines} lines`, () => compare(found.functions, longFunctions));
-  it(`functions have at most ${limits.parameters} positional parameters`, () => compare(found.parameters, []));
+  it(`functions have at most ${limits.functionLines} lines`, () => compare(found.functions));
+  it(`functions have at most ${limits.parameters} positional parameters`, () => compare(found.parameters));
   it(`interfaces have at most ${limits.interfaceMembers} members`, () => compare(found.interfaces, largeInterfaces));
 });
