@@ -71,7 +71,7 @@ async function check(replayed: Replay, section: string): Promise<void> {
   const unlisted = found.filter((difference) => !isExpected(difference));
   const stale = rows.filter((row) => !found.some((difference) => covers(row, difference)));
   const lines = [
-    ...unlisted.map(({ call, where, established, ours }) => `${call}: ${where}: ${established}, ours ${ours}`),
+    ...unlisted.map(({ call, where, gns3, ours }) => `${call}: ${where}: ${gns3}, ours ${ours}`),
     ...stale.map(({ call, where }) => `divergences.md lists a difference that is none any more: ${call}: ${where}`),
   ];
   assert.equal(lines.length, 0, `${lines.length} in ${section}\n${lines.join('\n')}`);

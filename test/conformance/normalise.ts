@@ -57,21 +57,21 @@ function normaliseText(text: string): string {
 export interface Difference {
   /** `status`, `type`, `route`, or a place in the body such as `body[0].label.x`. */
   readonly where: string;
-  readonly established: string;
+  readonly gns3: string;
   readonly ours: string;
 }
 
 /** Where two normalised values differ. `part`: keys that only `ours` has do not count. */
-export function differences(established: unknown, ours: unknown, where: string, part = false): Difference[] {
-  if (Array.isArray(established) && Array.isArray(ours) && established.length === ours.length) {
-    return established.flatMap((item, index) => differences(item, ours[index], `${where}[${index}]`, part));
+export function differences(gns3: unknown, ours: unknown, where: string, part = false): Difference[] {
+  if (Array.isArray(gns3) && Array.isArray(ours) && gns3.length === ours.length) {
+    return gns3.flatMap((item, index) => differences(item, ours[index], `${where}[${index}]`, part));
   }
-  if (isObject(established) && isObject(ours)) {
-    const keys = new Set([...Object.keys(established), ...(part ? [] : Object.keys(ours))]);
-    return [...keys].sort().flatMap((key) => differences(established[key], ours[key], `${where}.${key}`, part));
+  if (isObject(gns3) && isObject(ours)) {
+    const keys = new Set([...Object.keys(gns3), ...(part ? [] : Object.keys(ours))]);
+    return [...keys].sort().flatMap((key) => differences(gns3[key], ours[key], `${where}.${key}`, part));
   }
-  const [one, other] = [shown(established), shown(ours)];
-  return one === other ? [] : [{ where, established: one, ours: other }];
+  const [one, other] = [shown(gns3), shown(ours)];
+  return one === other ? [] : [{ where, gns3: one, ours: other }];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

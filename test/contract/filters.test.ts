@@ -184,8 +184,8 @@ describe('available_filters', () => {
   const offers = () => bench.client.get<Offer[]>(`${link}/available_filters`);
 
   test('GNS3’s five filters come first, unchanged', async () => {
-    const established = (await offers()).slice(0, 5);
-    const parameters = established.map((offer) => [
+    const ofGns3 = (await offers()).slice(0, 5);
+    const parameters = ofGns3.map((offer) => [
       offer.type,
       ...offer.parameters.map(({ name, type, unit, minimum, maximum }) => [name, type, unit, minimum, maximum]),
     ]);

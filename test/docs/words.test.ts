@@ -5,7 +5,12 @@ import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
-const sources = ['{src,web,test,docs,scripts,bench,demo,packaging}/**/*.{ts,tsx,mjs,md,css}', '{README,CONTRIBUTING,CHANGELOG}.md'];
+const sources = [
+  '{src,web,test,docs,scripts,bench,demo}/**/*.{ts,tsx,mjs,md,css}',
+  '{packaging,labs,appliances}/**/*.{mjs,sh,yml,yaml,conf,service,gns3a,md}',
+  'clients/{typescript/src,typescript/test,pytest/pytest_patchbay,pytest/tests}/*.{ts,py,yaml}',
+  '{.,clients/*}/*.{md,mjs}',
+];
 
 /** A word or name that texts no longer use, and its replacement. */
 const rules: readonly (readonly [found: RegExp, replacement: string])[] = [
@@ -20,7 +25,7 @@ const rules: readonly (readonly [found: RegExp, replacement: string])[] = [
   [/\bmend(s|ed|ing)?\b|\bLinkMending\b|\bgetMended\b/i, 'recover, repair, getOrReload'],
   [/\bcompute_said\b/, 'compute_error'],
   [/\bleadsOut\b|\bleads? out\b|\bways? out\b|\blink_outside\b/i, 'uplink, outside of the folder'],
-  [/\bestablished (server|api|client|program|page|ones?|kind|style|filters?)s?\b/i, 'GNS3'],
+  [/\bestablished (server|api|client|program|page|ones?|kind|style|filters?|format)s?\b/i, 'GNS3'],
   [/\b(computes?|nodes?|switch) elsewhere\b|\bof another make\b/i, 'remote compute, stock GNS3 compute'],
   [/\blast whole record\b/i, 'last complete record'],
   [/\bis no number of\b/i, 'is not a valid number'],

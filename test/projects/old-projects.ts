@@ -1,5 +1,5 @@
 /**
- * Project folders as programs of several years left them, written by the description of the established format: path to content.
+ * Project folders as programs of several years left them, written by the description of GNS3's format: path to content.
  * `pc` and `machine` are a VPCS and a QEMU node that are linked to each other.
  */
 const ids = {
