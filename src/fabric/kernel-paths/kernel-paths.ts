@@ -8,6 +8,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Retry } from '../../lib/retry.ts';
 import type { Native } from '../ports/native.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { actionOf, hostEndPrefix, removeAction, removeFast, shareAction, useAction } from '../redirection.ts';
@@ -36,14 +37,16 @@ export class KernelPaths {
   #test: Promise<string | undefined> | undefined;
   /** Links that could be carried if the trial succeeded. */
   readonly #waiting = new Map<KernelPath, () => void>();
-  #retry: NodeJS.Timeout | undefined;
-  #retryMs: number;
+  readonly #retry: Retry;
 
   /** `retryMs`: after so long a trial that failed is repeated; each time after twice as long. */
   constructor(native: Native | undefined, owner: string, { retryMs = firstRetryMs } = {}) {
     this.#native = native;
     this.#owner = owner;
-    this.#retryMs = retryMs;
+    this.#retry = new Retry({ firstMs: retryMs, longestMs: longestRetryMs }, () => {
+      this.#test = undefined;
+      void this.obstacle();
+    });
   }
 
   /** Why there can be no such link here; undefined when there can. Tried once, and again later when it failed. */
@@ -72,11 +75,7 @@ export class KernelPaths {
       for (const retry of waiting) setImmediate(retry);
       return undefined;
     }
-    this.#retry = setTimeout(() => {
-      this.#test = undefined;
-      void this.obstacle();
-    }, this.#retryMs).unref();
-    this.#retryMs = Math.min(longestRetryMs, this.#retryMs * 2);
+    this.#retry.failed();
     return obstacle;
   }
 
@@ -123,7 +122,7 @@ export class KernelPaths {
 
   async close(): Promise<void> {
     clearTimeout(this.#discarding);
-    clearTimeout(this.#retry);
+    this.#retry.stop();
     this.proofs.close();
     for (let attempt = 0; attempt < lastAttempts && this.#unused.size > 0; attempt += 1) {
       if (attempt > 0) await sleep(lastPauseMs);
