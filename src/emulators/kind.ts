@@ -69,7 +69,7 @@ export interface TemplateFacts {
   readonly properties?: TypeProperties;
   /** Properties that depend on others, such as those of a platform. */
   readonly more?: (settings: Readonly<Record<string, unknown>>) => TypeProperties;
-  /** The template of this kind that every server has; existing clients know its id, a UUID made from the type's name (version 3, DNS). */
+  /** The template of this kind that every server has; GNS3's clients know its id, a UUID made from the type's name (version 3, DNS). */
   readonly builtIn?: { readonly template_id: string; readonly name: string; readonly settings?: Readonly<Record<string, unknown>> };
 }
 

@@ -27,12 +27,12 @@ export type FilterType = (typeof filterTypes)[number];
 export const FilterParameter = Type.Object(
   {
     name: Type.String(),
-    type: oneOf(['int', 'text'], { description: 'Of the field in a form: existing clients know these two' }),
+    type: oneOf(['int', 'text'], { description: 'Of the field in a form: GNS3’s clients know these two' }),
     unit: Type.Optional(Type.String()),
     minimum: Type.Optional(Type.Number()),
     maximum: Type.Optional(Type.Number()),
     fractions: Type.Optional(
-      Type.Literal(true, { description: 'It may have decimals, although existing clients offer whole numbers only' }),
+      Type.Literal(true, { description: 'It may have decimals, although GNS3’s clients offer whole numbers only' }),
     ),
     choices: Type.Optional(Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description: 'A text is one of these' }))),
   },
@@ -49,7 +49,7 @@ export type FilterFacts = Static<typeof FilterFacts>;
 interface FilterRow extends FilterFacts {
   /** Not offered to clients: another spelling of this one. */
   alias?: FilterType;
-  /** Other programs of this format know it. */
+  /** GNS3 knows it. */
   isGns3?: true;
   /** Of the link as a whole: never for one direction only. */
   undirected?: true;

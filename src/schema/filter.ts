@@ -163,7 +163,7 @@ function checkText(value: unknown, { name, choices }: FilterParameter): Checked<
   return choices.includes(choice) ? { value: choice } : { reason: `${name}: there is no "${text.slice(0, 100)}"` };
 }
 
-/** Existing clients send numbers as text too. */
+/** GNS3's clients send numbers as text too. */
 const numberForm = /^\s*-?\d{1,12}(\.\d{1,12})?\s*$/;
 
 function checkNumber(value: unknown, parameter: FilterParameter): Checked<{ value: number }> {

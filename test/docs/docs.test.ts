@@ -106,6 +106,17 @@ describe('documents', () => {
     assert.deepEqual(missing.flat(), []);
   });
 
+  it('number the decisions without gaps, as their titles do', async () => {
+    const names = (await readdir(resolve(root, 'docs/adr'))).toSorted();
+    const titles = await Promise.all(names.map(async (name) => /^# (\d+)\. /.exec(await read(`docs/adr/${name}`))?.[1]));
+    const wanted = names.map((_, index) => index + 1);
+    assert.deepEqual(
+      names.map((name) => Number(/^(\d{4})-[a-z]/.exec(name)?.[1])),
+      wanted,
+    );
+    assert.deepEqual(titles.map(Number), wanted);
+  });
+
   it('link to files and chapters that exist', async () => {
     const documents = (await repositoryFiles()).filter((file) => file.endsWith('.md'));
     assert.ok(documents.includes('README.md') && documents.includes('docs/adr/0001-typescript-run-directly.md'));

@@ -27,6 +27,7 @@ const rules: readonly (readonly [found: RegExp, replacement: string])[] = [
   [/\bleadsOut\b|\bleads? out\b|\bways? out\b|\blink_outside\b/i, 'uplink, outside of the folder'],
   [/\bestablished (server|api|client|program|page|ones?|kind|style|filters?|format)s?\b/i, 'GNS3'],
   [/\b(computes?|nodes?|switch) elsewhere\b|\bof another make\b/i, 'remote compute, stock GNS3 compute'],
+  [/\bexisting (client|server|program)s?\b|\bprograms? of this format\b/i, "GNS3's clients, GNS3"],
   [/\blast whole record\b/i, 'last complete record'],
   [/\bis no number of\b/i, 'is not a valid number'],
   [/\bfabric.s ear\b/i, "the fabric's control socket"],

@@ -1,4 +1,4 @@
-/** The templates that every server has: their ids, names and symbols are those that existing clients know. */
+/** The templates that every server has: their ids, names and symbols are those that GNS3's clients know. */
 import { templateFacts } from '../../emulators/kinds.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { Template } from '../../schema/template.ts';

@@ -1,7 +1,6 @@
 /**
- * A link as it stands in the project file. Other programs of this format keep filters that they do not know, but then refuse to start
- * the link's nodes, and refuse a file with other fields; what they do not know in `link_style` they leave alone. So in the file all
- * that is ours is there, and nowhere else.
+ * A link as it stands in the project file. GNS3 keeps filters that it does not know, but then refuses to start the link's nodes, and it
+ * refuses a file with other fields; it ignores unknown keys of `link_style`. So in the file all that is ours is there, and nowhere else.
  */
 
 import type { Filters } from '../../schema/filter.ts';
