@@ -19,22 +19,23 @@ export interface NioChecks {
 
 export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
-  const [effects, address] = await Promise.all([checkEffects(udp, compiler), resolve(udp.rhost)]);
-  const { lport, rhost, rport } = udp;
-  return Object.freeze({ lport, rhost, rport, address, ...effects, ...ownFields(udp, streams) });
+  const { lport, rhost, rport, filters = {}, suspend = false } = udp;
+  const [effects, address] = await Promise.all([checkEffects(filters, compiler), resolve(rhost)]);
+  return Object.freeze({ lport, rhost, rport, address, ...effects, suspend, ...checkTiming(udp), ...ownFields(udp, streams) });
 }
 
 /** What a change of a NIO may change: filters, suspend and mirror_to, each only when given, and the stream. Its addresses stay. */
 export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
-  const { filters = current.filters, suspend = current.suspend } = udp;
+  const { suspend = current.suspend } = udp;
   const [effects, mirror_to] = await Promise.all([
-    checkEffects({ ...udp, filters, suspend }, compiler),
+    udp.filters ? checkEffects(udp.filters, compiler) : effectsOf(current),
     checkMirror(udp.mirror_to, current, streams),
   ]);
   const { lport, rhost, rport, address, captures } = current;
   const kept = { ...(captures && { captures }), ...(mirror_to && { mirror_to }) };
-  return Object.freeze({ lport, rhost, rport, address, ...kept, ...effects, ...ownFields(udp, streams) });
+  const changed = { ...effects, suspend, ...checkTiming(udp), ...ownFields(udp, streams) };
+  return Object.freeze({ lport, rhost, rport, address, ...kept, ...changed });
 }
 
 /** What is not given stays. @throws `udp_port_taken` when it would have the port of the link itself */
@@ -71,15 +72,23 @@ function requireUdp(nio: Nio, nodeType: string): NioUdp {
   return nio as NioUdp;
 }
 
-async function checkEffects(
-  nio: NioUdp,
-  compiler: BpfCompiler,
-): Promise<Pick<NioRecord, 'filters' | 'schedule' | 'suspend'> & BpfTables> {
-  const filters = textsFirst(checkFilters(nio.filters ?? {}));
-  const schedule = nio.schedule && scheduleOf(nio.schedule);
+type Effects = Pick<NioRecord, 'filters'> & BpfTables;
+
+async function checkEffects(given: NonNullable<NioUdp['filters']>, compiler: BpfCompiler): Promise<Effects> {
+  const filters = textsFirst(checkFilters(given));
   const used = bpfKeys.filter((key) => filters[key]);
   const programs = await Promise.all(used.map(async (key) => [key, await compile(key, filters, compiler)] as const));
-  return { filters, ...Object.fromEntries(programs), suspend: nio.suspend ?? false, ...(schedule && { schedule }) };
+  return { filters, ...Object.fromEntries(programs) };
+}
+
+/** Checked and compiled before. */
+function effectsOf(current: NioRecord): Effects {
+  const { filters } = current;
+  return { filters, ...Object.fromEntries(bpfKeys.flatMap((key) => (current[key] ? [[key, current[key]]] : []))) };
+}
+
+function checkTiming({ schedule }: NioUdp): Pick<NioRecord, 'schedule'> {
+  return schedule ? { schedule: scheduleOf(schedule) } : {};
 }
 
 /** One program for each line. */
