@@ -6,7 +6,7 @@ import { fault } from '../../api/faults.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { findKind } from '../model/node.ts';
 import type { FreezeReport } from './copy-files.ts';
-import { removeResumeList, writeResumeList } from './resume-nodes.ts';
+import { readResumeList, writeResumeList } from './resume-nodes.ts';
 
 /**
  * While nothing changes. Answers the nodes that were stopped.
@@ -18,15 +18,14 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
     ({ entry, live: { status } }) => status !== 'stopped' && findKind(entry.node_type)?.alwaysRunning !== true,
   );
   if (running.length === 0) return new Set();
-  await writeResumeList(
-    live.folder,
-    running.map(({ id }) => id),
-  ).catch((cause: Error) => {
+  // Those that wait for their compute.
+  const waiting = await readResumeList(live.folder);
+  await writeResumeList(live.folder, [...new Set([...waiting, ...running.map(({ id }) => id)])]).catch((cause: Error) => {
     throw fault('storage_failed', { reason: cause.message }, { cause });
   });
   // The local compute knows only projects of which it has a node.
   const hasLocal = running.some(({ compute }) => compute === local);
-  const { memory, cold } = hasLocal ? await keepLocal(live) : { memory: [], cold: [] };
+  const { memory, cold } = hasLocal ? await keepLocal(live, waiting) : { memory: [], cold: [] };
   const elsewhere = running
     .filter(({ compute }) => compute !== local)
     .map(({ entry: { name } }) => ({ name, reason: 'it runs on another compute' }));
@@ -35,14 +34,14 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
   return new Set(memory.map(({ node_id }) => node_id));
 }
 
-async function keepLocal(live: LiveProject): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {
+async function keepLocal(live: LiveProject, waiting: readonly string[]): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {
   try {
     return await live.computes.local.transport.call('POST /v2/compute/projects/{project_id}/keep', {
       path: { project_id: live.projectId },
       timeoutMs: 0,
     });
   } catch (error) {
-    await removeResumeList(live.folder);
+    await writeResumeList(live.folder, waiting).catch(() => undefined);
     throw error;
   }
 }

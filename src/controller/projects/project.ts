@@ -47,7 +47,7 @@ export class KnownProject {
   /** What works in its folder passes; who deletes it holds. */
   readonly #folder = new Gate();
   #isDeleted = false;
-  /** Settles when the nodes that continue since the last opening run; what runs is known then. */
+  /** Settles when the nodes that continue run: what runs is known then. */
   #resuming = Promise.resolve();
   #entry: ProjectEntry;
   #object: Readonly<ProjectObject> | undefined;
@@ -175,10 +175,16 @@ export class KnownProject {
       if (isNew) return this.object;
       this.#environment.announce('project.opened', this);
       if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
-      if (this.liveNow) this.#resuming = resumeNodes(this.liveNow);
+      if (this.liveNow) void this.resume(this.liveNow);
       if (isAwaited) await this.#resuming;
       return this.object;
     });
+  }
+
+  /** Starts the nodes that ran when it was frozen. Never rejects. */
+  resume(live: LiveProject): Promise<void> {
+    this.#resuming = resumeNodes(live);
+    return this.#resuming;
   }
 
   /**
