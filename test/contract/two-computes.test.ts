@@ -179,6 +179,17 @@ test('the first PCs of two computes have addresses of their own: behind one swit
   await client.delete(project.path);
 });
 
+test('a project that runs on the other server only is closed and continues, whatever is to be kept', async () => {
+  const project = await createProject(client);
+  const pc = await createNode(client, project, 'vpcs', { compute_id: computeId });
+  await client.put(project.path, { on_close: 'freeze' });
+  await client.post(`${project.path}/nodes/${pc.node_id}/start`, {}, 200);
+  await client.post(`${project.path}/close`, {}, 204);
+  await client.post(`${project.path}/open`, {}, 201);
+  await waitFor(async () => (await getNode(project, pc)).status === 'started', { what: 'the node, running again' });
+  await client.delete(project.path);
+});
+
 describe('a compute that goes and comes back', () => {
   test('its nodes are shown as unavailable, the other nodes work, and its nodes recover automatically', async () => {
     const { project, here, there } = await twoPcs();

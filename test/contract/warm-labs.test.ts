@@ -1,6 +1,6 @@
 /** Snapshots with memory: machines run on, and continue where they were after a restore. */
 import assert from 'node:assert/strict';
-import { access, open, readdir, readFile } from 'node:fs/promises';
+import { access, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
@@ -189,7 +189,17 @@ test('a project that freezes when it is closed continues when it is opened, or w
   const file = JSON.parse(await readFile(join(String(path), String(filename)), 'utf8')) as Project;
   assert.deepEqual(['on_close' in file, file.variables], [false, [{ name: 'PATCHBAY_ON_CLOSE', value: 'freeze' }]]);
   await client.post(`${project.path}/open`, {}, 201);
+  // Closed again before they run: nothing of it is lost.
+  await client.post(`${project.path}/close`, {}, 204);
+  await client.post(`${project.path}/open`, {}, 201);
   await continued();
+  await recalls();
+
+  // What is to run cannot be noted: it stays open.
+  const list = join(String(path), '.patchbay-resume.json');
+  await mkdir(join(list, 'in the way'), { recursive: true });
+  expectFault(await client.send(`POST ${project.path}/close`, { body: {} }), 507, /could not be written/);
+  await rm(list, { recursive: true });
   await recalls();
 
   // The host may end, too: nothing runs.

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { atPrompt, setWord, showsWord } from '../support/ipxe.ts';
-import { processesOf } from '../support/leftovers.ts';
+import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
@@ -53,7 +53,7 @@ const machine = (line: string) => /^\S*qemu-system/.test(line) && !/share=on/.te
 
 async function killOne(what: RegExp): Promise<void> {
   const found = await waitFor(() => running(what).at(0), { what: `a process ${what}` });
-  process.kill(found.pid, 'SIGKILL');
+  killProcesses([found]);
 }
 
 async function settled(): Promise<void> {
@@ -114,7 +114,7 @@ test('machines are frozen and killed around', { timeout: 900_000 }, async (t) =>
       const frozen = freeze();
       await waitFor(() => running(/share=on/).length > 0, { what: 'what receives the memory' });
       await pass(chance.between(0, 300));
-      for (const { pid } of running(/share=on/)) process.kill(pid, 'SIGKILL');
+      killProcesses(running(/share=on/));
       const acknowledged = await frozen;
       await settled();
       const snapshots = await consistent();
@@ -177,7 +177,7 @@ test('machines are frozen and killed around', { timeout: 900_000 }, async (t) =>
     }
     await client.put(project.path, { on_close: 'stop' });
   });
-  await t.test('a kill of what receives the memory, and of the machine, while the project is closed', async () => {
+  await t.test('a kill of what receives the memory while the project is closed', async () => {
     await client.put(project.path, { on_close: 'freeze' });
     const refused = client.send(`POST ${project.path}/close`, { body: {} });
     await killOne(/share=on/);

@@ -9,7 +9,7 @@ import { ensureGuest } from '../../demo/guest/guest.ts';
 import { machineProperties } from '../../demo/topology.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
-import { processesOf } from '../support/leftovers.ts';
+import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -116,7 +116,7 @@ test('frames in flight survive a freeze, a kill, a rewind and forks', { timeout:
     limitMs,
   });
   await server.kill9();
-  for (const { pid } of processesOf(server.dataDir, server.runtimeDirectory)) process.kill(pid, 'SIGKILL');
+  killProcesses(processesOf(server.dataDir, server.runtimeDirectory));
   await server.restart();
   await waitFor(async () => (await client.get<Project>(project.path)).status === 'opened', {
     what: 'the project, opened',

@@ -33,6 +33,17 @@ export function processesOf(dataDir: string, runtimeDirectory: string): LeftProc
   return found;
 }
 
+/** At once; what has ended meanwhile is left aside. */
+export function killProcesses(processes: readonly LeftProcess[]): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}
+
 /** One line for each process and socket that is still there. */
 export async function listLeftovers(dataDir: string): Promise<string[]> {
   const runtimeDirectory = await runtimeDirectoryOf(dataDir);

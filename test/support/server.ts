@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { listLeftovers, processesOf, runtimeDirectoryOf } from './leftovers.ts';
+import { killProcesses, listLeftovers, processesOf, runtimeDirectoryOf } from './leftovers.ts';
 import { type PortBlock, takePortBlock } from './port-block.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -223,13 +223,7 @@ class TestServer implements RunningServer {
   };
 
   #endAllNow(): void {
-    for (const { pid } of processesOf(this.dataDir, this.runtimeDirectory)) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
+    killProcesses(processesOf(this.dataDir, this.runtimeDirectory));
   }
 
   #configText(): string {

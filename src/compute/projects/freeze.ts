@@ -3,11 +3,10 @@
  * receives it is started before, and completes its files after they have resumed. Memory stands below `memory_path` as files of nodes
  * stand in a project, `project-files/<kind>/<node id>/saved-memory`.
  */
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
-import { syncFolder } from '../../lib/atomic-file.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
@@ -18,6 +17,7 @@ import type { Context } from '../context.ts';
 import { type FabricHolds, HeldLinks, syncSavedLinks } from '../links/held-links.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import { copyProject, type Pause, type PauseWork, type ProjectCopy, whileHeld } from './copy.ts';
+import { placeFolders } from './place-folders.ts';
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
@@ -167,16 +167,10 @@ class MemoryFreeze implements PauseWork {
 
   /** Moves what is complete to the nodes' folders and that of the project. Answers the nodes. */
   async place(projectPath: string): Promise<ReadonlySet<ComputeNode>> {
-    for (const { node } of this.#saved) {
-      const place = join(node.directory, savedMemoryName);
-      await rm(place, { recursive: true, force: true });
-      await rename(this.#memoryOf(node), place);
-      await syncFolder(node.directory);
-    }
+    const memory = this.#saved.map(({ node }) => ({ from: this.#memoryOf(node), to: join(node.directory, savedMemoryName) }));
     const links = join(projectPath, resumedLinksName);
     await rm(links, { recursive: true, force: true });
-    if (this.#hasFrames) await rename(this.#linksFolder, links);
-    await syncFolder(projectPath);
+    await placeFolders([...memory, ...(this.#hasFrames ? [{ from: this.#linksFolder, to: links }] : [])]);
     return new Set(this.#saved.map(({ node }) => node));
   }
 

@@ -1,10 +1,10 @@
 /**
- * New projects from one snapshot. With its memory their nodes continue where they were; each has copies of its own of disks and memory, so
- * that nothing of it depends on the parent. All of them grow in one folder and are
- * registered when all are in their places: a crash in between leaves those that were registered, each complete.
+ * New projects from one snapshot. With its memory their nodes continue where they were; each has disks of its own, and those of one request
+ * share the file of the memory (`compute/projects/stage-memory.ts`), so that nothing depends on the parent. All of them grow in one folder
+ * and are registered when all are in their places: a crash in between leaves those that are in theirs, each complete.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
@@ -79,13 +79,20 @@ async function makeForks(
     return await staging.use(join(projects_path, `${stagingPrefix}fork-${randomUUID()}`), async (stagingPath) => {
       const forks = await each(names, (name) => fill(source, { name, uplinks, stagingPath }, options));
       await fillMemory(source, forks, options);
-      const places = await each(forks, async ({ entry, folder }) => {
+      const places = forks.map(({ entry, folder }) => {
         const place = { path: join(projects_path, entry.project_id), filename: projectFileName(entry.name), forked_from };
-        await rename(folder, place.path);
-        return { entry, place };
+        return { entry, folder, place };
       });
-      await syncFolder(projects_path);
-      return await each(places, ({ entry, place }) => projects.register(entry, place));
+      try {
+        await each(places, ({ folder, place }) => rename(folder, place.path));
+        await syncFolder(projects_path);
+        return await each(places, ({ entry, place }) => projects.register(entry, place));
+      } catch (error) {
+        // The next start would find them, and list forks of a request that failed.
+        const unknown = places.filter(({ entry }) => !projects.find(entry.project_id));
+        await each(unknown, ({ place }) => rm(place.path, { recursive: true, force: true })).catch(() => undefined);
+        throw error;
+      }
     });
   } catch (error) {
     if (isFault(error)) throw error;

@@ -27,7 +27,7 @@ import { forgetElsewhere } from '../projects/forget-on-computes.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { fileNameProblem } from '../projects/project-path.ts';
 import { stagingPrefix } from '../projects/registry.ts';
-import { resumeNodes, writeResumeList } from '../projects/resume-nodes.ts';
+import { writeResumeList } from '../projects/resume-nodes.ts';
 import type { Restores } from '../projects/snapshot-restores.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
@@ -162,7 +162,7 @@ export class Snapshots {
         });
       });
       announceRemoved(restored, before);
-      await resumeNodes(restored);
+      await project.resume(restored);
       project.notices.emit({ action: 'snapshot.restored', event: await this.#withMemory(project, snapshot) });
       return project.object;
     });

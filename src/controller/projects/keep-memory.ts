@@ -2,30 +2,46 @@
  * Machines are stopped so that they continue where they are when their project is opened again. The list of what is to run then is written
  * before: whenever the server dies, either the machines run on, or they continue at the next opening.
  */
+import { fault } from '../../api/faults.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { findKind } from '../model/node.ts';
-import { removeResumeList, writeResumeList } from './resume-nodes.ts';
+import type { FreezeReport } from './copy-files.ts';
+import { readResumeList, writeResumeList } from './resume-nodes.ts';
 
-/** While nothing changes. Answers the nodes that were stopped. @throws why it is not possible; they run on then */
+/**
+ * While nothing changes. Answers the nodes that were stopped.
+ * @throws `storage_failed`, and why it is not possible; they run on then
+ */
 export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>> {
+  const { local } = live.computes;
   const running = [...live.nodes.all()].filter(
     ({ entry, live: { status } }) => status !== 'stopped' && findKind(entry.node_type)?.alwaysRunning !== true,
   );
   if (running.length === 0) return new Set();
-  await writeResumeList(
-    live.folder,
-    running.map(({ id }) => id),
-  );
+  // Those that wait for their compute.
+  const waiting = await readResumeList(live.folder);
+  await writeResumeList(live.folder, [...new Set([...waiting, ...running.map(({ id }) => id)])]).catch((cause: Error) => {
+    throw fault('storage_failed', { reason: cause.message }, { cause });
+  });
+  // The local compute knows only projects of which it has a node.
+  const hasLocal = running.some(({ compute }) => compute === local);
+  const { memory, cold } = hasLocal ? await keepLocal(live, waiting) : { memory: [], cold: [] };
+  const elsewhere = running
+    .filter(({ compute }) => compute !== local)
+    .map(({ entry: { name } }) => ({ name, reason: 'it runs on another compute' }));
+  for (const { name, reason } of [...cold, ...elsewhere])
+    live.notify('log.warning', { message: `${name} starts anew when the project is opened: ${reason}` });
+  return new Set(memory.map(({ node_id }) => node_id));
+}
+
+async function keepLocal(live: LiveProject, waiting: readonly string[]): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {
   try {
-    const { memory, cold } = await live.computes.local.transport.call('POST /v2/compute/projects/{project_id}/keep', {
+    return await live.computes.local.transport.call('POST /v2/compute/projects/{project_id}/keep', {
       path: { project_id: live.projectId },
       timeoutMs: 0,
     });
-    for (const { name, reason } of cold)
-      live.notify('log.warning', { message: `${name} starts anew when the project is opened: ${reason}` });
-    return new Set(memory.map(({ node_id }) => node_id));
   } catch (error) {
-    await removeResumeList(live.folder);
+    await writeResumeList(live.folder, waiting).catch(() => undefined);
     throw error;
   }
 }

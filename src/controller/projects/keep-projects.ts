@@ -2,12 +2,12 @@
 import { forEachBounded } from '../../lib/bounded.ts';
 import type { KnownProject } from './project.ts';
 
-/** Less than the 90 s in which systemd expects a service to end (`DefaultTimeoutStopSec`). */
+/** Less than the 90 s in which systemd expects a service to end (`TimeoutStopSec`, in packaging/systemd and by default). */
 const keepMs = 60_000;
 /** Each takes the memory of its machines once more. */
 const keptAtOnce = 2;
 
-/** What is not frozen in time runs on. Never rejects. */
+/** What is not frozen in time runs on; what is being frozen then, with the next server. Never rejects. */
 export async function keepProjects(projects: Iterable<KnownProject>): Promise<void> {
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, keepMs);

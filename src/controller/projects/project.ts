@@ -47,6 +47,8 @@ export class KnownProject {
   /** What works in its folder passes; who deletes it holds. */
   readonly #folder = new Gate();
   #isDeleted = false;
+  /** Settles when the nodes that continue run: what runs is known then. */
+  #resuming = Promise.resolve();
   #entry: ProjectEntry;
   #object: Readonly<ProjectObject> | undefined;
   readonly #autoClose: AutoClose;
@@ -100,12 +102,12 @@ export class KnownProject {
     return this.#lifecycle.now;
   }
 
-  /** The open project, once an opening that is under way has ended; undefined when it is closed. */
   /** The nodes of a project that is open; none while it is being opened. */
   openNodes(): readonly NodeEntry[] {
     return this.liveNow?.nodes.entries() ?? [];
   }
 
+  /** The open project, once an opening that is under way has ended; undefined when it is closed. */
   findLive(): Promise<LiveProject | undefined> {
     return this.#lifecycle.find();
   }
@@ -173,10 +175,16 @@ export class KnownProject {
       if (isNew) return this.object;
       this.#environment.announce('project.opened', this);
       if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
-      const resumed = this.liveNow && resumeNodes(this.liveNow);
-      if (isAwaited) await resumed;
+      if (this.liveNow) void this.resume(this.liveNow);
+      if (isAwaited) await this.#resuming;
       return this.object;
     });
+  }
+
+  /** Starts the nodes that ran when it was frozen. Never rejects. */
+  resume(live: LiveProject): Promise<void> {
+    this.#resuming = resumeNodes(live);
+    return this.#resuming;
   }
 
   /**
@@ -206,7 +214,9 @@ export class KnownProject {
    */
   close(): Promise<void> {
     return this.#life.run(async () => {
-      if (await this.#close({ keeps: this.#entry.on_close === 'freeze' })) this.#environment.announce('project.closed', this);
+      const keeps = this.#entry.on_close === 'freeze';
+      if (keeps) await this.#resuming;
+      if (await this.#close({ keeps })) this.#environment.announce('project.closed', this);
     });
   }
 
@@ -216,6 +226,7 @@ export class KnownProject {
       const live = this.liveNow;
       if (!live || this.#entry.on_close !== 'freeze') return;
       this.#autoClose.cancel();
+      await this.#resuming;
       await live.gate
         .hold(() => keepMemory(live))
         .catch((error: unknown) => this.#environment.log.warn({ err: error }, `the machines of "${this.name}" run on`));

@@ -27,10 +27,6 @@ export async function readResumeList(folder: string): Promise<string[]> {
   return list === undefined ? [] : idsIn(String(list));
 }
 
-export async function removeResumeList(folder: string): Promise<void> {
-  await rm(join(folder, listName), { force: true }).catch(() => undefined);
-}
-
 /** Starts them; listeners are sent what fails. Never rejects. */
 export async function resumeNodes(live: LiveProject): Promise<void> {
   const list = await readResumeList(live.folder);

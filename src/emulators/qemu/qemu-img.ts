@@ -1,5 +1,5 @@
 /** What is asked of `qemu-img`. Its own words are in every failure. */
-import { type FileHandle, lstat, mkdir, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { ImageFormat } from '../../lib/disk-image/image.ts';
@@ -141,11 +141,14 @@ function realPath(path: string): Promise<string> {
 
 /** Files of a new image, the one with its name last. `folder` is the server's by now, wherever its name leads. */
 async function takeOut(folder: string, path: string): Promise<void> {
+  const failed = (reason: string) => fault('qemu_failed', { reason: `The image "${path}" cannot be made: ${reason}` });
   const names = (await readdir(folder)).filter((name) => name !== basename(path));
   for (const name of [...names, basename(path)]) {
     const made = join(folder, name);
-    if (!(await lstat(made)).isFile())
-      throw fault('qemu_failed', { reason: `The image "${path}" cannot be made: ${name} is no file` });
-    await rename(made, join(dirname(path), name));
+    const place = join(dirname(path), name);
+    if (!(await lstat(made)).isFile()) throw failed(`${name} is no file`);
+    // A conversion takes hours: an image of this name may have been uploaded.
+    if (await stat(place).catch(() => undefined)) throw failed('it exists by now');
+    await rename(made, place);
   }
 }

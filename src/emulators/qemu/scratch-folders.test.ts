@@ -1,6 +1,6 @@
 /** Folders in which root finishes what tools of the emulators' user began: that user puts a link to another folder in their place. */
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -67,4 +67,13 @@ test('the folder of an image that is being made', { skip }, async () => {
   await img.create(join(folder, 'disk.qcow2'), 'qcow2', [], '1M');
   await assertUntouched();
   assert.ok((await stat(join(folder, 'disk.qcow2'))).isFile());
+});
+
+test('an image that came while one of its name was made stays', { skip }, async () => {
+  const [script, source, image] = [join(root, 'make'), join(folder, 'source.vmdk'), join(folder, 'disk.qcow2')];
+  await writeFile(script, `#!/bin/sh\nfor made; do :; done\necho made > "$made"\necho uploaded > ${image}\n`, { mode: 0o755 });
+  await writeFile(source, '');
+  await assert.rejects(new QemuImg(script, tools).convert(source, 'vmdk', image), /it exists by now/);
+  assert.equal(await readFile(image, 'utf8'), 'uploaded\n');
+  assert.deepEqual((await readdir(folder)).sort(), ['disk.qcow2', 'source.vmdk']);
 });

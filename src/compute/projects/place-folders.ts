@@ -1,0 +1,28 @@
+/** Folders that get their places together: a machine that runs on must not find memory of an earlier moment at its next start. */
+import { rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder } from '../../lib/atomic-file.ts';
+
+export interface Placement {
+  readonly from: string;
+  /** Replaced where it exists; the folder above it exists. */
+  readonly to: string;
+}
+
+/** All of them, on disk when it resolves; after a failure there is nothing at any of the places. @throws errors of the system */
+export async function placeFolders(placements: readonly Placement[]): Promise<void> {
+  try {
+    for (const { from, to } of placements) {
+      await remove(to);
+      await rename(from, to);
+      await syncFolder(dirname(to));
+    }
+  } catch (error) {
+    await Promise.allSettled(placements.map(({ to }) => remove(to)));
+    throw error;
+  }
+}
+
+function remove(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
