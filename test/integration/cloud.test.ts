@@ -193,6 +193,12 @@ describe('a cloud on this host', { skip }, () => {
     const replies = await Promise.all([one.send(), two.send()]);
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409]);
     const [winner, loser] = replies[0]?.status === 201 ? [one, two] : [two, one];
+    // A port that reads the interface beside it neither takes it nor, when it goes, frees it.
+    const reader = { port_number: 0, name: 'out', type: 'ethernet', interface: name };
+    const third = await createNode(client, project, 'cloud', { properties: { ports_mapping: [reader] } });
+    const pc = await createNode(client, project);
+    const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(pc), end(third)] });
+    await client.delete(`${project.path}/links/${link_id}`);
     expectFault(await loser.send(), 409, /another port of a cloud is this TAP interface.*bridge/);
     assert.match(await ip('link'), new RegExp(name));
     await client.delete(`${project.path}/nodes/${winner.cloud.node_id}`);
