@@ -48,7 +48,7 @@ export class NodeNios {
     await this.#openPort(end);
     this.#requireReachable(end);
     const { captures } = before?.nio ?? {};
-    // With another port it is another link, which nobody asked to be mirrored.
+    // With another UDP port it is another link, which was not asked to be mirrored.
     const mirror_to = before?.nio.lport === checked.lport ? before.nio.mirror_to : undefined;
     const nio: NioRecord = { ...checked, ...(captures && { captures }), ...(mirror_to && { mirror_to }) };
     let giveBack = () => {};

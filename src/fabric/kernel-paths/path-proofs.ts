@@ -26,10 +26,10 @@ export interface UnprovenPath {
 interface PathProgress {
   readonly path: UnprovenPath;
   /** By the end at which frames come in: before the last reading of `redirected`. */
-  readonly open: Map<0 | 1, { redirected: number; sent: number; carrier: Carrier } | undefined>;
+  readonly open: Map<0 | 1, { redirected: number; sent: number; carrier: CarrierState } | undefined>;
 }
 
-interface Carrier {
+interface CarrierState {
   readonly isUp: boolean;
   /** How often it went or came since the interface was made. */
   readonly changes: number;
@@ -130,7 +130,7 @@ async function readSent(): Promise<Map<string, number>> {
   );
 }
 
-async function readCarrier(name: string): Promise<Carrier> {
+async function readCarrier(name: string): Promise<CarrierState> {
   const read = (file: string) => readFile(`/sys/class/net/${name}/${file}`, 'latin1').catch(() => '0');
   const [carrier, changes] = await Promise.all([read('carrier'), read('carrier_changes')]);
   return { isUp: carrier.trim() === '1', changes: Number(changes) };
