@@ -60,4 +60,19 @@ describe('a switch of the compute', () => {
     expectFault(await client.send(`DELETE ${port(3)}/nio`), 409);
     expectFault(await client.send(`POST ${port(3)}/start_capture`, { body: { capture_file_name: 'x.pcap' } }), 409);
   });
+
+  test('another link at the same port is not mirrored to where the one before it was', async () => {
+    const { node_id } = await client.post<NodeBody>(place('ethernet_switch'), { name: 'SW' });
+    const port = (number: number) => `${place('ethernet_switch')}/${node_id}/adapters/0/ports/${number}/nio`;
+    const freePort = async () => (await client.post<{ udp_port: number }>(`${project.computePath}/ports/udp`)).udp_port;
+    const nioAt = (lport: number) => ({ type: 'nio_udp', lport, rhost: '127.0.0.1', rport: 9 });
+    const [first, mirrors, second] = [await freePort(), await freePort(), await freePort()];
+    await client.post(port(0), nioAt(first));
+    const mirror_to = { node_id, adapter_number: 0, port_number: 7, lport: mirrors, rhost: '127.0.0.1', rport: 9 };
+    await client.put(port(0), { ...nioAt(first), mirror_to }, 201);
+    await client.post(port(0), nioAt(first));
+    expectFault(await client.send(`POST ${port(1)}`, { body: nioAt(mirrors) }), 409, new RegExp(String(mirrors)));
+    await client.post(port(0), nioAt(second));
+    for (const [number, lport] of [first, mirrors].entries()) await client.post(port(1 + number), nioAt(lport));
+  });
 });

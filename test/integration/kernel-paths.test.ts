@@ -7,9 +7,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { KernelCounters } from '../../src/fabric/kernel-paths/kernel-counters.ts';
 import { type HostEnds, KernelPath, KernelPaths } from '../../src/fabric/kernel-paths/kernel-paths.ts';
+import { PathProofs } from '../../src/fabric/kernel-paths/path-proofs.ts';
 import { loadNative } from '../../src/fabric/ports/native.ts';
 import type { FabricLinkStats, LinkSpec } from '../../src/fabric/protocol.ts';
 import { ContainerEnd, noContainerEnds } from '../support/container-end.ts';
@@ -291,6 +294,40 @@ describe('a link between containers', { skip }, () => {
     assert.equal((await stats()).kernelObstacle, undefined, 'its rules do not allow it');
     await change();
     await waitFor(async () => (await stats()).kernelObstacle, { what: 'the reason, as the ends are the same' });
+  });
+
+  it('is not given up for frames of a time without carrier, or for counters that could not be read', async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'kernel-paths-'));
+    context.after(() => rm(folder, { recursive: true }));
+    const made = [await ContainerEnd.make(folder, `${addressA}/24`), await ContainerEnd.make(folder, `${addressB}/24`)] as const;
+    for (const end of made) context.after(() => end.remove());
+    const [a, b] = made;
+    let redirected: number | undefined;
+    let readings = 0;
+    const readNow = async () => {
+      readings += 1;
+      return new Map(redirected === undefined ? [] : [[1, { frames: redirected, bytes: 0, lost: 0 }]]);
+    };
+    const proofs = new PathProofs({ readNow } as unknown as KernelCounters);
+    context.after(() => proofs.close());
+    const failures: string[] = [];
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    /** Until the next reading has been taken, or has shown a failure: then the one before has been judged. */
+    const next = async (frames: number | undefined) => {
+      redirected = frames;
+      for (const before = readings; readings === before && failures.length === 0; await turn()) context.mock.timers.tick(240_000);
+    };
+    proofs.begin({ ends: [a.names.hostEnd, b.names.hostEnd], actions: [1, 2], failed: (reason) => failures.push(reason) });
+    await next(5);
+    await next(undefined);
+    await next(5);
+    await b.run('ip', 'link', 'set', 'dev', 'eth0', 'down');
+    await b.run('ip', 'link', 'set', 'dev', 'eth0', 'up');
+    await next(6);
+    await next(7);
+    assert.deepEqual(failures, []);
+    await next(7);
+    assert.match(failures.join(), /redirected 1 frames to .*, which sent none/);
   });
 
   it('is tried again after the first trial failed, and takes the links that wait', async (context) => {

@@ -79,8 +79,19 @@ export class HeldLinks {
     await writeFileAtomic(filesIn(folder).index, JSON.stringify(index));
   }
 
-  /** Puts into the links what a folder holds, which is removed. Nothing happens without one. @throws what is wrong with it */
+  /**
+   * Puts into the links what a folder holds. It is removed, whatever is wrong with it: later, its frames would be old. Nothing happens
+   * without one. @throws what is wrong with it
+   */
   async restore(folder: string): Promise<void> {
+    try {
+      await this.#restore(folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #restore(folder: string): Promise<void> {
     const index = await readIndex(folder);
     if (!index) return;
     const { fabric } = this.#parts;
@@ -90,13 +101,17 @@ export class HeldLinks {
     );
     for (const { node_id, addresses } of index.switches) if (own.has(node_id)) await fabric.learnAddresses(node_id, addresses);
     await fabric.loadFrames(filesIn(folder).frames, this.#places(ends));
-    await rm(folder, { recursive: true, force: true });
   }
 
   /** `connectMs`: how long the ends of links that have just come up are waited for. */
   async release(connectMs = 0): Promise<void> {
-    clearInterval(this.#renewing);
+    this.abandon();
     await this.#parts.fabric.release(this.#ids, connectMs);
+  }
+
+  /** Does not renew the lease any more. */
+  abandon(): void {
+    clearInterval(this.#renewing);
   }
 
   #hold(): Promise<void> {

@@ -47,7 +47,9 @@ export class NodeNios {
     const before = wiring.find(end);
     await this.#openPort(end);
     this.#requireReachable(end);
-    const { captures, mirror_to } = before?.nio ?? {};
+    const { captures } = before?.nio ?? {};
+    // With another UDP port it is another link, which was not asked to be mirrored.
+    const mirror_to = before?.nio.lport === checked.lport ? before.nio.mirror_to : undefined;
     const nio: NioRecord = { ...checked, ...(captures && { captures }), ...(mirror_to && { mirror_to }) };
     let giveBack = () => {};
     try {
@@ -62,7 +64,7 @@ export class NodeNios {
       if (!before) await this.#closePort(end).catch(() => undefined);
       throw error;
     }
-    if (before && before.nio.lport !== nio.lport) this.#release(before.nio.lport);
+    if (before) this.#releaseUnused(before.nio, nio);
     await this.#showCarrier(end);
     return nio;
   }
@@ -76,7 +78,7 @@ export class NodeNios {
       giveBack();
       throw error;
     });
-    for (const lport of udpPortsOf(before.nio)) if (!udpPortsOf(nio).includes(lport)) this.#release(lport);
+    this.#releaseUnused(before.nio, nio);
     await this.#showCarrier(before);
   }
 
@@ -192,6 +194,10 @@ export class NodeNios {
   #claimMirror({ mirror_to }: NioRecord, before: Binding): () => void {
     if (!mirror_to || mirror_to.lport === before.nio.mirror_to?.lport) return () => undefined;
     return this.#claim(mirror_to.lport, undefined);
+  }
+
+  #releaseUnused(before: NioRecord, after: NioRecord): void {
+    for (const lport of udpPortsOf(before)) if (!udpPortsOf(after).includes(lport)) this.#release(lport);
   }
 
   /** Unless another NIO has the port. */

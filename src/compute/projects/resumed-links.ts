@@ -36,7 +36,8 @@ export class ResumedLinks {
     const project = this.#projects.get(projectId);
     const parts = { fabric: this.#fabric, wiring: this.#context.wiring, ...linkNodes([...project.nodes.values()]) };
     const links = await HeldLinks.hold(parts);
-    await this.#forget(projectId)?.release();
+    // Held a second time: the same links, which stay held.
+    this.#forget(projectId)?.abandon();
     const key = projectId.toLowerCase();
     const limit = setTimeout(() => void this.release(projectId).catch(() => undefined), longestMs).unref();
     this.#held.set(key, { links, limit });

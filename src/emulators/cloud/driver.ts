@@ -102,7 +102,8 @@ function cloudService(host: Host, taps: Set<string>, node: NodeView, properties:
       });
     },
     retake(facts) {
-      if (facts.type !== 'udp') taps.add(facts.interface);
+      const tap = tapOf(facts);
+      if (tap !== undefined) taps.add(tap);
       if (facts.type === 'udp') udpPorts.reserve(facts.lport);
       else if (facts.type === 'device') retakeSocat(host, facts);
     },
@@ -110,7 +111,8 @@ function cloudService(host: Host, taps: Set<string>, node: NodeView, properties:
       if (facts.type === 'udp') udpPorts.release(facts.lport);
       else if (facts.type === 'device') closeSocat(host, facts);
       else if (facts.isOwn) await removeInterfaces([facts.interface]);
-      if (facts.type !== 'udp') taps.delete(facts.interface);
+      const tap = tapOf(facts);
+      if (tap !== undefined) taps.delete(tap);
     },
     async command(facts) {
       if (facts.type !== 'device') return undefined;
@@ -129,6 +131,12 @@ function cloudService(host: Host, taps: Set<string>, node: NodeView, properties:
       return facts.type === 'held' ? facts.port : socatPort(facts);
     },
   };
+}
+
+/** The TAP interface that a port is; undefined where it has a packet socket beside other users of an interface. */
+function tapOf(facts: CloudFacts): string | undefined {
+  if (facts.type === 'held') return facts.port.type === 'tap' ? facts.interface : undefined;
+  return facts.type === 'device' && facts.needs === undefined ? facts.interface : undefined;
 }
 
 /** The port at which frames come in belongs to the tunnel for as long as it is connected. */

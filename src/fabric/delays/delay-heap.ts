@@ -23,9 +23,7 @@ export class DelayHeap implements HeldFrames {
   bytes = 0;
   readonly #pool: BlockPool;
   readonly #waited: DelayHistogram;
-  readonly #held = new Heap<HeldFrame>(
-    (one, other) => one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.number < other.number),
-  );
+  readonly #held = new Heap<HeldFrame>((one, other) => inOrder(one, other) < 0);
   #number = 0;
   #inUse: Buffer | undefined;
 
@@ -78,9 +76,9 @@ export class DelayHeap implements HeldFrames {
     }
   }
 
-  /** In no order; the frames are not copied. */
+  /** In the order in which they leave; the frames are not copied. */
   *waiting(): Generator<WaitingFrame> {
-    for (const { dueMs, frame } of this.#held.values()) yield { dueMs, frame };
+    for (const { dueMs, frame } of [...this.#held.values()].sort(inOrder)) yield { dueMs, frame };
   }
 
   settle(): void {
@@ -88,4 +86,8 @@ export class DelayHeap implements HeldFrames {
     this.#pool.give(this.#inUse);
     this.#inUse = undefined;
   }
+}
+
+function inOrder(one: HeldFrame, other: HeldFrame): number {
+  return one.dueMs - other.dueMs || one.number - other.number;
 }

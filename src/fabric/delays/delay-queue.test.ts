@@ -11,12 +11,13 @@ class Bed {
   readonly queue = new DelayQueue(new BlockPool(), (cause) => this.losses.push(cause));
 
   push(number: number, arrivedMs: number, waits: Waits, length = 60): void {
-    const buffer = Buffer.alloc(headerBytes + length);
-    putFrameLength(buffer, 0, length);
-    buffer.writeUInt32BE(number, headerBytes);
-    const frame: FrameAt = { buffer, start: 0, end: buffer.length, arrivedMs };
+    const frame = frameOf(number, arrivedMs, length);
     this.queue.push(frame, waits);
-    buffer.fill(0);
+    frame.buffer.fill(0);
+  }
+
+  restore(number: number, dueMs: number): void {
+    this.queue.restore(frameOf(number, 0, 60), dueMs);
   }
 
   /** Takes all that is due; the numbers in order. */
@@ -31,6 +32,13 @@ class Bed {
     }
     return numbers;
   }
+}
+
+function frameOf(number: number, arrivedMs: number, length: number): FrameAt {
+  const buffer = Buffer.alloc(headerBytes + length);
+  putFrameLength(buffer, 0, length);
+  buffer.writeUInt32BE(number, headerBytes);
+  return { buffer, start: 0, end: buffer.length, arrivedMs };
 }
 
 function waitsOf(more: { hold?: Filter['hold']; overtakes?: boolean; gaps?: number[] }): Waits {
@@ -66,6 +74,27 @@ describe('delay queue', () => {
     bed.push(1, 1, waitsOf({}));
     assert.deepEqual(bed.take(49, waitsOf({})), []);
     assert.deepEqual(bed.take(50, waitsOf({})), [0, 1]);
+  });
+
+  it('lets nothing overtake a frame that waited elsewhere', () => {
+    const bed = new Bed();
+    bed.restore(0, 100);
+    bed.push(1, 1, waitsOf({ hold: (atMs) => atMs + 50 }));
+    assert.deepEqual(bed.take(99, waitsOf({})), []);
+    assert.deepEqual(bed.take(100, waitsOf({})), [0, 1]);
+  });
+
+  it('names what waits in its order, also of frames that are due together', () => {
+    const bed = new Bed();
+    const waits = waitsOf({ hold: () => 50, overtakes: true });
+    for (const number of upTo(9)) bed.push(number, number, waits);
+    // Leaves the heap in another order than that of the frames.
+    bed.push(9, 9, waitsOf({ hold: () => 10, overtakes: true }));
+    bed.take(10, waits);
+    assert.deepEqual(
+      Array.from(bed.queue.waiting(), ({ frame }) => frame.readUInt32BE(headerBytes)),
+      upTo(9),
+    );
   });
 
   it('gives back in runs of blocks what may overtake, however much it is', () => {

@@ -113,7 +113,7 @@ export class DelayQueue {
     this.#lastDueMs += ms;
   }
 
-  /** In no order; the frames are not copied. A frame that lets others overtake it is due at once. */
+  /** Those that are due together in their order; the frames are not copied. A frame that lets others overtake it is due at once. */
   *waiting(): Generator<WaitingFrame> {
     yield* this.#line.waiting();
     yield* this.#heap.waiting();
@@ -123,6 +123,7 @@ export class DelayQueue {
   /** Adds a frame that waited elsewhere, and came before all that wait here. */
   restore(frame: FrameAt, dueMs: number): void {
     if (!this.#heap.push(frame, dueMs - ahead)) this.#onLost('queue_full');
+    else if (dueMs > this.#lastDueMs) this.#lastDueMs = dueMs;
   }
 
   /** Those that were overtaken, or waited for it long enough, leave. */

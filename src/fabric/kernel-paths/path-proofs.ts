@@ -7,7 +7,7 @@
  * without frames cost nothing; a link is proven when frames have passed in both directions.
  */
 import { readFile } from 'node:fs/promises';
-import { type KernelCounters, type KernelCounts, noCount } from './kernel-counters.ts';
+import type { KernelCounters, KernelCounts } from './kernel-counters.ts';
 
 /** Since the last link was taken, ms. */
 const roundsAtMs: readonly number[] = [250, 1000, 4000, 15_000, 60_000, 240_000];
@@ -26,7 +26,13 @@ export interface UnprovenPath {
 interface PathProgress {
   readonly path: UnprovenPath;
   /** By the end at which frames come in: before the last reading of `redirected`. */
-  readonly open: Map<0 | 1, { redirected: number; sent: number } | undefined>;
+  readonly open: Map<0 | 1, { redirected: number; sent: number; carrier: CarrierState } | undefined>;
+}
+
+interface CarrierState {
+  readonly isUp: boolean;
+  /** How often it went or came since the interface was made. */
+  readonly changes: number;
 }
 
 export class PathProofs {
@@ -80,14 +86,21 @@ export class PathProofs {
   async #judge({ path, open }: PathProgress, figures: PathFigures): Promise<void> {
     for (const [side, last] of open) {
       const to = path.ends[side === 0 ? 1 : 0];
-      const { frames: redirected } = figures.redirected.get(path.actions[side]) ?? noCount;
-      const now = { redirected, sent: figures.before.get(to) ?? 0 };
-      const isSent = last !== undefined && (figures.after.get(to) ?? 0) > last.sent;
-      if (last === undefined || now.redirected <= last.redirected) open.set(side, now);
-      else if (isSent) open.delete(side);
-      // An end without a carrier drops frames before it counts them.
-      else if (await areUp(path.ends)) return this.#fail(path, { to, frames: now.redirected - last.redirected });
-      else open.set(side, now);
+      const redirected = figures.redirected.get(path.actions[side])?.frames;
+      const [before, after] = [figures.before.get(to), figures.after.get(to)];
+      // What could not be read shows nothing.
+      if (redirected === undefined || before === undefined || after === undefined) continue;
+      const now = { redirected, sent: before };
+      if (last === undefined) open.set(side, { ...now, carrier: await readCarrier(to) });
+      else if (redirected <= last.redirected) open.set(side, { ...now, carrier: last.carrier });
+      else if (after > last.sent) open.delete(side);
+      else {
+        // An end without a carrier drops frames before it counts them.
+        const carrier = await readCarrier(to);
+        const wasUp = carrier.isUp && carrier.changes === last.carrier.changes;
+        if (wasUp) return this.#fail(path, { to, frames: redirected - last.redirected });
+        open.set(side, { ...now, carrier });
+      }
     }
     if (open.size === 0) this.#unproven.delete(path);
   }
@@ -117,7 +130,8 @@ async function readSent(): Promise<Map<string, number>> {
   );
 }
 
-async function areUp(names: readonly string[]): Promise<boolean> {
-  const texts = await Promise.all(names.map((name) => readFile(`/sys/class/net/${name}/carrier`, 'latin1').catch(() => '0')));
-  return texts.every((text) => text.trim() === '1');
+async function readCarrier(name: string): Promise<CarrierState> {
+  const read = (file: string) => readFile(`/sys/class/net/${name}/${file}`, 'latin1').catch(() => '0');
+  const [carrier, changes] = await Promise.all([read('carrier'), read('carrier_changes')]);
+  return { isUp: carrier.trim() === '1', changes: Number(changes) };
 }

@@ -4,6 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
+import { readRegularFile } from '../../lib/regular-file.ts';
 import { frameLength, headerBytes, maxFrameBytes } from '../frames.ts';
 import type { Direction } from './direction.ts';
 
@@ -35,10 +36,7 @@ export async function writeFrames(path: string, directions: readonly (Direction 
 
 /** Adds them to held directions. Returns how many. @throws for a file of another form; frames before the damage were added then */
 export async function readFrames(path: string, directions: readonly (Direction | undefined)[]): Promise<number> {
-  await using file = await open(path, 'r');
-  const { size } = await file.stat();
-  if (size > maxFileBytes) throw new Error(`${path} is larger than ${maxFileBytes} bytes`);
-  const content = await file.readFile();
+  const content = await readRegularFile(path, maxFileBytes);
   let frames = 0;
   for (let at = 0; at < content.length; frames++) {
     const start = at + recordBytes;

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { resumedLinksName } from '../../schema/folders.ts';
+import type { Context } from '../context.ts';
+import type { FabricHolds } from '../links/held-links.ts';
+import type { ComputeProjects } from './projects.ts';
+import { ResumedLinks } from './resumed-links.ts';
+
+async function resuming(context: TestContext) {
+  const path = await mkdtemp(join(tmpdir(), 'resumed-links-'));
+  context.after(() => rm(path, { recursive: true }));
+  const asked: string[] = [];
+  const fabric = {
+    hold: async () => void asked.push('hold'),
+    release: async () => void asked.push('release'),
+  } as unknown as FabricHolds;
+  const warnings: string[] = [];
+  const parts = { wiring: { linkIdsOf: () => ['link'] }, log: (_level: string, message: string) => warnings.push(message) };
+  const projects = { get: () => ({ path, nodes: new Map() }) } as unknown as ComputeProjects;
+  return { path, asked, warnings, links: new ResumedLinks(parts as unknown as Context, projects, fabric) };
+}
+
+describe('links of a project that continues', () => {
+  it('are held once when two requests come together, and not again after they were released', async (context) => {
+    context.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+    const { links, asked } = await resuming(context);
+    await Promise.all([links.hold('P'), links.hold('p')]);
+    assert.deepEqual(asked, ['hold', 'hold']);
+    context.mock.timers.tick(1000);
+    assert.deepEqual(asked.splice(0), ['hold', 'hold', 'hold'], 'one of the two is prolonged');
+    await links.release('P');
+    context.mock.timers.tick(10_000);
+    assert.deepEqual(asked, ['release']);
+  });
+
+  it('are released when their frames are damaged, which are gone then', async (context) => {
+    const { path, links, asked, warnings } = await resuming(context);
+    const folder = join(path, resumedLinksName);
+    await mkdir(folder);
+    await writeFile(join(folder, 'index.json'), '{}');
+    await links.hold('P');
+    await links.release('P');
+    assert.deepEqual(asked, ['hold', 'release']);
+    assert.match(warnings.join(), /frames in flight are not restored: .*index\.json is damaged/);
+    await assert.rejects(access(folder));
+  });
+});
