@@ -72,9 +72,10 @@ const execCommand: CliCommand = {
     try {
       const dialogue = new PromptDialogue(socket, AbortSignal.any([call.signal, AbortSignal.timeout(limitMs)]));
       const answer = await dialogue.ask(command);
+      // Before its exit code is asked for, which may come too late.
+      if (!call.out.isJson && answer !== '') call.out.print(answer);
       const code = await exitCodeOf(answer, dialogue, platform);
       if (call.out.isJson) call.out.json({ node: word, command, output: answer, exit_code: code ?? null });
-      else if (answer !== '') call.out.print(answer);
       if (code) call.out.note(`The exit code is ${code}.`);
       return code ?? 0;
     } finally {
