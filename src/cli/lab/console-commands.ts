@@ -57,7 +57,7 @@ const execCommand: CliCommand = {
   agent: { effect: 'changes', options: ['timeout', 'project'] },
   examples: [
     { line: 'patchbay lab exec PC1 -- ping 10.0.0.2', does: 'A ping from a VPCS node' },
-    { line: 'patchbay lab exec R1 -- vtysh -c "show ip route"', does: 'The routes of an FRR container' },
+    { line: `patchbay lab exec R1 -- "vtysh -c 'show ip route'"`, does: 'The routes of an FRR container' },
   ],
   run: async (call) => {
     const [word] = call.args;
