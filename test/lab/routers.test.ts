@@ -48,6 +48,7 @@ const patient = {
   delay_error_p50: '1m',
   delay_error_p99: '1m',
   delay_error_worst: '1m',
+  steal: '<= 100%',
 };
 
 interface Mistake {

@@ -3,9 +3,9 @@
  * process that takes its processor, and by a disk that does not take what is captured. One that was not disturbed never does.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, truncate, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -16,7 +16,7 @@ import { ServerClient } from '../../src/cli/server-client.ts';
 import { checkApi } from '../../src/cli/test/check-api.ts';
 import type { CheckApi } from '../../src/lab/checks/api/check-api.ts';
 import type { TestReport } from '../../src/lab/checks/report/test-report.ts';
-import { findFirstFailure, type StepReport } from '../../src/lab/checks/run/step-report.ts';
+import { findFirstFailure } from '../../src/lab/checks/run/step-report.ts';
 import { testLab } from '../../src/lab/checks/test-lab.ts';
 import { filesOf } from '../../src/lab/file/lab-files.ts';
 import { loadLab } from '../../src/lab/file/load-lab.ts';
@@ -24,17 +24,19 @@ import { missingPrograms } from '../support/missing-programs.ts';
 import { startServer } from '../support/server.ts';
 
 const run = promisify(execFile);
-/** A quiet run lasts so long; an hour by `PATCHBAY_TEST_QUIET_SECONDS=3600`. */
-const quietSeconds = Number(process.env.PATCHBAY_TEST_QUIET_SECONDS ?? 4);
+/** A quiet run lasts so long; an hour by `PATCHBAY_TEST_QUIET_SECONDS=3600`, on a host that does nothing else. */
+const { PATCHBAY_TEST_QUIET_SECONDS: givenSeconds } = process.env;
+const quietSeconds = Number(givenSeconds ?? 4);
 const diskBytes = 96 * 1024 * 1024;
 
 const folder = await mkdtemp(join(tmpdir(), 'pb-void-'));
 /** Projects are on a disk of their own where this process may mount one: it can be stopped. */
 const disk = join(folder, 'disk');
+const diskGuard = guardDisk();
 const noDisk = await mountDisk();
 const removeDisk = async () => {
-  if (noDisk === undefined) await run('umount', [disk]);
-  await rm(folder, { recursive: true, force: true });
+  diskGuard.stdin.end();
+  assert.deepEqual(await once(diskGuard, 'close'), [0, null]);
 };
 const server = await startServer({
   config: { Qemu: { acceleration: 'off' }, Server: { projects_path: join(disk, 'projects'), min_free_bytes: 0 } },
@@ -47,6 +49,16 @@ after(async () => {
   await removeDisk();
 });
 const client = new ServerClient({ url: server.url });
+
+/**
+ * Thaws, unmounts and removes the disk at the end of its input, which is also the end of this process, by whatever signal. Without the
+ * variables of the runner it is none of the processes that the runner ends.
+ */
+function guardDisk() {
+  const script = `trap '' HUP INT TERM; cat > /dev/null; fsfreeze -u "$0/disk"; umount "$0/disk" || umount -l "$0/disk"
+    exec rm -rf --one-file-system "$0"`;
+  return spawn('sh', ['-c', script, folder], { env: { PATH: process.env.PATH }, stdio: ['pipe', 'ignore', 'ignore'] });
+}
 
 async function mountDisk(): Promise<string | undefined> {
   const image = join(folder, 'disk.img');
@@ -62,15 +74,10 @@ async function mountDisk(): Promise<string | undefined> {
   }
 }
 
-interface RunOptions {
-  readonly api?: CheckApi;
-  readonly onStep?: (step: StepReport) => void;
-}
-
-async function runLab(text: string, { api = checkApi(client), onStep }: RunOptions = {}): Promise<TestReport> {
+async function runLab(text: string, api = checkApi(client)): Promise<TestReport> {
   const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars: {} });
   const signal = AbortSignal.timeout(quietSeconds * 1000 + 110_000);
-  return testLab(api, lab, { seed: 7, base: folder, signal, cleanup: client, ...(onStep && { onStep }) });
+  return testLab(api, lab, { seed: 7, base: folder, signal, cleanup: client });
 }
 
 /** Two stations, and as many checks: none depends on how quickly frames pass. `filters` of the link between them. */
@@ -93,15 +100,19 @@ async function fabricPid(): Promise<number> {
   return (await client.json<{ fabric_pid: number }>('GET', '/v2/computes/local/fidelity')).fabric_pid;
 }
 
-/** Runs the lab, and `disturb` once, after its first check. */
+/** Runs the lab, and `disturb` once, while the traffic of its first check is sent; the lab continues when it is over. */
 async function disturbed(text: string, disturb: () => Promise<void>): Promise<TestReport> {
+  const plain = checkApi(client);
   let disturbing: Promise<void> | undefined;
-  const report = await runLab(text, {
-    onStep: () => {
+  const json = async <T>(...request: Parameters<CheckApi['json']>) => {
+    const reply = await plain.json<T>(...request);
+    if (request[1].endsWith('/traffic')) {
       disturbing ??= disturb();
-    },
-  });
-  await disturbing;
+      await disturbing;
+    }
+    return reply;
+  };
+  const report = await runLab(text, { ...plain, json });
   assert.equal(findFirstFailure(report.steps), undefined);
   return report;
 }
@@ -116,8 +127,10 @@ test('a quiet emulation is not void', async (t) => {
   assert.equal(findFirstFailure(report.steps), undefined);
   // Other tests may keep the host busy. What does not depend on that holds always, and times where this process was served in time.
   const [worstMs, load] = [delay.max / 1e6, loadavg()[0] ?? 0];
-  const isBusy = worstMs > 20 || load > availableParallelism() / 2;
-  const reasons = (report.certificate?.reasons ?? []).filter((reason) => !isBusy || !/ms late|withheld/.test(reason));
+  const all = report.certificate?.reasons ?? [];
+  const isStolen = all.some((reason) => reason.includes('withheld'));
+  const isBusy = givenSeconds === undefined && (isStolen || worstMs > 20 || load > availableParallelism() / 2);
+  const reasons = all.filter((reason) => !isBusy || !/ms late|withheld/.test(reason));
   assert.deepEqual(reasons, [], `load ${load}, this process was ${worstMs} ms late`);
   if (isBusy) t.diagnostic(`the host was busy: load ${load}, this process was ${worstMs} ms late`);
   else assert.equal(report.verdict, 'passed');
@@ -136,6 +149,7 @@ describe('a disturbed emulation is void, though all checks hold', () => {
   });
 
   const noRealTime = async () =>
+    (availableParallelism() < 2 ? 'nothing else would run on the only processor' : undefined) ??
     (await missingPrograms(['chrt', 'util-linux'], ['taskset', 'util-linux'], ['timeout', 'coreutils'])) ??
     (await run('chrt', ['-f', '50', 'taskset', '-c', '0', 'true']).then(
       () => undefined,
@@ -148,9 +162,9 @@ describe('a disturbed emulation is void, though all checks hold', () => {
     // Only one processor: the rest of the host keeps working.
     await run('taskset', ['-a', '-c', '-p', '0', String(await fabricPid())]);
     const report = await disturbed(lab(second, { filters: '{ delay: 5ms }' }), async () => {
-      const loop = ['sh', '-c', 'while :; do :; done'];
-      const hog = spawn('timeout', ['-s', 'KILL', '1.5', 'chrt', '-f', '50', 'taskset', '-c', '0', ...loop]);
-      await ended(hog);
+      const hog = ['chrt', '-f', '50', 'taskset', '-c', '0', 'sh', '-c', 'while :; do :; done'];
+      // Shorter than the second in which the kernel leaves other processes 50 ms. What ends it has the higher priority.
+      await once(spawn('chrt', ['-f', '51', 'timeout', '-s', 'KILL', '0.7', ...hog]), 'close');
     });
     assert.equal(report.verdict, 'void');
     assert.match(reasonsOf(report), /the fabric was \d+(\.\d+)? ms late \(worst\), at most 200 ms/);
@@ -185,7 +199,7 @@ describe('a disturbed emulation is void, though all checks hold', () => {
     // 46 MB: more than the 32 MiB that the fabric keeps.
     const flood = `{ traffic: { ${stations}, rate: 10000, for: 3s, size: 1514 }, expect: { loss: 0%..100% } }`;
     try {
-      const report = await runLab(lab(`{ capture: { link: [SW1, SW2], while: [${flood}] } }`), { api });
+      const report = await runLab(lab(`{ capture: { link: [SW1, SW2], while: [${flood}] } }`), api);
       assert.deepEqual([findFirstFailure(report.steps)?.problems, report.verdict], [undefined, 'void']);
       assert.match(reasonsOf(report), /the capture of SW1:.* missed \d+ frames, at most 0 are allowed/);
     } finally {
@@ -193,7 +207,3 @@ describe('a disturbed emulation is void, though all checks hold', () => {
     }
   });
 });
-
-async function ended(child: ChildProcess): Promise<void> {
-  await once(child, 'close');
-}

@@ -57,7 +57,7 @@ const execCommand: CliCommand = {
   agent: { effect: 'changes', options: ['timeout', 'project'] },
   examples: [
     { line: 'patchbay lab exec PC1 -- ping 10.0.0.2', does: 'A ping from a VPCS node' },
-    { line: 'patchbay lab exec R1 -- vtysh -c "show ip route"', does: 'The routes of an FRR container' },
+    { line: `patchbay lab exec R1 -- "vtysh -c 'show ip route'"`, does: 'The routes of an FRR container' },
   ],
   run: async (call) => {
     const [word] = call.args;
@@ -72,9 +72,10 @@ const execCommand: CliCommand = {
     try {
       const dialogue = new PromptDialogue(socket, AbortSignal.any([call.signal, AbortSignal.timeout(limitMs)]));
       const answer = await dialogue.ask(command);
+      // Before its exit code is asked for, which may come too late.
+      if (!call.out.isJson && answer !== '') call.out.print(answer);
       const code = await exitCodeOf(answer, dialogue, platform);
       if (call.out.isJson) call.out.json({ node: word, command, output: answer, exit_code: code ?? null });
-      else if (answer !== '') call.out.print(answer);
       if (code) call.out.note(`The exit code is ${code}.`);
       return code ?? 0;
     } finally {

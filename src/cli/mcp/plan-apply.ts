@@ -59,12 +59,14 @@ interface ApplyWish {
 
 async function apply(caller: ServerClient, { body, plan, state, client }: ApplyWish): Promise<MadeChange> {
   let last: LabApplyLine;
+  let isInterrupted = false;
   try {
     const answer = await caller.send('POST', '/v2/labs/apply', JSON.stringify(body));
     last = JSON.parse((await answer.text()).trim().split('\n').at(-1) ?? '{}') as LabApplyLine;
   } catch (error) {
     // Refused before anything was changed, or interrupted: the answer that was under way says what was done so far.
     if (error instanceof RequestError && error.status !== 0) throw error;
+    isInterrupted = true;
     last = { failure: `it was interrupted (${(error as Error).message})` };
   }
   // The call may have been cancelled; what it changed is to be found all the same.
@@ -72,8 +74,8 @@ async function apply(caller: ServerClient, { body, plan, state, client }: ApplyW
   const { failure, project_id } = last;
   const projectId = plan.project.id ?? project_id ?? (await findByName(api, plan.project.name));
   const isNew = plan.project.id === undefined;
-  const undo =
-    projectId === undefined ? undefined : await undoOfSteps(api, { projectId, client, isNew, files: filesBefore(plan, state) });
+  const files = filesBefore(plan, state);
+  const undo = projectId === undefined ? undefined : await undoOfSteps(api, { projectId, client, isNew, isInterrupted, files });
   const text = failure
     ? `It was carried out in part, and failed: ${failure}`
     : `${plan.project.name} is as the file says: ${api.url}/projects/${projectId}`;

@@ -9,21 +9,20 @@ export interface FileBefore {
   readonly text: string;
 }
 
-/** `isNew`: the client created the project. @returns undefined when it changed nothing */
+/** @returns undefined when the client changed nothing */
 export async function undoOfSteps(
   api: ServerClient,
-  { projectId, client, isNew = false, files = [] }: UndoWish,
+  { projectId, client, isNew = false, isInterrupted = false, files = [] }: UndoWish,
 ): Promise<Undo | undefined> {
   const path = `/v2/projects/${projectId}`;
   if (isNew) return { does: 'delete the project, unless others changed it since', run: () => deleteProject(api, path, client) };
   const steps = await stepsOf(api, path, client);
-  if (steps.length === 0 && files.length === 0) return undefined;
+  if (steps.length === 0 && files.length === 0 && !isInterrupted) return undefined;
+  const count = isInterrupted ? 'its steps' : steps.length === 1 ? 'the step' : `${steps.length} steps`;
   return {
-    does: `undo ${steps.length === 1 ? 'the step' : `${steps.length} steps`} in the history of the project${
-      files.length > 0 ? `, and restore ${files.length} files` : ''
-    }`,
+    does: `undo ${count} in the history of the project${files.length > 0 ? `, and restore ${files.length} files` : ''}`,
     run: async () => {
-      // What was under way when the call was cancelled may have come later.
+      // Of an interrupted call there may be more by now.
       for (const step of await stepsOf(api, path, client)) await undoStep(api, path, step);
       for (const { path: file, text } of files) await api.upload(file, text);
       return 'Undone.';
@@ -34,7 +33,10 @@ export async function undoOfSteps(
 export interface UndoWish {
   readonly projectId: string;
   readonly client: string;
+  /** The client created the project. */
   readonly isNew?: boolean;
+  /** The server may still carry out a request of the client. */
+  readonly isInterrupted?: boolean;
   readonly files?: readonly FileBefore[];
 }
 

@@ -1,5 +1,5 @@
 /** Files that lab files name: those beside the lab file on disk, or those that a request brings. Never any other. */
-import { open } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { LabError, type Place } from './lab-error.ts';
@@ -55,7 +55,8 @@ function outside(path: string, place: Place | undefined): LabError {
 
 async function readText(full: string, path: string, place: Place | undefined): Promise<string> {
   try {
-    await using file = await open(full, 'r');
+    // O_NONBLOCK: a named pipe is not waited for.
+    await using file = await open(full, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await file.stat();
     if (!facts.isFile()) throw new LabError(`${path} is not a file`, place);
     if (facts.size > maxFileLength) throw new LabError(`${path} has more than ${maxFileLength} bytes`, place);

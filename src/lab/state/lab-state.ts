@@ -128,13 +128,18 @@ export async function readFiles(
   projectPath: string,
   wanted: readonly { readonly id: string; readonly file: string }[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const texts: (string | undefined)[] = [];
+  await bounded(wanted.entries(), async ([index, { id, file }]) => {
+    texts[index] = await api.text(filePath(projectPath, id, file));
+  });
+  // In the order of `wanted`, not of the answers: an export has it.
   const found = new Map<string, Map<string, string>>();
-  await bounded(wanted, async ({ id, file }) => {
-    const text = await api.text(filePath(projectPath, id, file));
-    if (text === undefined) return;
+  for (const [index, { id, file }] of wanted.entries()) {
+    const text = texts[index];
+    if (text === undefined) continue;
     const files = found.get(id) ?? new Map<string, string>();
     found.set(id, files.set(file, text));
-  });
+  }
   return found;
 }
 

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { filesBelow } from '../../file/lab-files.ts';
 import { readReplay, trainOf } from './read-replay.ts';
 
 interface PcapOptions {
@@ -90,4 +93,7 @@ test('the file is below the folder of the lab, wherever links lead', async (t) =
   await assert.rejects(read('link.pcap'), /outside of the folder of the lab file/);
   await writeFile(join(folder, 'lab/own.pcap'), pcap([[1, 0, 60]]));
   assert.deepEqual(await read('own.pcap'), { gaps_us: [0], sizes: [60] });
+  await promisify(execFile)('mkfifo', [join(folder, 'lab/pipe.pcap'), join(folder, 'lab/pipe.yaml')]);
+  await assert.rejects(read('pipe.pcap'), /^ReplayError: pipe\.pcap is not a file$/);
+  await assert.rejects(filesBelow(join(folder, 'lab')).read('pipe.yaml'), /pipe\.yaml is not a file/);
 });

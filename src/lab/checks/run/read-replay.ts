@@ -2,7 +2,7 @@
  * The times and sizes of the packets of a pcap file, for traffic that repeats them. Source of the format: `schema/pcap.ts`. Anybody may
  * have written the file: every length is compared with what the file has.
  */
-import { open } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isReallyBelow } from '../../../lib/inside.ts';
 import { fileHeaderBytes, linkTypes, microsecondMagic, nanosecondMagic, recordHeaderBytes } from '../../../schema/pcap.ts';
@@ -35,7 +35,8 @@ export async function readReplay(base: string, { file, forMs }: ReplayPackets): 
   if (!(await isReallyBelow(resolve(base), path))) throw fail('is outside of the folder of the lab file. Move it there');
   let content: Buffer;
   try {
-    await using handle = await open(path, 'r');
+    // O_NONBLOCK: a named pipe is not waited for.
+    await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await handle.stat();
     if (!facts.isFile()) throw fail('is not a file');
     if (facts.size > mostBytes)
