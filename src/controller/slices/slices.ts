@@ -24,9 +24,9 @@ export interface SlicesOptions {
   readonly log: Log;
   /** T. */
   readonly leaseMs: number;
-  /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   /** Its machines are about to be ended: what ran can still be seen. */
   readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
+  /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
 }
 
@@ -78,7 +78,7 @@ export class Slices {
     return this.#locks.run(id, async () => {
       const known = this.#map.get(id);
       if (!known && this.#options.computes.find(id)) throw fault('compute_id_reserved', { name: id });
-      const token = newToken();
+      const token = newToken(id);
       const expiresAt = new Date(Date.now() + expires_in * 1000).toISOString();
       const invitation = { hash: hashOf(token), expiresAt };
       await this.#dropExpired();
@@ -100,7 +100,7 @@ export class Slices {
       const entry = this.#map.get(id);
       if (entry?.invitation?.hash !== hash) throw fault('slice_token_refused', {});
       const isAgain = isSecret(entry.secretHash, secret);
-      if (isAgain && entry.state === 'joined') return this.#leaseOf(id, entry);
+      if (isAgain && entry.state === 'joined') return this.#admit(id, entry);
       // One that was started anew for an id that had joined has another secret; the lease of the old one must be over.
       const isFree = entry.secretHash === null || entry.state === 'left' || entry.state === 'lost' || isAgain;
       if (!isFree || Date.parse(entry.invitation.expiresAt) <= Date.now()) throw fault('slice_token_refused', {});
