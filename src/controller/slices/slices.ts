@@ -5,7 +5,7 @@
  * counts from its answer, which is later. Without a renewal the slice pauses its machines after T and ends them after 2T; the controller
  * declares it lost after 3T, by a clock that no change of the date moves. A lost slice has the next epoch: with the old one it can renew
  * nothing, and no link takes its frames. It is not spoken to until it has confirmed the new epoch, which it does after it has ended its
- * machines. A controller that starts again knows no renewals, and waits 3T from its own start.
+ * machines. A controller that starts again knows no renewals, and waits 3T from its own start; so does one that slept.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -42,6 +42,8 @@ export class Slices {
   readonly #locks = new KeyedMutex();
   /** When the lease of a joined slice was renewed last. */
   readonly #renewed = new Map<string, number>();
+  /** When leases were looked at last. */
+  #checked = bootMs();
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(options: SlicesOptions, map: DurableMap<SliceEntry>) {
@@ -223,7 +225,12 @@ export class Slices {
   }
 
   #check(): void {
-    const late = bootMs() - lostAfter * this.#options.leaseMs;
+    const now = bootMs();
+    const { leaseMs } = this.#options;
+    // This host slept, or the process was stopped: renewals may be waiting to be read.
+    if (now - this.#checked > leaseMs) for (const id of this.#renewed.keys()) this.#renewed.set(id, now);
+    this.#checked = now;
+    const late = now - lostAfter * leaseMs;
     for (const [id, at] of this.#renewed) if (at < late) void this.#lose(id, late);
   }
 
