@@ -58,6 +58,8 @@ test('a token lets one slice in, once, and is stored as a hash', async () => {
   assert.ok(journal.includes(compute_id) && !journal.includes(token));
   assert.equal((await client.send('POST /v2/slices/invitations', { body: { expires_in: 1 } })).status, 400);
   assert.equal((await client.send('POST /v2/slices/invitations', { body: { name: 'bench' } })).status, 409);
+  for (const host of ['127.0.0.1/v2/projects?', 'user@127.0.0.1', '127.0.0.1#', 'a b', ''])
+    await refused('/v2/slices/join', { token, secret, address: { ...address, host } }, 400);
   // Nothing listens at this address: registered, and not connected.
   const joined = await plain.post('/v2/slices/join', { token, secret, address }, 200);
   assert.equal(joined.compute_id, compute_id);

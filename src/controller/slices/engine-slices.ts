@@ -3,7 +3,7 @@
  *
  * Theory of operation. An order is stored with its invitation before the engine is asked, so nothing that an engine started is unknown here
  * but what was released meanwhile, and that is released again. What is stored is wanted: a slice that its engine does not have, or reports
- * as ended, is placed under the same id with a new token. One that is `lost` waits for its lease (`slices.ts`).
+ * as ended, is placed under the same id with a new token. One that is `lost` waits for its lease (`slices.ts`), if it has joined.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
