@@ -42,11 +42,10 @@ export const SliceInvitation = Type.Object(
   named('SliceInvitation'),
 );
 
+/** A name or an IP address, without brackets: nothing that would be another part of a URL. */
+const host = Name({ maxLength: 253, pattern: '^(?:[0-9A-Za-z_.-]+|[0-9A-Fa-f:.]+)$' });
 /** Where the controller reaches a slice. */
-export const SliceAddress = Type.Object(
-  { protocol: oneOf(['http', 'https']), host: Name({ maxLength: 253 }), port: TcpPort },
-  named('SliceAddress'),
-);
+export const SliceAddress = Type.Object({ protocol: oneOf(['http', 'https']), host, port: TcpPort }, named('SliceAddress'));
 
 export const SliceJoin = Type.Object(
   {

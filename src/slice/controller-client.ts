@@ -2,23 +2,25 @@
 import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { isPrivate } from '../lib/private-address.ts';
+import { isUuid } from '../schema/common.ts';
 import type { SliceJoin, SliceLease, SliceRenew } from '../schema/slice.ts';
 
 /** The controller answered, and refused. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-
   /** Trying again is of no use. */
-  get isFinal(): boolean {
-    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 429;
+  readonly isFinal: boolean;
+
+  constructor(message: string, isFinal: boolean) {
+    super(message);
+    this.isFinal = isFinal;
   }
 }
+
+/** Bytes of an answer. */
+const longestAnswer = 65_536;
+/** Seconds of a lease that `[Cluster] lease_seconds` allows for. */
+const longestLease = 3600;
 
 export class ControllerClient {
   readonly url: URL;
@@ -65,7 +67,7 @@ export class ControllerClient {
       redirect: 'error',
       signal,
     });
-    const text = await answer.text();
+    const text = await textOf(answer);
     if (!answer.ok) throw refusal(answer.status, text);
     return leaseOf(text);
   }
@@ -80,19 +82,38 @@ async function refusePublic(host: string): Promise<void> {
   );
 }
 
-function refusal(status: number, text: string): RefusedError {
+async function textOf({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    bytes += part.length;
+    if (bytes > longestAnswer) throw new Error('the answer of the controller is too long');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+/** A proxy before the controller may answer in its place, for a while: only the controller's own word is final. */
+function refusal(httpStatus: number, text: string): RefusedError {
   try {
-    const { message } = JSON.parse(text) as { message?: unknown };
-    if (typeof message === 'string') return new RefusedError(status, message);
+    const { message, status } = JSON.parse(text) as { message?: unknown; status?: unknown };
+    const isFinal = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408 && httpStatus !== 429;
+    if (typeof message === 'string' && status === httpStatus) return new RefusedError(plain(message), isFinal);
   } catch {
     // Not an answer of Patchbay.
   }
-  return new RefusedError(status, `the controller answered with status ${status}`);
+  return new RefusedError(`the controller answered with status ${httpStatus}`, false);
+}
+
+/** It is shown on a terminal. */
+function plain(text: string): string {
+  return text.replace(/\p{Cc}/gu, ' ').slice(0, 1000);
 }
 
 function leaseOf(text: string): SliceLease {
   const { compute_id, epoch, seconds, fenced } = JSON.parse(text) as Partial<Record<keyof SliceLease, unknown>>;
-  if (typeof compute_id !== 'string' || !Number.isSafeInteger(epoch) || !(Number(seconds) > 0))
+  const isTime = typeof seconds === 'number' && seconds >= 1 && seconds <= longestLease;
+  if (typeof compute_id !== 'string' || !isUuid(compute_id) || !Number.isSafeInteger(epoch) || !isTime)
     throw new Error('the answer of the controller is no lease');
-  return { compute_id, epoch: Number(epoch), seconds: Number(seconds), fenced: fenced === true };
+  return { compute_id, epoch: Number(epoch), seconds, fenced: fenced === true };
 }

@@ -19,8 +19,8 @@ export class GuardProcess {
   /** Resolves when the guard finds the deadline. */
   async setDeadline(deadline: number): Promise<void> {
     this.#deadline = deadline;
-    await this.#write(deadline);
-    if (!this.#child) await this.#start(deadline);
+    if (this.#child) await this.#write(deadline);
+    else await this.#start(deadline);
   }
 
   /** Nothing runs any more: the guard ends. */
@@ -35,7 +35,7 @@ export class GuardProcess {
 
   async #start(deadline: number): Promise<void> {
     const { [runMarker]: _marker, ...env } = process.env;
-    // The marker would make it one of the processes that it ends. A lease file must name it before it looks for the first time.
+    // The marker would make it one of the processes that it ends. Until the lease file names it, the guard before it looks.
     const child = spawn(process.execPath, [program, this.#runtimeDirectory], { detached: true, stdio: 'ignore', env });
     this.#child = child;
     child.unref();

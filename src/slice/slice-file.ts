@@ -15,6 +15,8 @@ export interface SliceIdentity {
   readonly epoch: number;
   /** T of its lease. */
   readonly seconds: number;
+  /** SHA-256 of the token with which it joined. */
+  readonly joinedWith: string;
 }
 
 export class SliceFile {
@@ -31,7 +33,7 @@ export class SliceFile {
     await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
     const path = join(stateDirectory, 'slice.json');
     const stored = await readOwnJson(path, identityOf, (message) => log.error(message));
-    const file = new SliceFile(path, stored ?? { computeId: null, secret: randomBytes(32).toString('hex'), epoch: 0, seconds: 1 });
+    const file = new SliceFile(path, stored ?? { computeId: null, secret: newSecret(), epoch: 0, seconds: 1, joinedWith: '' });
     if (!stored) await file.set({});
     return file;
   }
@@ -48,7 +50,7 @@ export class SliceFile {
 }
 
 function identityOf(value: unknown): SliceIdentity {
-  const { computeId, secret, epoch, seconds } = value as Partial<Record<keyof SliceIdentity, unknown>>;
+  const { computeId, secret, epoch, seconds, joinedWith = '' } = value as Partial<Record<keyof SliceIdentity, unknown>>;
   const isId = computeId === null || typeof computeId === 'string';
   if (
     !isId ||
@@ -58,5 +60,9 @@ function identityOf(value: unknown): SliceIdentity {
     !(Number(seconds) > 0)
   )
     throw new Error('it is no identity of a slice');
-  return { computeId, secret, epoch: Number(epoch), seconds: Number(seconds) };
+  return { computeId, secret, epoch: Number(epoch), seconds: Number(seconds), joinedWith: String(joinedWith) };
+}
+
+export function newSecret(): string {
+  return randomBytes(32).toString('hex');
 }

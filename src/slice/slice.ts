@@ -1,4 +1,5 @@
 /** A compute that registers itself with a controller: `patchbay compute --join URL`. */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -10,7 +11,7 @@ import { ControllerClient, RefusedError } from './controller-client.ts';
 import { GuardProcess } from './guard-process.ts';
 import { leaseFileOf, readDeadline } from './lease-file.ts';
 import { LeaseKeeper, type Machines } from './lease-keeper.ts';
-import { SliceFile } from './slice-file.ts';
+import { newSecret, SliceFile } from './slice-file.ts';
 
 /** Of the environment: the one-time token. */
 const tokenVariable = 'PATCHBAY_JOIN';
@@ -63,17 +64,22 @@ export class Slice {
       throw new Error(
         `A token is needed to join: make one with patchbay slices invite, and set ${tokenVariable} in the environment`,
       );
+    if (token !== undefined && isForAnotherStart(token, file)) await renewSecret(client, file, settings);
     return new Slice({ client, file, settings, log, token });
   }
 
-  /** Requests to this server need what its controller has from the join; its consoles are open to this machine only. */
+  /** Requests to this server need what its controller has from the join. */
   withCredentials(settings: Settings): Settings {
     const Server = { ...settings.Server, auth: true, user, password: this.#file.identity.secret };
-    return Object.freeze({ ...settings, Server: Object.freeze(Server) });
+    // The configuration may be that of its controller, which orders slices.
+    const Cluster = { ...settings.Cluster, engine: '' };
+    return Object.freeze({ ...settings, Server: Object.freeze(Server), Cluster: Object.freeze(Cluster) });
   }
 
   /** Resolves when it has joined. @throws Error when the controller refuses it */
   async begin(parts: SliceParts, advertised: string | undefined): Promise<string> {
+    // The controller may speak to it already, and not be reached itself: nothing runs for longer than the old lease.
+    if (this.#file.identity.computeId !== null) await this.#guard.setDeadline(await this.#oldDeadline());
     await this.#findAddress(parts.url, advertised);
     const { lease, sentAt } = (await this.#resume()) ?? (await this.#join(await parts.findings()));
     const keeper = new LeaseKeeper(
@@ -101,10 +107,10 @@ export class Slice {
 
   /** Its machines have been stopped: the controller need not wait for the lease. Never rejects. */
   async leave(): Promise<void> {
-    if (!this.#keeper) return;
-    await this.#say({ leaving: true }).catch((error: unknown) => {
-      this.#log.warn(`The controller does not know that this slice has ended: ${(error as Error).message}`);
-    });
+    if (this.#keeper)
+      await this.#say({ leaving: true }).catch((error: unknown) => {
+        this.#log.warn(`The controller does not know that this slice has ended: ${(error as Error).message}`);
+      });
     await this.#guard.close();
   }
 
@@ -130,8 +136,7 @@ export class Slice {
   async #resume(): Promise<{ lease: SliceLease; sentAt: number } | undefined> {
     const { computeId, epoch, seconds } = this.#file.identity;
     if (computeId === null) return undefined;
-    const found = await readDeadline(leaseFileOf(this.#settings.runtimeDirectory));
-    const deadline = found?.boot === bootId() ? found.deadline : 0;
+    const deadline = await this.#oldDeadline();
     const lease: SliceLease = { compute_id: computeId, epoch, seconds, fenced: false };
     if (this.#token === undefined) return { lease, sentAt: deadline - 2000 * seconds };
     // A new token may be for another controller, which does not know it.
@@ -143,13 +148,20 @@ export class Slice {
     return { lease, sentAt: deadline - 2000 * seconds };
   }
 
+  /** When the machines of an earlier server of this slice have to end. `bootMs()`; 0: none runs. */
+  async #oldDeadline(): Promise<number> {
+    const found = await readDeadline(leaseFileOf(this.#settings.runtimeDirectory));
+    return found?.boot === bootId() ? found.deadline : 0;
+  }
+
   async #join(findings: readonly Finding[]): Promise<{ lease: SliceLease; sentAt: number }> {
     const { secret } = this.#file.identity;
     const body = { token: this.#token ?? '', secret, address: this.#address, findings: [...findings] };
     return this.#untilAnswered(async () => {
       const sentAt = bootMs();
       const lease = await this.#client.join(body, AbortSignal.timeout(30_000));
-      await this.#file.set({ computeId: lease.compute_id, epoch: lease.epoch, seconds: lease.seconds });
+      const joinedWith = hashOf(body.token);
+      await this.#file.set({ computeId: lease.compute_id, epoch: lease.epoch, seconds: lease.seconds, joinedWith });
       return { lease, sentAt };
     });
   }
@@ -157,7 +169,8 @@ export class Slice {
   async #renew(epoch: number, signal: AbortSignal): Promise<SliceLease> {
     const { computeId, secret, ...known } = this.#file.identity;
     const lease = await this.#client.renew(computeId ?? '', { secret, epoch, address: this.#address }, signal);
-    if (lease.epoch !== known.epoch || lease.seconds !== known.seconds)
+    // A next epoch is stored when it was confirmed: a server that starts again before has machines to end.
+    if (!lease.fenced && (lease.epoch !== known.epoch || lease.seconds !== known.seconds))
       await this.#file.set({ epoch: lease.epoch, seconds: lease.seconds });
     return lease;
   }
@@ -177,4 +190,30 @@ export class Slice {
       }
     }
   }
+}
+
+/** A token names its compute. One that was used may still be in the environment. */
+function isForAnotherStart(token: string, { identity: { computeId, joinedWith } }: SliceFile): boolean {
+  return computeId !== null && token.endsWith(computeId) && hashOf(token) !== joinedWith;
+}
+
+/**
+ * A slice that an engine placed again finds its folder where hosts share it, and so may the one before it, on a host that was cut off: when the
+ * old lease is over it joins with another secret, and the old one is refused. Else the controller would take both for the same.
+ */
+async function renewSecret(client: ControllerClient, file: SliceFile, { Server }: Settings): Promise<void> {
+  const { computeId, secret, epoch } = file.identity;
+  try {
+    await client.localAddress({ clearCredentials: Server.clear_credentials });
+    // No lease has this epoch: nothing is renewed, and the answer names the one that counts.
+    const question = { secret, epoch: Number.MAX_SAFE_INTEGER, address: { protocol: 'http' as const, host: '127.0.0.1', port: 1 } };
+    const lease = await client.renew(computeId ?? '', question, AbortSignal.timeout(10_000));
+    if (lease.epoch !== epoch) await file.set({ computeId: null, secret: newSecret() });
+  } catch {
+    // It is asked again when it joins.
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -73,8 +73,10 @@ export async function fetchFolders({ compute, projectId, nodes }: Fetching, fold
   const files = await transport.call('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
   for (const file of files) {
     const [top, , node] = file.path.split('/');
-    const target = normalize(join(folder, file.path));
-    if (top !== 'project-files' || !nodes.includes(node ?? '') || !isBelow(folder, target)) continue;
+    const target = join(folder, file.path);
+    // Not by way of a folder above: beside the nodes' folders is the project's own file.
+    const isPlain = normalize(file.path) === file.path && isBelow(folder, target);
+    if (top !== 'project-files' || !nodes.includes(node ?? '') || !isPlain) continue;
     const answer = await transport.raw('GET', `/v2/compute/projects/${projectId}/files/${file.path}`);
     await writeStream(target, answer.body instanceof Readable ? answer.body : Readable.from([Buffer.from(answer.body)]));
   }

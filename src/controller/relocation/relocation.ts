@@ -26,6 +26,12 @@ export interface RelocationOptions {
   readonly log: Log;
 }
 
+interface Move {
+  readonly from: RegisteredCompute;
+  /** They are fetched first; it must not run. */
+  readonly takeFiles: boolean;
+}
+
 /** Nodes that are moved or started at a time. */
 const rate = 4;
 
@@ -52,7 +58,7 @@ export class Relocation {
       if (nodes.length === 0) return;
       const moved: OpenNode[] = [];
       await forEachBounded(nodes, rate, async (node) => {
-        if (await this.#move(live, node, { from: compute })) moved.push(node);
+        if (await this.#move(live, node, { from: compute, takeFiles: false })) moved.push(node);
       });
       live.forgetOn(compute);
       await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
@@ -90,36 +96,43 @@ export class Relocation {
     await slices.note(compute.id, 'its nodes are moved to other computes');
     await this.#forEachOpen(async (live) => {
       await remember(live, runningOn(live, compute));
-      const errors = await forEachBounded(nodesOn(live, compute), rate, (node) => this.#drainNode(live, node, compute));
+      const errors = await forEachBounded(nodesOn(live, compute), rate, async (node) => {
+        if (!(await this.#drainNode(live, node, compute))) left += 1;
+      });
       left += errors.length;
       for (const error of errors) live.notify('log.error', { message: (error as Error).message });
       await startRemembered(live);
     });
     await slices.note(
       compute.id,
-      left === 0 ? 'its nodes have been moved' : `${left} of its nodes stay: no other compute has room`,
+      left === 0 ? 'its nodes have been moved' : `${left} of its nodes stay: their projects were notified why`,
     );
   }
 
-  async #drainNode(live: LiveProject, node: OpenNode, compute: RegisteredCompute): Promise<void> {
+  /** False: it stays, and listeners know why. */
+  async #drainNode(live: LiveProject, node: OpenNode, compute: RegisteredCompute): Promise<boolean> {
     const { node_type, properties } = node.entry;
     // Before anything is stopped.
     this.#options.placer.choose({ node_type, properties }, compute);
     if (node.live.status !== 'stopped') await live.nodes.act(node.id, 'stop');
-    await fetchFolders({ compute, projectId: live.projectId, nodes: [node.id] }, live.folder);
-    const isMoved = await this.#move(live, node, { from: compute });
-    if (!isMoved) throw new Error(`Node ${node.entry.name} stays on ${compute.record.name}: no other compute has room for it`);
+    if (!(await this.#move(live, node, { from: compute, takeFiles: true }))) return false;
     await live.nodes.open(node, 'node.updated');
     await deleteStray(live, node, compute);
+    return true;
   }
 
-  /** False: there is no compute for it. */
-  async #move(live: LiveProject, node: OpenNode, { from }: { readonly from: RegisteredCompute }): Promise<boolean> {
+  /** False: it stays, and listeners know why. */
+  async #move(live: LiveProject, node: OpenNode, { from, takeFiles }: Move): Promise<boolean> {
     const { node_type, properties, name } = node.entry;
     try {
       const target = this.#options.placer.choose({ node_type, properties }, from);
-      await live.linkRecovery.release(node.id);
-      await live.nodes.move(node.id, target);
+      await live.nodes.move(node.id, target, async () => {
+        if (takeFiles) {
+          if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
+          await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
+        }
+        await live.linkRecovery.release(node.id);
+      });
       return true;
     } catch (error) {
       live.notify('log.error', { message: `Node ${name} stays on ${from.record.name}: ${(error as Error).message}` });
@@ -139,10 +152,13 @@ function nodesOn(live: LiveProject, compute: RegisteredCompute): OpenNode[] {
 }
 
 function runningOn(live: LiveProject, compute: RegisteredCompute): string[] {
-  const isRunning = (node: OpenNode) => node.live.status !== 'stopped' && !findKind(node.entry.node_type)?.alwaysRunning;
   return nodesOn(live, compute)
     .filter(isRunning)
     .map(({ id }) => id);
+}
+
+function isRunning({ live, entry }: OpenNode): boolean {
+  return live.status !== 'stopped' && !findKind(entry.node_type)?.alwaysRunning;
 }
 
 async function remember(live: LiveProject, nodeIds: readonly string[]): Promise<void> {

@@ -49,7 +49,7 @@ export class Cluster {
     const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced, onEnding });
     const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines: makeEngines(settings), log });
     const cluster = new Cluster(options, { slices, engineSlices, fences });
-    fences.subscribe(({ compute, entry }) => void engineSlices.replace(compute.id, entry));
+    fences.subscribe(({ compute, entry }) => engineSlices.replace(compute.id, entry));
     return cluster;
   }
 

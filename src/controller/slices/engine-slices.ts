@@ -3,7 +3,7 @@
  *
  * Theory of operation. An order is stored with its invitation before the engine is asked, so nothing that an engine started is unknown here
  * but what was released meanwhile, and that is released again. What is stored is wanted: a slice that its engine does not have, or reports
- * as ended, is placed under the same id with a new token. One that is `lost` waits for its lease (`slices.ts`).
+ * as ended, is placed under the same id with a new token. One that is `lost` waits for its lease (`slices.ts`), if it has joined.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -36,6 +36,8 @@ export class EngineSlices {
   /** Ids that are being placed. */
   readonly #placing = new Map<string, Promise<void>>();
   readonly #problems = new Map<string, string>();
+  /** By id; the epoch of the slice when it was placed: one that has joined since has another. */
+  readonly #attempts = new Map<string, { readonly epoch: number; readonly retry: Retry }>();
   readonly #stop = new AbortController();
   #joinUrl = '';
   #watching: Promise<unknown> = Promise.resolve();
@@ -82,37 +84,48 @@ export class EngineSlices {
   }
 
   /** Resolves when the order is stored; the slice joins when it runs. @throws engine_missing, engine_refused */
-  async order({ engine: name, project_id = null, name: title, ...wanted }: SliceOrderRequest): Promise<string> {
+  async order(request: SliceOrderRequest): Promise<string> {
+    const id = crypto.randomUUID();
+    this.#attempts.set(id, { epoch: 0, retry: new Retry(retryTimes) });
+    const { promise: ordered, resolve } = Promise.withResolvers<void>();
+    // A list of its engine that lacks it yet does not end it.
+    this.#placing.set(id, ordered);
+    const isAccepted = await this.#order(id, request).finally(() => {
+      this.#placing.delete(id);
+      resolve();
+    });
+    if (!isAccepted) this.#place(id);
+    return id;
+  }
+
+  /** False: its engine cannot be asked now. */
+  async #order(id: string, { engine: name, project_id = null, name: title, ...wanted }: SliceOrderRequest): Promise<boolean> {
     const engine = this.#engine(name);
     const needs: SliceNeeds = { cpus: 1, memory: 512, disk: 1024, kvm: false, images: [], ...wanted };
     const order: StoredOrder = { engine: engine.name, projectId: project_id ?? '', needs };
     const invitation = await this.#options.slices.invite(
-      { expires_in: tokenSeconds, ...(title !== undefined && { name: title }) },
+      { compute_id: id, expires_in: tokenSeconds, ...(title !== undefined && { name: title }) },
       order,
     );
-    const { compute_id: id } = invitation;
     try {
       await engine.place({ ...this.#orderOf(id, invitation.name, needs), token: invitation.token });
     } catch (error) {
       if (error instanceof EngineError && !error.isFinal) {
         this.#problems.set(id, error.message);
-        this.#place(id);
-        return id;
+        return false;
       }
       await this.#options.slices.forget(id);
       await engine.release(id, { keepDisks: false }).catch(() => undefined);
       if (!(error instanceof EngineError)) throw error;
       throw fault('engine_refused', { engine: engine.name, reason: error.message }, { cause: error });
     }
-    return id;
+    return true;
   }
 
   /** It was declared lost, or has ended: it is placed again, where its disks are as far as the engine keeps them. */
-  async replace(id: string, { order }: SliceEntry): Promise<void> {
+  replace(id: string, { order }: SliceEntry): void {
     const engine = order ? this.#options.engines.get(order.engine) : undefined;
-    if (!engine) return;
-    await engine.release(id, { keepDisks: true }).catch((error: Error) => this.#options.log.warn(error.message));
-    this.#place(id);
+    if (engine) this.#place(id, engine);
   }
 
   /** Nothing of it is left at its engine; the caller forgets it. */
@@ -120,6 +133,7 @@ export class EngineSlices {
     const engine = order ? this.#options.engines.get(order.engine) : undefined;
     this.#reports.delete(id);
     this.#problems.delete(id);
+    this.#attempts.delete(id);
     await engine?.release(id, { keepDisks: false }).catch((error: Error) => {
       // The next list of the engine has it, and it is released again.
       this.#options.log.warn({ err: error }, `slice ${id} is not released yet`);
@@ -161,6 +175,8 @@ export class EngineSlices {
       return;
     }
     this.#reports.set(report.id, report);
+    // It has no lease that has to be over first.
+    if (report.state === 'lost' && entry.state !== 'joined') this.replace(report.id, entry);
     if (report.state === 'ended') this.#ended(report.id, report.reason ?? 'its engine has ended it');
   }
 
@@ -182,19 +198,37 @@ export class EngineSlices {
       .catch(failed);
   }
 
-  /** Until the engine has accepted it, or it is not wanted any more. */
-  #place(id: string): void {
+  /** Until the engine has accepted it, or it is not wanted any more. `engine`: where it is released first. */
+  #place(id: string, engine?: Engine): void {
     if (this.#placing.has(id) || this.#stop.signal.aborted) return;
-    const placing = this.#placeNow(id)
+    const placing = this.#release(id, engine)
+      .then(() => this.#placeNow(id))
       .catch((error: unknown) => this.#options.log.error({ err: error }, `slice ${id} could not be placed`))
       .finally(() => this.#placing.delete(id));
     this.#placing.set(id, placing);
   }
 
+  async #release(id: string, engine: Engine | undefined): Promise<void> {
+    await engine?.release(id, { keepDisks: true }).catch((error: Error) => this.#options.log.warn(error.message));
+  }
+
+  /** One that ends before it joins, as its program is missing where it is placed, is placed less and less often. */
+  async #nextAttempt(id: string): Promise<Retry> {
+    const epoch = this.#options.slices.find(id)?.epoch ?? 0;
+    const before = this.#attempts.get(id);
+    if (before?.epoch === epoch) {
+      await before.retry.pause(this.#stop.signal);
+      return before.retry;
+    }
+    const retry = new Retry(retryTimes);
+    this.#attempts.set(id, { epoch, retry });
+    return retry;
+  }
+
   async #placeNow(id: string): Promise<void> {
     const { slices, engines } = this.#options;
     const { signal } = this.#stop;
-    const retry = new Retry(retryTimes);
+    const retry = await this.#nextAttempt(id);
     while (!signal.aborted) {
       const entry = slices.find(id);
       const engine = entry?.order ? engines.get(entry.order.engine) : undefined;

@@ -36,9 +36,9 @@ export const invited: Omit<SliceEntry, 'name' | 'invitation'> = {
   order: null,
 };
 
-/** 256 bits. The prefix makes it recognizable to scanners of leaked secrets. */
-export function newToken(): string {
-  return `pbj_${randomBytes(32).toString('base64url')}`;
+/** 256 bits, and the id of the compute. The prefix makes it recognizable to scanners of leaked secrets. */
+export function newToken(computeId: string): string {
+  return `pbj_${randomBytes(32).toString('base64url')}_${computeId}`;
 }
 
 export function hashOf(text: string): string {

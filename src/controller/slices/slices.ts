@@ -5,7 +5,7 @@
  * counts from its answer, which is later. Without a renewal the slice pauses its machines after T and ends them after 2T; the controller
  * declares it lost after 3T, by a clock that no change of the date moves. A lost slice has the next epoch: with the old one it can renew
  * nothing, and no link takes its frames. It is not spoken to until it has confirmed the new epoch, which it does after it has ended its
- * machines. A controller that starts again knows no renewals, and waits 3T from its own start.
+ * machines. A controller that starts again knows no renewals, and waits 3T from its own start; so does one that slept.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -24,9 +24,9 @@ export interface SlicesOptions {
   readonly log: Log;
   /** T. */
   readonly leaseMs: number;
-  /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   /** Its machines are about to be ended: what ran can still be seen. */
   readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
+  /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
 }
 
@@ -42,6 +42,8 @@ export class Slices {
   readonly #locks = new KeyedMutex();
   /** When the lease of a joined slice was renewed last. */
   readonly #renewed = new Map<string, number>();
+  /** When leases were looked at last. */
+  #checked = bootMs();
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(options: SlicesOptions, map: DurableMap<SliceEntry>) {
@@ -78,7 +80,7 @@ export class Slices {
     return this.#locks.run(id, async () => {
       const known = this.#map.get(id);
       if (!known && this.#options.computes.find(id)) throw fault('compute_id_reserved', { name: id });
-      const token = newToken();
+      const token = newToken(id);
       const expiresAt = new Date(Date.now() + expires_in * 1000).toISOString();
       const invitation = { hash: hashOf(token), expiresAt };
       await this.#dropExpired();
@@ -100,7 +102,7 @@ export class Slices {
       const entry = this.#map.get(id);
       if (entry?.invitation?.hash !== hash) throw fault('slice_token_refused', {});
       const isAgain = isSecret(entry.secretHash, secret);
-      if (isAgain && entry.state === 'joined') return this.#leaseOf(id, entry);
+      if (isAgain && entry.state === 'joined') return this.#admit(id, entry);
       // One that was started anew for an id that had joined has another secret; the lease of the old one must be over.
       const isFree = entry.secretHash === null || entry.state === 'left' || entry.state === 'lost' || isAgain;
       if (!isFree || Date.parse(entry.invitation.expiresAt) <= Date.now()) throw fault('slice_token_refused', {});
@@ -223,7 +225,12 @@ export class Slices {
   }
 
   #check(): void {
-    const late = bootMs() - lostAfter * this.#options.leaseMs;
+    const now = bootMs();
+    const { leaseMs } = this.#options;
+    // This host slept, or the process was stopped: renewals may be waiting to be read.
+    if (now - this.#checked > leaseMs) for (const id of this.#renewed.keys()) this.#renewed.set(id, now);
+    this.#checked = now;
+    const late = now - lostAfter * leaseMs;
     for (const [id, at] of this.#renewed) if (at < late) void this.#lose(id, late);
   }
 

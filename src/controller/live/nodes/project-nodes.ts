@@ -216,9 +216,10 @@ export class ProjectNodes extends NodeSet {
     this.#announce(node, action);
   }
 
-  /** Puts a node onto another compute, where `open` makes it. */
-  move(nodeId: string, compute: RegisteredCompute): Promise<void> {
+  /** Puts a node onto another compute, where `open` makes it. Nothing else is done with it from the begin of `prepare` on. */
+  move(nodeId: string, compute: RegisteredCompute, prepare: (node: OpenNode) => Promise<void>): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
+      await prepare(node);
       await this.#commitUpdated(node, canonical<NodeEntry>({ ...node.entry, compute_id: compute.id, console: null }));
       node.compute = compute;
       node.isPresent = false;

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import { fetchFolders } from './remote-files.ts';
+
+test('a compute sends files of the wanted nodes, and nothing beside their folders', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-files-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'lab.gns3'), 'its own');
+  const own = 'project-files/vpcs/n1/startup.vpc';
+  const files = [
+    own,
+    'project-files/vpcs/n2/startup.vpc',
+    'project-files/vpcs/n1/../../../lab.gns3',
+    'project-files/../n1/x',
+    'project-files/vpcs/n1/../../../../x',
+    '../x',
+  ];
+  const transport = {
+    call: async () => files.map((path) => ({ path, md5sum: '' })),
+    raw: async () => ({ status: 200, body: 'sent' }),
+  };
+  const compute = { transport } as unknown as RegisteredCompute;
+  await fetchFolders({ compute, projectId: 'p', nodes: ['n1'] }, folder);
+  assert.equal(await readFile(join(folder, 'lab.gns3'), 'utf8'), 'its own');
+  assert.equal(await readFile(join(folder, own), 'utf8'), 'sent');
+  assert.deepEqual((await readdir(folder)).sort(), ['lab.gns3', 'project-files']);
+  assert.deepEqual(await readdir(join(folder, 'project-files')), ['vpcs']);
+});

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { waitFor } from '../../../test/support/wait-for.ts';
+import type { Computes } from '../computes/computes.ts';
+import type { Engine, SliceListener, SliceOrder } from '../engines/engine.ts';
+import { EngineSlices } from './engine-slices.ts';
+import { hashOf } from './slice-entry.ts';
+import { Slices } from './slices.ts';
+
+const log = { debug() {}, error() {}, info() {}, warn() {} };
+
+test('a slice is placed once while it is ordered, and again, after a pause, when it ends before it joins', async (t) => {
+  const stateDirectory = await mkdtemp(join(tmpdir(), 'pb-engine-'));
+  const computes = { find: () => undefined, all: () => [] } as Partial<Computes> as Computes;
+  const slices = await Slices.open({
+    stateDirectory,
+    computes,
+    log,
+    leaseMs: 60_000,
+    onEnding: async () => undefined,
+    onFenced: () => undefined,
+  });
+  const placed: { token: string; at: number }[] = [];
+  let listener: SliceListener | undefined;
+  const engine: Pick<Engine, 'name' | 'place' | 'release' | 'watch'> = {
+    name: 'test',
+    async place({ token }: SliceOrder) {
+      placed.push({ token, at: performance.now() });
+      // The engine's list was made before.
+      if (placed.length === 1) listener?.onList([]);
+      await new Promise(setImmediate);
+    },
+    release: async () => undefined,
+    watch: (_owner, given, signal) => {
+      listener = given;
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  };
+  const engines = new Map([['test', engine as Engine]]);
+  const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines, log });
+  t.after(async () => {
+    await engineSlices.close();
+    await slices.close();
+    await rm(stateDirectory, { recursive: true });
+  });
+  engineSlices.begin('http://127.0.0.1:1');
+  const id = await engineSlices.order({});
+  // A second placement would have begun with another token by now.
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  assert.equal(slices.find(id)?.invitation?.hash, hashOf(placed[0]?.token ?? ''));
+  const report = { id, reason: null, host: null, endsAt: null };
+  for (const state of ['lost', 'ended'] as const) {
+    const before = placed.length;
+    // Reported again until it counts: the placement before is to be over.
+    const isPlaced = () => {
+      if (placed.length > before) return true;
+      listener?.onChange({ ...report, state });
+      return false;
+    };
+    await waitFor(isPlaced, { what: `a slice that is placed again after it is ${state}`, everyMs: 50 });
+  }
+  assert.equal(new Set(placed.map(({ token }) => token)).size, placed.length);
+  const [first, second, third] = placed.map(({ at }) => at);
+  assert.ok(Number(second) - Number(first) > 900 && Number(third) - Number(second) > 1900);
+});
