@@ -153,10 +153,10 @@ while :; do sleep 0.1; done
 
   it('counts no job of another user that looks like that of a slice, by commands', async () => {
     const [engine, order] = [makeEngine('commands'), makeOrder()];
-    const nobody = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+    const otherUser = ['--reuid=65534', '--regid=65534', '--clear-groups'];
     const looks = [`--job-name=patchbay-${order.owner.slice(0, 8)}`, `--comment=patchbay ${order.owner} ${order.id} lab`];
     const options = ['--parsable', '--chdir=/', '--output=/dev/null', ...looks, '--wrap=sleep 600'];
-    const job = (await slurm.command('setpriv', ...nobody, 'sbatch', ...options)).trim();
+    const job = (await slurm.command('setpriv', ...otherUser, 'sbatch', ...options)).trim();
     const watched = watch(engine, order);
     await engine.place(order);
     await waitFor(() => readFile(join(work, order.id, 'token')), { what: 'the process of the slice itself' });
