@@ -55,7 +55,7 @@ describe('appliances in the browser', () => {
     await page.getByLabel('Category').selectOption('');
     await card('FRRouting').click();
     await dialog.getByText(/engine pulls frrouting\/frr:latest/).waitFor();
-    assert.ok(await dialog.getByRole('button', { name: 'Create template' }).isEnabled());
+    await dialog.getByRole('button', { name: 'Create template', disabled: false }).waitFor();
     await page.keyboard.press('Escape');
   });
 

@@ -48,7 +48,7 @@ test('an image that a template or a node of an open or a closed project uses is 
 
 test('an uploaded appliance is listed, and anything else is refused and not stored', async () => {
   const own = async () => (await client.get<{ name: string; builtin: boolean }[]>('/v2/appliances')).filter((one) => !one.builtin);
-  const upload = (name: string, raw: string) => client.send(`POST /v2/appliances/${name}`, { raw });
+  const upload = (name: string, raw: string) => client.send(`POST /v2/appliances/files/${name}`, { raw });
   expectStatus(await upload('box.gns3a', '{"name": "Box", "category": "guest"}'), 204);
   expectStatus(await upload('box.gns3a', '{"name": "Box 2", "category": "guest"}'), 204);
   expectFault(await upload('box.json', '{"name": "Box"}'), 400, /does not end in \.gns3a/);

@@ -8,7 +8,7 @@ export async function takeApplianceFile({ api }: App, file: File): Promise<Appli
   if (!/\.(gns3a|gns3appliance)$/i.test(file.name)) return undefined;
   const content = parse(await file.text());
   if (!isAppliance(content)) throw new Error(catalogTexts.notAnAppliance(file.name));
-  await api.upload(`/v2/appliances/${encodeURIComponent(file.name)}`, { body: file });
+  await api.upload(`/v2/appliances/files/${encodeURIComponent(file.name)}`, { body: file });
   return content;
 }
 

@@ -15,7 +15,7 @@ export function applianceRoutes({ appliances }: Controller): Route[] {
       ({ query }) => (query.update === 'yes' ? appliances.update() : appliances.list(query.symbol_theme ?? 'Classic')),
     ),
     route(
-      'POST /v2/appliances/{filename}',
+      'POST /v2/appliances/files/{filename}',
       { summary: 'Upload an appliance file, which may take the place of one', raw: true, status: 204, own: true },
       ({ path, stream }) => appliances.add(path.filename, stream ?? Readable.from([])),
     ),

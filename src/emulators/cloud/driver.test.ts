@@ -100,7 +100,8 @@ test('TAP interfaces that the fabric holds: made, made again after a boot, broug
   await opening(emulator)();
   assert.deepEqual(await look(), [true, true]);
   await removeInterfaces([tap.interface]);
-  const adopted = await bench.driver.adopt(view, emulator.record);
+  const nextServer = cloudDriver(host);
+  const adopted = await nextServer.adopt(view, emulator.record);
   assert.ok(adopted);
   await opening(adopted)();
   assert.deepEqual(await look(), [true, true]);
@@ -108,12 +109,12 @@ test('TAP interfaces that the fabric holds: made, made again after a boot, broug
   assert.equal(await look(), undefined);
   assert.equal((await runTool('ip', ['tuntap', 'add', 'dev', tap.interface, 'mode', 'tap'], { timeoutMs: 5000 })).reason, '');
   assert.deepEqual(await look(), [true, false]);
-  const another = await bench.driver.start(view);
+  const another = await nextServer.start(view);
   await opening(another)();
   assert.deepEqual(await look(), [true, true]);
   await another.stop();
   assert.deepEqual(await look(), [true, true], 'another program made it');
-  const wrong = await bench.driver.start({ ...view, properties: { ports_mapping: [{ ...tap, port_number: 0, interface: 'lo' }] } });
+  const wrong = await nextServer.start({ ...view, properties: { ports_mapping: [{ ...tap, port_number: 0, interface: 'lo' }] } });
   await assert.rejects(opening(wrong), refused('interface_unavailable', /no TAP interface/));
 });
 

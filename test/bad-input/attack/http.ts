@@ -24,8 +24,14 @@ export interface AttackTarget {
 type TicketKind = 'none' | 'garbage' | 'any' | 'for this path' | 'for another path' | 'used';
 const ticketKinds: readonly TicketKind[] = ['none', 'none', 'garbage', 'any', 'for this path', 'for another path', 'used'];
 
-/** `admitted`: the checks pass, and any response of the route is right; `socket`: it becomes a WebSocket, if the route accepts it. */
-export type AttackOutcome = 'host refused' | 'origin refused' | 'unauthorized' | 'admitted' | 'socket';
+/**
+ * `admitted`: the checks pass, and any response of the route is right; `socket`: it becomes a WebSocket, if the route accepts it;
+ * `refused`: by the secret of a slice that the body must have, or by a check before.
+ */
+export type AttackOutcome = 'host refused' | 'origin refused' | 'unauthorized' | 'admitted' | 'socket' | 'refused';
+
+/** Slices ask by any name of the server, and prove themselves by their secret. */
+const haveOwnCredentials = ['/v2/slices/join', '/v2/slices/{compute_id}/lease'];
 
 export interface HttpAttack {
   readonly method: string;
@@ -83,6 +89,7 @@ export function httpAttack(ground: AttackGround, target: AttackTarget): HttpAtta
   };
   const body = bodyOf(ground, operation);
   const attack = { method, path, headers, body, ticket };
+  if (method === 'POST' && haveOwnCredentials.includes(operation.path)) return { ...attack, expected: 'refused' };
   return { ...attack, expected: expectedOf(attack, target, { isSocketRoute: isSocketRoute && method === 'GET' }) };
 }
 
@@ -160,6 +167,8 @@ function problemOf({ status, body, headers }: BareReply, expected: AttackOutcome
       return status === 403 && /may not use this server/.test(body) ? undefined : 'another answer';
     case 'unauthorized':
       return status === 401 && headers.has('www-authenticate') ? undefined : 'another answer';
+    case 'refused':
+      return status >= 400 && isDeclared(status) ? undefined : 'another answer';
     case 'socket':
       if (status === 101) return undefined;
       return status >= 400 && isDeclared(status) && status !== 401 && !wasRefused ? undefined : 'another refusal';

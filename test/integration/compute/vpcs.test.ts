@@ -251,15 +251,18 @@ function ping(port: number): Promise<string> {
   return say(port, 'ping 10.0.0.2 -c 1\n', /seq=\d+ ttl=64|not reachable|timeout/);
 }
 
-/** Types a line at a console and waits for an answer, for at most 15 s. */
+/** Types a line at a console until it is answered: a console that was just opened loses what is typed too early. */
 function say(port: number, line: string, answer: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     let sentAt = -1;
     const socket: Socket = connect(port, '127.0.0.1');
-    const limit = setTimeout(() => done(new Error(`no answer: ${text}`)), 15_000);
+    const type = () => void socket.write(line.replace('\n', '\r\n'));
+    let again: NodeJS.Timeout | undefined;
+    const limit = setTimeout(() => done(new Error(`no answer: ${text}`)), 60_000);
     const done = (error?: Error) => {
       clearTimeout(limit);
+      clearInterval(again);
       socket.destroy();
       if (error) reject(error);
       else resolve(text.slice(sentAt));
@@ -270,7 +273,8 @@ function say(port: number, line: string, answer: RegExp): Promise<string> {
       // Earlier output is skipped; the reply follows the echo of our line.
       if (sentAt < 0 && text.includes('>')) {
         sentAt = text.length;
-        socket.write(line.replace('\n', '\r\n'));
+        type();
+        again = setInterval(type, 10_000);
       } else if (sentAt >= 0 && answer.test(text.slice(sentAt))) done();
     });
   });
