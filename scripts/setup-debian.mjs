@@ -1,7 +1,7 @@
 /** The Debian part of set-up: finds missing packages and installs them. */
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, rm, writeFile } from 'node:fs/promises';
+import { constants, rmSync } from 'node:fs';
+import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Package to the program that proves its presence, however it was installed; packages named like their program are omitted. */
@@ -32,8 +32,11 @@ const files = {
   ovmf: '/usr/share/OVMF/OVMF_CODE_4M.fd',
 };
 
-/** Packages that bring services. None of them is started: tests start the programs themselves. */
-const services = new Set(['munge', 'slurmctld', 'slurmd', 'slurmrestd']);
+/**
+ * Slurm, which some tests skip without. Its packages bring services, of which none is started: tests start the programs themselves. munge's
+ * starts at the next boot unless it is disabled; Slurm's have no configuration.
+ */
+const slurm = new Set(['munge', 'slurmctld', 'slurmd', 'slurmrestd', 'slurm-client']);
 const servicePolicy = '/usr/sbin/policy-rc.d';
 
 /** tcpdump and others live in folders that are not in an ordinary user's PATH. */
@@ -68,13 +71,23 @@ async function findProgram(program) {
   return undefined;
 }
 
-/** Installs with apt. @throws Error with the one command for a user with root rights */
+/** Installs with apt; of packages that tests may lack, a failure is only reported. @throws Error with the one command for a user with root rights */
 export async function installPackages(names) {
+  try {
+    await installAll(names);
+  } catch (error) {
+    const missing = await missingPackages(names);
+    if (missing.length === 0 || missing.some((name) => !slurm.has(name))) throw error;
+    console.error(`${error.message}\nTests that need ${missing.join(', ')} are skipped.`);
+  }
+}
+
+async function installAll(names) {
   const words = ['install', '-y', '-q', '--no-install-recommends'];
   const byHand = `apt-get update && apt-get ${[...words, ...names].filter((word) => word !== '-q').join(' ')}`;
   const apt = await findProgram('apt-get');
   if (apt === undefined) {
-    throw new Error(`These programs are missing and this machine has no apt to install them: ${names.map((name) => programs[name]).join(', ')}.
+    throw new Error(`These programs are missing and this machine has no apt to install them: ${names.map((name) => programs[name] ?? name).join(', ')}.
 On Debian: ${byHand}`);
   }
   if (process.getuid?.() !== 0) {
@@ -83,10 +96,10 @@ On Debian: ${byHand}`);
   }
   console.error(`Installing Debian packages: ${names.join(', ')}`);
   await runApt(apt, ['update', '-q'], 'package lists');
-  const others = names.filter((name) => !services.has(name));
+  const others = names.filter((name) => !slurm.has(name));
   if (others.length > 0) await runApt(apt, [...words, ...others], 'packages');
   if (others.length < names.length)
-    await withoutServices(() => runApt(apt, [...words, ...names.filter((name) => services.has(name))], 'packages with services'));
+    await withoutServices(() => runApt(apt, [...words, ...names.filter((name) => slurm.has(name))], 'packages with services'));
   const missing = await missingPackages(names);
   if (missing.length > 0) throw new Error(`apt-get succeeded, but these are still missing: ${missing.join(', ')}`);
 }
@@ -97,10 +110,21 @@ async function withoutServices(install) {
     () => true,
     () => false,
   );
+  const remove = () => {
+    if (isOurs) rmSync(servicePolicy, { force: true });
+  };
+  // Left behind, it would keep all services of this machine from starting.
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  const end = () => {
+    remove();
+    process.exit(1);
+  };
+  for (const signal of signals) process.once(signal, end);
   try {
     await install();
   } finally {
-    if (isOurs) await rm(servicePolicy, { force: true });
+    for (const signal of signals) process.off(signal, end);
+    remove();
   }
 }
 

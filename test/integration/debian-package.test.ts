@@ -10,7 +10,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
-const lacks = ['/usr/bin/dpkg-deb', '/usr/bin/unshare', '/usr/bin/setpriv'].find((program) => !existsSync(program));
+const lacks = ['/usr/bin/dpkg-deb', '/usr/bin/unshare', '/usr/bin/setpriv', '/usr/bin/curl'].find(
+  (program) => !existsSync(program),
+);
 const skip = lacks ? `${lacks} is not installed` : process.getuid?.() !== 0 && 'installing a package needs root';
 
 /** Prints `name=value` lines. The copy is an overlay in namespaces of its own, which end with the script. */

@@ -142,10 +142,30 @@ while :; do sleep 0.1; done
       await engine.release(large.id, { keepDisks: false });
       await engine.release(second.id, { keepDisks: false });
       await watched.until(second.id, 'ended');
+      const watchedFirst = watch(engine, first);
       await engine.release(first.id, { keepDisks: false });
+      // The next test counts what is free.
+      await watchedFirst.until(first.id, 'ended');
+      await watchedFirst.end();
       await watched.end();
     });
   }
+
+  it('counts no job of another user that looks like that of a slice, by commands', async () => {
+    const [engine, order] = [makeEngine('commands'), makeOrder()];
+    const otherUser = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+    const looks = [`--job-name=patchbay-${order.owner.slice(0, 8)}`, `--comment=patchbay ${order.owner} ${order.id} lab`];
+    const options = ['--parsable', '--chdir=/', '--output=/dev/null', ...looks, '--wrap=sleep 600'];
+    const job = (await slurm.command('setpriv', ...otherUser, 'sbatch', ...options)).trim();
+    const watched = watch(engine, order);
+    await engine.place(order);
+    await waitFor(() => readFile(join(work, order.id, 'token')), { what: 'the process of the slice itself' });
+    await watched.until(order.id, 'running');
+    await engine.release(order.id, { keepDisks: false });
+    await watched.until(order.id, 'ended');
+    await watched.end();
+    await slurm.command('scancel', job);
+  });
 
   it('ends a slice that ignores the request', async () => {
     await writeFile(join(work, 'stubborn'), '');
@@ -184,7 +204,7 @@ while :; do sleep 0.1; done
     await slurm.powerOff(2);
     const lost = await watched.until(order.id, 'lost');
     assert.match(lost.reason ?? '', /does not answer/);
-    assert.deepEqual(watched.states, ['lost'], 'never ended: its process may still run');
+    assert.ok(!watched.states.includes('ended'), 'its process may still run');
     const { host: _, ...anywhere } = order;
     await engine.place(anywhere);
     const again = await watched.until(order.id, 'running');

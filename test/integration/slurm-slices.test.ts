@@ -100,7 +100,7 @@ describe('a lab on Slurm', { skip }, async () => {
     await waitFor(ping, { what: 'a ping that is answered', everyMs: 200 });
   });
 
-  it('leaves no job, process or folder when its slices are deleted', async () => {
+  it('leaves no job when its slices are deleted', async () => {
     for (const { compute_id } of ordered) await client.delete(`/v2/slices/${compute_id}`);
     await waitFor(async () => (await slurm.command('squeue', '--noheader', '--states=RUNNING,PENDING')).trim() === '', {
       what: 'the end of all jobs',

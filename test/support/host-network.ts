@@ -1,4 +1,7 @@
-/** Hosts of a cluster as network namespaces, each with a cable (a veth pair) to one bridge, where this process has an address. Needs root. */
+/**
+ * Hosts of a cluster as network namespaces, each with a cable (a veth pair) to one bridge, as this process has. The bridge is in a namespace
+ * of its own: rules of this machine for packets that it forwards, such as Docker's, do not apply to it. Needs root.
+ */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -41,45 +44,30 @@ export class HostNetwork {
     return `${this.#net}.254`;
   }
 
-  /** Frames and bytes that left this side for a host. */
-  async sentBytes(host: number): Promise<number> {
-    const [link] = JSON.parse((await run('ip', ['-s', '-j', 'link', 'show', this.#cable(host)])).stdout);
-    return link.stats64.tx.bytes;
-  }
-
-  unplug(host: number): Promise<void> {
-    return ip(`link set ${this.#cable(host)} down`);
-  }
-
-  replug(host: number): Promise<void> {
-    return ip(`link set ${this.#cable(host)} up`);
-  }
-
   async remove(): Promise<void> {
-    for (let host = 0; host < this.hosts.length; host++) {
-      await ip(`link del ${this.#cable(host)}`).catch(() => undefined);
-      await ip(`netns del ${this.#name}n${host}`).catch(() => undefined);
-    }
     await ip(`link del ${this.#name}`).catch(() => undefined);
+    for (const name of [...this.hosts.map((_, host) => `n${host}`), 's'])
+      await ip(`netns del ${this.#name}${name}`).catch(() => undefined);
   }
 
   async #build(): Promise<void> {
-    await ip(`link add ${this.#name} type bridge`);
+    const middle = `${this.#name}s`;
+    await ip(`netns add ${middle}`);
+    await ip(`-n ${middle} link add br0 type bridge`);
+    await ip(`-n ${middle} link set br0 up`);
+    await ip(`link add ${this.#name} type veth peer name here netns ${middle}`);
     await ip(`addr add ${this.address}/24 dev ${this.#name}`);
     await ip(`link set ${this.#name} up`);
+    await ip(`-n ${middle} link set here master br0 up`);
     for (const [index, { address }] of this.hosts.entries()) {
       const there = `${this.#name}n${index}`;
       await ip(`netns add ${there}`);
-      await ip(`link add ${this.#cable(index)} type veth peer name eth0 netns ${there}`);
-      await ip(`link set ${this.#cable(index)} master ${this.#name} up`);
+      await ip(`-n ${middle} link add v${index} type veth peer name eth0 netns ${there}`);
+      await ip(`-n ${middle} link set v${index} master br0 up`);
       await ip(`-n ${there} addr add ${address}/24 dev eth0`);
       for (const line of ['link set lo up', 'link set eth0 up', `route add default via ${this.address}`])
         await ip(`-n ${there} ${line}`);
     }
-  }
-
-  #cable(host: number): string {
-    return `${this.#name}v${host}`;
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * A real Slurm for tests: munged, slurmctld, a slurmd on each of some hosts (`host-network.ts`) and slurmrestd, with keys, folders and ports
- * of their own. A host has a process namespace: its power cut ends everything on it. Needs root and Debian's packages.
+ * A real Slurm for tests: munged, slurmctld and a slurmd on each of some hosts (`host-network.ts`), and slurmrestd, with keys and folders of
+ * their own. No port of this machine is taken, so that several run at a time, beside the machine's own. A host has a process namespace: its
+ * power cut ends everything on it. Needs root and Debian's packages.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,7 +11,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Daemons } from './daemons.ts';
-import { HostNetwork } from './host-network.ts';
+import { type ClusterHost, HostNetwork } from './host-network.ts';
 import { missingPrograms } from './missing-programs.ts';
 import { noNamespaces } from './network-namespace.ts';
 import { waitFor } from './wait-for.ts';
@@ -56,7 +57,8 @@ export class TestSlurm {
   /** Nodes are called `n1`, `n2`, …; they are idle when this resolves. */
   static async start(hosts: readonly SlurmHost[]): Promise<TestSlurm> {
     await using started = new AsyncDisposableStack();
-    const network = await HostNetwork.make(hosts.length);
+    // The last one is slurmctld's.
+    const network = await HostNetwork.make(hosts.length + 1);
     started.defer(() => network.remove());
     const folder = await mkdtemp(join(tmpdir(), 'pb-slurm-'));
     started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -99,6 +101,10 @@ export class TestSlurm {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
+  get #controller(): ClusterHost | undefined {
+    return this.network.hosts.at(-1);
+  }
+
   async #start(): Promise<void> {
     const { folder, daemons, env } = this;
     const at = (name: string) => join(folder, name);
@@ -116,7 +122,7 @@ export class TestSlurm {
       `--seed-file=${at('munged.seed')}`,
     ]);
     await waitFor(() => this.command('munge', '-n', '-S', at('munge.sock')), { what: 'munged' });
-    daemons.start('slurmctld', ['slurmctld', '-D', '-f', env.SLURM_CONF ?? ''], env);
+    daemons.start('slurmctld', [...(this.#controller?.launcher ?? []), 'slurmctld', '-D', '-f', env.SLURM_CONF ?? ''], env);
     for (const host of this.#hosts.keys()) this.powerOn(host);
     const idle = async () => {
       daemons.check();
@@ -152,7 +158,7 @@ export class TestSlurm {
       return `NodeName=n${index + 1} NodeHostname=${hostname()} NodeAddr=${network.hosts[index]?.address} Port=${port + 4 + index} ${size}`;
     });
     return `ClusterName=pb
-SlurmctldHost=${hostname()}(${network.address})
+SlurmctldHost=${hostname()}(${this.#controller?.address})
 SlurmctldPort=${port}
 SlurmUser=root
 SlurmdUser=root

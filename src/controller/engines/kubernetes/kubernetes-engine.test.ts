@@ -133,6 +133,19 @@ describe('the watch of pods', () => {
     assert.deepEqual(log[4], 'list ');
     assert.match(log[5] ?? '', /no event/);
   });
+
+  it('survives objects whose fields have other types', async () => {
+    const answers = ['{"items":[null]}', listOf(1, pod(1, { conditions: 7, containerStatuses: [null] }))];
+    const engine = await engineWith((_request, response, url) => {
+      if (url.searchParams.has('watch')) response.flushHeaders();
+      else response.end(answers.shift() ?? listOf(1, pod(1, running)));
+    });
+    const log = await watched(engine, (entries) => entries.length >= 3);
+    assert.deepEqual(
+      log.map((text) => text.split(' ', 1)[0]),
+      ['problem', 'problem', 'list'],
+    );
+  });
 });
 
 describe('placing pods', () => {

@@ -123,9 +123,9 @@ export class KubernetesEngine implements Engine {
         while (!signal.aborted) await this.#watchFrom(owner, version, { signal, onEvent, retry });
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof EngineError)) throw error;
         clearInterval(clock);
-        if (!(error instanceof ListAgain)) listener.onProblem(error.message);
+        // What is no `EngineError` is an object with fields of other types than Kubernetes gives them.
+        if (!(error instanceof ListAgain)) listener.onProblem((error as Error).message);
         await retry.pause(signal);
       } finally {
         clearInterval(clock);

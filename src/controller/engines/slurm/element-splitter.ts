@@ -24,6 +24,11 @@ export class ElementSplitter {
     this.#onElement = onElement;
   }
 
+  /** Whether the list has come to its end: what is missing from a part of it may exist. */
+  get isComplete(): boolean {
+    return this.#state === 'after';
+  }
+
   /** False when an element grows beyond all bounds. */
   add(chunk: Uint8Array): boolean {
     if (this.#state === 'after') return true;

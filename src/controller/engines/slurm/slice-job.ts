@@ -52,6 +52,8 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
  */
 function scriptOf(order: SliceOrder, { command, data_folder }: SlurmSettings): string {
   const folder = data_folder === '' ? `"\${TMPDIR:-/tmp}"/patchbay-${order.id}` : quote(`${data_folder}/${order.id}`);
+  // Other users may write to the folder of temporary files as well, and read in the queue what ours will be called.
+  const check = data_folder === '' ? ' && [ ! -L "$folder" ] && [ -O "$folder" ]' : '';
   return `#!/bin/sh
 folder=${folder}
 remove=${data_folder === '' ? 'yes' : ''}
@@ -60,7 +62,7 @@ end() { ended=yes; [ -z "$slice" ] || kill -TERM "$slice" 2>/dev/null; }
 trap end TERM INT WINCH
 trap 'remove=yes; end' URG
 [ "\${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0
-mkdir -p -m 700 "$folder" || exit 1
+mkdir -p -m 700 "$folder"${check} || exit 1
 ${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &
 slice=$!
 [ -z "$ended" ] || end

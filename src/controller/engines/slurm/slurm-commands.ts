@@ -44,8 +44,10 @@ export class SlurmCommands implements SlurmClient {
     await this.#run('sbatch', ['--parsable', '--no-requeue', ...list], { input: job.script, env: job.environment });
   }
 
+  /** Jobs of this user: anyone may give a job the name and the comment of ours, which all users see. */
   async jobs(name: string, tag: string): Promise<SlurmJob[]> {
-    const args = ['--noheader', '--states=all', ...(name === '' ? [] : [`--name=${name}`]), `--format=${jobFormat}`];
+    const selection = [`--user=${process.getuid?.()}`, ...(name === '' ? [] : [`--name=${name}`])];
+    const args = ['--noheader', '--states=all', ...selection, `--format=${jobFormat}`];
     const jobs = (await this.#run('squeue', args)).split('\n').map(jobOfLine);
     return jobs.filter((job) => job !== undefined).filter(({ comment }) => comment.startsWith(tag));
   }

@@ -4,15 +4,7 @@
  */
 import { EventEmitter, once } from 'node:events';
 import { Retry } from '../../../lib/retry.ts';
-import {
-  type Engine,
-  EngineError,
-  type EngineLimits,
-  type Offer,
-  type SliceListener,
-  type SliceOrder,
-  type SliceReport,
-} from '../engine.ts';
+import type { Engine, EngineLimits, Offer, SliceListener, SliceOrder, SliceReport } from '../engine.ts';
 import { jobName, reportOf, type SlurmSettings, sliceOf, submissionOf, tagOf } from './slice-job.ts';
 import type { ScriptSignal, SlurmClient, SlurmJob, SlurmNode } from './slurm-client.ts';
 
@@ -118,9 +110,9 @@ export class SlurmEngine implements Engine {
         await polled;
       } catch (error) {
         if (signal.aborted) return;
-        if (!(error instanceof EngineError)) throw error;
+        // Also what is no `EngineError`: a watch never rejects.
         known = undefined;
-        listener.onProblem(error.message);
+        listener.onProblem((error as Error).message);
         await retry.pause(signal);
       }
     }

@@ -106,6 +106,8 @@ export class SlurmRest implements SlurmClient {
     await readChunks(answer.body, (chunk) => {
       if (!splitter.add(chunk)) throw new EngineError('slurmrestd lists something that is no job and no node: it is too long');
     });
+    // A job that is not listed has ended.
+    if (!splitter.isComplete) throw new EngineError(`slurmrestd answered no complete list of ${key}`);
     return found;
   }
 
@@ -203,7 +205,9 @@ function parse(text: string): SlurmFields {
 
 /** @throws EngineError with the words of Slurm */
 function refuseErrors({ errors }: SlurmFields, status = 200): void {
-  const list = (Array.isArray(errors) ? errors : []) as readonly SlurmFields[];
+  const list = (Array.isArray(errors) ? errors : []).filter(
+    (item): item is SlurmFields => typeof item === 'object' && item !== null,
+  );
   if (list.length === 0 && status < 300) return;
   const words = list.flatMap(({ description, error }) => [description, error]).filter((word) => typeof word === 'string');
   throw new EngineError(`Slurm refuses: ${[...new Set(words)].join('; ').slice(0, 500) || `status ${status}`}`, {

@@ -1,0 +1,53 @@
+/** The script of a job, run without Slurm. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { defaultSettings } from '../../../schema/settings.ts';
+import { submissionOf } from './slice-job.ts';
+
+const run = promisify(execFile);
+const id = '00000000-0000-4000-8000-000000000001';
+const needs = { cpus: 1, memory: 100, disk: 100, kvm: false, images: [] };
+const order = { id, owner: id, title: 'lab', needs, joinUrl: 'http://10.0.0.1:3080', token: 'secret' };
+
+describe('the script of a job', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'pb-job-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** In a folder of temporary files with what `prepare` puts at the place of its own; the arguments of its slice, or why it ended. */
+  const start = async (prepare: (place: string) => Promise<unknown>): Promise<string> => {
+    const temporary = await mkdtemp(join(folder, 'tmp-'));
+    const output = join(temporary, 'output');
+    await prepare(join(temporary, `patchbay-${id}`));
+    const slice = `echo "$@" >'${output}'; touch "$5/file"`;
+    const settings = { ...defaultSettings().Slurm, command: ['sh', '-c', slice, "it's a slice"] };
+    const { script } = submissionOf(order, settings);
+    const path = join(temporary, 'script');
+    await writeFile(path, script);
+    const ended = await run('sh', [path], { env: { PATH: process.env.PATH, TMPDIR: temporary } }).catch((error: Error) => error);
+    if (ended instanceof Error) return 'refused';
+    assert.ok(!(await readdir(temporary)).includes(`patchbay-${id}`), 'its folder is removed');
+    return (await readFile(output, 'utf8')).replace(temporary, 'TMP').trim();
+  };
+
+  it('runs the slice in a temporary folder of its own', async () => {
+    const started = `compute --join http://10.0.0.1:3080 --data-dir TMP/patchbay-${id}`;
+    assert.equal(await start(async () => undefined), started);
+    assert.equal(await start((place) => mkdir(place)), started, 'one that a killed job left');
+  });
+
+  it('takes no folder that another user has put there', async (t) => {
+    await mkdir(join(folder, 'elsewhere'));
+    assert.equal(await start((place) => symlink(join(folder, 'elsewhere'), place)), 'refused');
+    assert.deepEqual(await readdir(join(folder, 'elsewhere')), []);
+    if (process.getuid?.() !== 0) return t.diagnostic('folders of other users need root');
+    assert.equal(await start((place) => mkdir(place).then(() => chown(place, 65_534, 65_534))), 'refused');
+  });
+});
