@@ -36,6 +36,15 @@ export function adapterFacts(
 /** Name of an adapter's network backend; `set_link` refers to it. GNS3's name, which scripts may know. */
 export const netdevId = (index: number) => `gns3-${index}`;
 
+/**
+ * Names of the machine's cards by their network backends, from what `info network` prints. `set_link` of a backend would let a stream that
+ * has no other end send: QEMU 7.2 ends by a segmentation fault then.
+ */
+export function cardNames(infoNetwork: string): Map<string, string> {
+  const pairs = infoNetwork.matchAll(/^(\S+): [^\n]*type=nic[^\n]*\n \\ (\S+): /gm);
+  return new Map(Array.from(pairs, ([, card = '', backend = '']) => [backend, card]));
+}
+
 export function adapterArguments(adapters: readonly Adapter[], pciDrives: number, version: Version, legacy: boolean): string[] {
   // Without it QEMU adds a network card of its own.
   const args = ['-net', 'none'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { type Adapter, type AdapterPort, adapterArguments, adapterFacts } from './adapters.ts';
+import { type Adapter, type AdapterPort, adapterArguments, adapterFacts, cardNames } from './adapters.ts';
 import { commandArguments, type Plan } from './command.ts';
 import { driveArguments, pciDrives } from './drives.ts';
 import { hostPlatform, isEmulatorName, nativePlatforms, platformOfBinary } from './platforms.ts';
@@ -194,4 +194,18 @@ test('versions', () => {
     atLeast(parseVersion('7.2'), 7, 2) && atLeast(parseVersion('8.0-rc1'), 7, 2, 1) && atLeast(parseVersion('7.2.1'), 7, 2),
   );
   assert.ok(!atLeast(parseVersion('7.1.9'), 7, 2) && !atLeast(parseVersion('7'), 7, 2) && !atLeast(parseVersion('x'), 1));
+});
+
+test('the card of each network backend is found in what QEMU 7.2 prints', () => {
+  const printed =
+    'e1000.0: index=0,type=nic,model=e1000,macaddr=52:54:00:12:34:56\r\n \\ gns3-0: index=0,type=stream,\r\n' +
+    'virtio-net-pci.0: index=0,type=nic,model=virtio-net-pci,macaddr=52:54:00:12:34:57\r\n \\ gns3-1: index=0,type=stream,unix:/n1\r\n' +
+    'hub 0\r\n';
+  assert.deepEqual(
+    cardNames(printed),
+    new Map([
+      ['gns3-0', 'e1000.0'],
+      ['gns3-1', 'virtio-net-pci.0'],
+    ]),
+  );
 });

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child, Outcome } from '../../process/child.ts';
 import type { ConsoleSource, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
-import { netdevId } from './adapters.ts';
+import { cardNames, netdevId } from './adapters.ts';
 import { savedStateName } from './disks.ts';
 import { isRunningState, type Monitor, type MonitorListener } from './monitor.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
@@ -49,6 +49,8 @@ export class QemuEmulator implements Emulator, MonitorListener {
   readonly #listeners: ((state: 'started' | 'suspended') => void)[] = [];
   #monitor: Monitor | undefined;
   #properties: QemuProperties;
+  /** Names of cards by their backends, once they were asked for. */
+  #cards: ReadonlyMap<string, string> | undefined;
   #state: 'started' | 'suspended' = 'started';
   /** We asked it to end. */
   #isStopping = false;
@@ -136,7 +138,11 @@ export class QemuEmulator implements Emulator, MonitorListener {
 
   async setCarrier(adapter: number, up: boolean): Promise<void> {
     if (!this.#properties.replicate_network_connection_state || this.port(adapter) === undefined) return;
-    await this.#monitor?.execute('set_link', { name: netdevId(adapter), up });
+    const monitor = this.#monitor;
+    if (!monitor) return;
+    this.#cards ??= cardNames(String(await monitor.execute('human-monitor-command', { 'command-line': 'info network' })));
+    const backend = netdevId(adapter);
+    await monitor.execute('set_link', { name: this.#cards.get(backend) ?? backend, up });
   }
 
   console(): ConsoleSource | ScreenSource | undefined {
