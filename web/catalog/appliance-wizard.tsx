@@ -54,7 +54,14 @@ function useWizard({ appliance, kind, files = [] }: KnownProps) {
     here.value = (await readImages(app, computeId.value)).get(kind) ?? [];
   };
   const version = useComputed(() => versions.find(({ name }) => name === versionName.value));
-  const needed = useComputed(() => imagesOf(appliance, version.value).map((image) => ({ image, ...stateOf(image, here.value) })));
+  /** Names of files that the user provides with other contents. */
+  const accepted = useSignal<readonly string[]>([]);
+  const needed = useComputed(() =>
+    imagesOf(appliance, version.value).map((image) => {
+      const { md5sum: _, ...anyContent } = image;
+      return { image, ...stateOf(accepted.value.includes(image.filename) ? anyContent : image, here.value) };
+    }),
+  );
   const intake = useMemo(
     () =>
       new ImageIntake({
@@ -75,14 +82,14 @@ function useWizard({ appliance, kind, files = [] }: KnownProps) {
     for (const file of files) void intake.take(file);
     return () => intake.close();
   }, [intake]);
-  return { versions, computeId, versionName, version, needed, intake };
+  return { versions, computeId, versionName, version, needed, accepted, intake };
 }
 
 function Wizard(props: KnownProps) {
   const { appliance, kind, close, created } = props;
   const app = useApp();
   const wizard = catalogTexts.wizard;
-  const { versions, computeId, versionName, version, needed, intake } = useWizard(props);
+  const { versions, computeId, versionName, version, needed, accepted, intake } = useWizard(props);
   const name = useSignal(appliance.name);
   const form = useKindForms(app, kind, platformOf(appliance, kind))?.template;
   const missing = needed.value.filter(({ state }) => !isPresent(state));
@@ -111,7 +118,10 @@ function Wizard(props: KnownProps) {
     <UseAs
       arrival={arrival}
       names={missing.map(({ image }) => image.filename)}
-      use={(filename) => intake.store(arrival.id, { nodeType: kind, filename })}
+      use={(filename) => {
+        accepted.value = [...accepted.value, filename];
+        void intake.store(arrival.id, { nodeType: kind, filename });
+      }}
     />
   );
   return (

@@ -11,11 +11,13 @@ import { ChoiceField, NumberField, TextField } from '../ui/field.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { imageKinds } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
+import { findStored } from './image-intake.ts';
 import { imagesPath } from './images.ts';
 import { type PropertySchema, useKindForms } from './kind-schema.ts';
 
 interface ImageTemplateProps {
   readonly file: File;
+  readonly md5sum: string;
   /** By the content of the file. */
   readonly kind: string;
   readonly close: () => void;
@@ -36,7 +38,7 @@ const imageSettings = (key: string, filename: string) => ({
   ...(key === 'hda_disk_image' && { hda_disk_interface: 'virtio' }),
 });
 
-export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps) {
+export function ImageTemplate({ file, md5sum, kind, close, created }: ImageTemplateProps) {
   const app = useApp();
   const { dropped } = catalogTexts;
   const type = useSignal(kind as NodeType);
@@ -44,6 +46,8 @@ export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps
   const memory = useSignal(512);
   const part = useSignal<number | undefined>(undefined);
   const sending = useRef(new AbortController());
+  /** Kind to the name of the image there, after an attempt that failed later. */
+  const stored = useRef(new Map<string, string>());
   useEffect(() => () => sending.current.abort(), []);
   const form = useKindForms(app, type.value)?.template;
   const properties = form?.properties ?? {};
@@ -53,9 +57,15 @@ export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps
     app.toasts
       .attempt(async () => {
         part.value = 0;
-        const path = `${imagesPath('local', type.value)}/${encodeURIComponent(file.name)}`;
-        await app.api.upload(path, { body: file, onProgress: (done) => (part.value = done), signal: sending.current.signal });
-        const settings = { ...(key && imageSettings(key, file.name)), ...('ram' in properties && { ram: memory.value }) };
+        const path = imagesPath('local', type.value);
+        let image = stored.current.get(type.value) ?? (await findStored(app.api, path, { filename: file.name, md5sum }));
+        if (image === undefined) {
+          const upload = { body: file, onProgress: (done: number) => (part.value = done), signal: sending.current.signal };
+          await app.api.upload(`${path}/${encodeURIComponent(file.name)}`, upload);
+          image = file.name;
+        }
+        stored.current.set(type.value, image);
+        const settings = { ...(key && imageSettings(key, image)), ...('ram' in properties && { ram: memory.value }) };
         const others = Object.fromEntries((form?.required ?? []).map((one) => [one, smallestOf(properties[one])]));
         const body = { ...others, ...settings, name: name.value.trim(), template_type: type.value, compute_id: 'local' };
         const template = await app.api.post<Template>('/v2/templates', body);
