@@ -77,19 +77,23 @@ function useWizard({ appliance, kind, files = [] }: KnownProps) {
       }),
     [appliance],
   );
+  const accept = (arrival: Arrival, filename: string) => {
+    accepted.value = [...accepted.value, filename];
+    void intake.store(arrival.id, { nodeType: kind, filename });
+  };
   useEffect(() => void app.toasts.attempt(read), [computeId.value]);
   useEffect(() => {
     for (const file of files) void intake.take(file);
     return () => intake.close();
   }, [intake]);
-  return { versions, computeId, versionName, version, needed, accepted, intake };
+  return { versions, computeId, versionName, version, needed, accept, intake };
 }
 
 function Wizard(props: KnownProps) {
   const { appliance, kind, close, created } = props;
   const app = useApp();
   const wizard = catalogTexts.wizard;
-  const { versions, computeId, versionName, version, needed, accepted, intake } = useWizard(props);
+  const { versions, computeId, versionName, version, needed, accept, intake } = useWizard(props);
   const name = useSignal(appliance.name);
   const form = useKindForms(app, kind, platformOf(appliance, kind))?.template;
   const missing = needed.value.filter(({ state }) => !isPresent(state));
@@ -115,14 +119,7 @@ function Wizard(props: KnownProps) {
     </>
   );
   const unknown = (arrival: Arrival) => (
-    <UseAs
-      arrival={arrival}
-      names={missing.map(({ image }) => image.filename)}
-      use={(filename) => {
-        accepted.value = [...accepted.value, filename];
-        void intake.store(arrival.id, { nodeType: kind, filename });
-      }}
-    />
+    <UseAs arrival={arrival} names={missing.map(({ image }) => image.filename)} use={(filename) => accept(arrival, filename)} />
   );
   return (
     <Dialog title={wizard.title(appliance.name)} close={close} onSubmit={() => isReady && create()} footer={footer} wide>
