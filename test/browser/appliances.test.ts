@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { createProject, withServer } from '../support/with-server.ts';
 import { canvas } from './page-parts.ts';
 
@@ -18,8 +19,12 @@ const router = {
   description: 'Routes tests.',
   product_url: 'javascript:alert(1)',
   qemu: { arch: 'x86_64', ram: 96, adapters: 3, adapter_type: 'e1000', console_type: 'telnet' },
-  images: [{ filename: 'router-2.img', version: '2', md5sum, filesize: disk.length, download_url: 'https://acme.example/get' }],
+  images: [
+    { filename: 'router-2.img', version: '2', md5sum, filesize: disk.length, download_url: 'https://acme.example/get' },
+    { filename: 'router-1.img', version: '1', md5sum: '0'.repeat(32) },
+  ],
   versions: [
+    { name: '1', images: { hda_disk_image: 'router-1.img' } },
     { name: '3', images: { hda_disk_image: 'router-3.img' } },
     { name: '2', images: { hda_disk_image: 'router-2.img', hdb_disk_image: 'empty8G.qcow2' } },
   ],
@@ -77,6 +82,13 @@ describe('appliances in the browser', () => {
     assert.equal(await dialog.getByLabel('Version').inputValue(), '2');
     await dialog.getByText('Created when a node needs it').waitFor();
     await picture(page, 'appliance');
+    // The user says which file of the other version an unknown one is.
+    await dialog.getByLabel('Version').selectOption('1');
+    await dialog.getByRole('button', { name: 'Use it' }).click();
+    await dialog.getByText('Stored as router-1.img').waitFor();
+    const create = dialog.getByRole('button', { name: 'Create template' });
+    await waitFor(() => create.isEnabled(), { what: 'a version with a file of the user' });
+    await dialog.getByLabel('Version').selectOption('2');
     await dialog.getByRole('button', { name: 'Create template' }).click();
     await dialog.waitFor({ state: 'detached' });
     const made = (await templates()).find(({ name }) => name === 'Test router');
@@ -119,6 +131,11 @@ describe('appliances in the browser', () => {
     await dialog.getByLabel('Memory').fill('128');
     await dialog.getByRole('button', { name: 'Upload and add a node' }).click();
     await canvas(page).node('mysystem-1').waitFor();
+    // A file of this name with other content is not replaced: nodes may use it.
+    await drop('my system.qcow2', 70_000, 2);
+    await dialog.getByRole('button', { name: 'Upload and add a node' }).click();
+    await page.getByText('Another file is called my system.qcow2').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     const made = (await templates()).find(({ name }) => name === 'my system');
     assert.deepEqual([made?.ram, made?.hda_disk_image], [128, 'my system.qcow2']);
   });

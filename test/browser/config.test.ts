@@ -49,11 +49,21 @@ describe('configuration files in the browser', () => {
       .locator('input[type=file]')
       .setInputFiles({ name: 'any.vpc', mimeType: 'text/plain', buffer: Buffer.from('ip dhcp\n') });
     await waitFor(async () => (await contentOf('startup.vpc')) === 'ip dhcp\n', { what: 'the uploaded file on the server' });
-    await client.send(`POST ${fileOf('deep/data.bin')}`, { raw: Buffer.from([0, 1, 2]) });
-    await dialog.getByLabel('File', { exact: true }).fill('deep/data.bin');
-    await page.keyboard.press('Tab');
-    await dialog.getByText('This file is not text').waitFor();
-    assert.ok(await dialog.getByRole('button', { name: 'Save' }).isDisabled());
+    // The second would be stored with other characters, the third is too long.
+    for (const [name, raw] of [
+      ['data.bin', Buffer.from([0, 1, 2])],
+      ['latin.cfg', Buffer.from('banner caf\xe9\n', 'latin1')],
+      ['long.cfg', Buffer.alloc(2 ** 20, 'x')],
+    ] as const) {
+      await client.send(`POST ${fileOf(`deep/${name}`)}`, { raw });
+      await dialog.getByLabel('File', { exact: true }).fill('startup.vpc');
+      await page.keyboard.press('Tab');
+      await text.waitFor();
+      await dialog.getByLabel('File', { exact: true }).fill(`deep/${name}`);
+      await page.keyboard.press('Tab');
+      await dialog.getByText('This file is not text').waitFor();
+      assert.ok(await dialog.getByRole('button', { name: 'Save' }).isDisabled());
+    }
     await dialog.getByRole('link', { name: 'Download' }).waitFor();
   });
 

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
-import { consoleText, toCanvas, type } from './page-parts.ts';
+import { consoleOf, consoleText, toCanvas, type } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false });
@@ -46,6 +46,30 @@ describe('consoles in the browser', () => {
     await page.locator('.console:not([hidden]) .xterm-screen').first().click();
     await type(page, 'echo to-one');
     await consoleText(page, /> echo to-one/, { of: 'PC1' });
+  });
+
+  it('show their last line when they come into sight in a smaller place', async () => {
+    await choose('Merge the panes');
+    await tab('PC1').click();
+    await page.locator('.console:not([hidden]) .xterm-screen').click();
+    await type(page, '?');
+    // Keys that come while it writes are lost.
+    await consoleText(page, /argument of the command\.\s*VPCS>/, { of: 'PC1' });
+    await type(page, 'echo the-last');
+    await consoleText(page, /> echo the-last/, { of: 'PC1' });
+    await tab('PC2').click();
+    await page.reload();
+    await consoleText(page, /VPCS>/, { of: 'PC2' });
+    const rows = (name: string) => consoleOf(page, name).locator('.xterm-rows > div').count();
+    const fitting = await waitFor(async () => ((await rows('PC2')) < 24 ? rows('PC2') : undefined), { what: 'fewer rows' });
+    await tab('PC1').click();
+    await waitFor(async () => (await rows('PC1')) === fitting, { what: 'the same rows' });
+    // The terminal adapts its position in the frame after that.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await consoleText(page, /> echo the-last/, { of: 'PC1' });
+    await tab('PC2').click();
+    await page.getByRole('button', { name: 'Move to a new pane' }).click();
+    await panes.nth(1).waitFor();
   });
 
   it('are merged, enlarged and saved', async () => {

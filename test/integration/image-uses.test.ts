@@ -41,6 +41,10 @@ test('an image that a template or a node of an open or a closed project uses is 
   expectStatus(await remove(), 204);
   assert.deepEqual(await readdir(folder), []);
   expectFault(await remove(), 409, /was not found/);
+  const spaced = '/v2/computes/local/qemu/images/my%20disk%20%25.img';
+  expectStatus(await client.send(`POST ${spaced}`, { raw: Buffer.alloc(4096) }), 200);
+  expectStatus(await remove(spaced), 204);
+  assert.deepEqual(await readdir(folder), []);
   for (const path of ['..%2Fdisk.img', '%2Fetc%2Fpasswd', 'a%2F..%2F..%2Fx'])
     expectFault(await remove(`/v2/computes/local/qemu/images/${path}`), 403, /not allowed/);
   expectFault(await remove('/v2/computes/local/vpcs/images/disk.img'), 404, /vpcs/);
@@ -53,6 +57,7 @@ test('an uploaded appliance is listed, and anything else is refused and not stor
   expectStatus(await upload('box.gns3a', '{"name": "Box 2", "category": "guest"}'), 204);
   expectFault(await upload('box.json', '{"name": "Box"}'), 400, /does not end in \.gns3a/);
   expectFault(await upload('..%2Fbox.gns3a', '{"name": "Box"}'), 400, /slashes/);
+  expectFault(await upload(`${'x'.repeat(247)}.gns3a`, '{"name": "Box"}'), 400, /longer than 255 bytes/);
   expectFault(await upload('a.gns3a', '[]'), 400, /no JSON object/);
   expectFault(await upload('a.gns3a', '{"name": 1}'), 400, /has no name/);
   expectFault(await upload('a.gns3a', '['.repeat(1000)), 400, /nested deeper/);

@@ -54,7 +54,14 @@ function useWizard({ appliance, kind, files = [] }: KnownProps) {
     here.value = (await readImages(app, computeId.value)).get(kind) ?? [];
   };
   const version = useComputed(() => versions.find(({ name }) => name === versionName.value));
-  const needed = useComputed(() => imagesOf(appliance, version.value).map((image) => ({ image, ...stateOf(image, here.value) })));
+  /** Names of files that the user provides with other contents. */
+  const accepted = useSignal<readonly string[]>([]);
+  const needed = useComputed(() =>
+    imagesOf(appliance, version.value).map((image) => {
+      const { md5sum: _, ...anyContent } = image;
+      return { image, ...stateOf(accepted.value.includes(image.filename) ? anyContent : image, here.value) };
+    }),
+  );
   const intake = useMemo(
     () =>
       new ImageIntake({
@@ -70,19 +77,23 @@ function useWizard({ appliance, kind, files = [] }: KnownProps) {
       }),
     [appliance],
   );
+  const accept = (arrival: Arrival, filename: string) => {
+    accepted.value = [...accepted.value, filename];
+    void intake.store(arrival.id, { nodeType: kind, filename });
+  };
   useEffect(() => void app.toasts.attempt(read), [computeId.value]);
   useEffect(() => {
     for (const file of files) void intake.take(file);
     return () => intake.close();
   }, [intake]);
-  return { versions, computeId, versionName, version, needed, intake };
+  return { versions, computeId, versionName, version, needed, accept, intake };
 }
 
 function Wizard(props: KnownProps) {
   const { appliance, kind, close, created } = props;
   const app = useApp();
   const wizard = catalogTexts.wizard;
-  const { versions, computeId, versionName, version, needed, intake } = useWizard(props);
+  const { versions, computeId, versionName, version, needed, accept, intake } = useWizard(props);
   const name = useSignal(appliance.name);
   const form = useKindForms(app, kind, platformOf(appliance, kind))?.template;
   const missing = needed.value.filter(({ state }) => !isPresent(state));
@@ -108,11 +119,7 @@ function Wizard(props: KnownProps) {
     </>
   );
   const unknown = (arrival: Arrival) => (
-    <UseAs
-      arrival={arrival}
-      names={missing.map(({ image }) => image.filename)}
-      use={(filename) => intake.store(arrival.id, { nodeType: kind, filename })}
-    />
+    <UseAs arrival={arrival} names={missing.map(({ image }) => image.filename)} use={(filename) => accept(arrival, filename)} />
   );
   return (
     <Dialog title={wizard.title(appliance.name)} close={close} onSubmit={() => isReady && create()} footer={footer} wide>

@@ -55,6 +55,10 @@ test('a template has the known properties, under the names that the files have o
 
 test('other JSON is no appliance', () => {
   const wrong: unknown[] = [null, [], 'x', {}, { name: 1 }, { ...router, images: {} }, { ...router, images: [{}] }];
+  // A page that shows such a value would fail, or take a file whose checksum is not known yet for this one.
+  for (const field of [{ md5sum: null }, { filesize: '1' }, { download_url: { toString: 1 } }, { compression: [] }])
+    wrong.push({ ...router, images: [{ filename: 'x', ...field }] });
+  for (const field of ['product_name', 'documentation_url']) wrong.push({ ...router, [field]: { toString: 1 } });
   for (const value of [...wrong, { ...router, versions: [{ name: 'x', images: { a: 1 } }] }, { ...router, symbol: 1 }])
     assert.ok(!isAppliance(value), JSON.stringify(value));
 });

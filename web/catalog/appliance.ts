@@ -55,16 +55,27 @@ const isListOf = (value: unknown, holds: (item: Properties) => boolean) =>
 /** Files come from anywhere. */
 export function isAppliance(value: unknown): value is Appliance {
   if (!isObject(value) || !isText(value.name)) return false;
-  const texts = ['category', 'description', 'usage', 'symbol', 'vendor_name', 'vendor_url', 'product_url', 'availability'];
-  const hasImages = isMissingOr(value.images, (list) => isListOf(list, ({ filename }) => isText(filename)));
+  const hasImages = isMissingOr(value.images, (list) =>
+    isListOf(
+      list,
+      (image) => isText(image.filename) && isMissingOr(image.filesize, Number.isFinite) && hasTexts(image, imageTexts),
+    ),
+  );
   const hasVersions = isMissingOr(value.versions, (list) =>
     isListOf(
       list,
       ({ name, images }) => isText(name) && isMissingOr(images, (files) => isObject(files) && Object.values(files).every(isText)),
     ),
   );
-  return hasImages && hasVersions && texts.every((key) => isMissingOr(value[key], isText));
+  return hasImages && hasVersions && hasTexts(value, ownTexts);
 }
+
+const ownTexts = [
+  ...['category', 'description', 'usage', 'symbol', 'availability', 'vendor_name', 'vendor_url'],
+  ...['product_name', 'product_url', 'documentation_url'],
+];
+const imageTexts = ['version', 'md5sum', 'download_url', 'direct_download_url', 'compression'];
+const hasTexts = (value: Properties, keys: readonly string[]) => keys.every((key) => isMissingOr(value[key], isText));
 
 /** The kind of its nodes: the section that the file has. Undefined for a newer format or an unknown emulator. */
 export function kindOf(appliance: Appliance, kinds: Iterable<string>): NodeType | undefined {

@@ -58,6 +58,8 @@ export const catalogTexts = {
     sending: 'Uploading…',
     done: (name: string) => `Stored as ${name}`,
     here: (name: string) => `Already here as ${name}`,
+    taken: (name: string) =>
+      `Another file is called ${name} here, and nodes may use it. Delete it under Images, or rename your file.`,
     cancel: (name: string) => `Cancel ${name}`,
   },
   manager: {

@@ -33,5 +33,5 @@ async function takeFile(app: App, project: ProjectState, file: File, at: Point):
     return;
   }
   const kind = await kindByContent(app, file);
-  app.dialogs.show((close) => <ImageTemplate file={file} kind={kind} close={close} created={created} />);
+  app.dialogs.show((close) => <ImageTemplate file={file} md5sum={md5sum} kind={kind} close={close} created={created} />);
 }

@@ -73,16 +73,15 @@ export class ImageIntake {
     if (!arrival) return;
     const { api, computeId, stored } = this.#options;
     const path = imagesPath(computeId(), target.nodeType);
-    const listed = await api.get<readonly ImageFile[]>(path);
-    const same = listed.find(({ md5sum }) => md5sum === arrival.md5sum);
-    if (!same) {
+    const here = await findStored(api, path, { filename: target.filename, md5sum: arrival.md5sum });
+    if (here === undefined) {
       this.#change(id, { phase: 'sending', part: 0 });
       const onProgress = (part: number) => this.#change(id, { part });
       await api.upload(`${path}/${encodeURIComponent(target.filename)}`, { body: arrival.file, onProgress, signal });
     }
     const { intake } = catalogTexts;
-    this.#change(id, { phase: 'done', message: same ? intake.here(same.filename) : intake.done(target.filename) });
-    await stored({ ...target, filename: same?.filename ?? target.filename }, arrival.md5sum);
+    this.#change(id, { phase: 'done', message: here === undefined ? intake.done(target.filename) : intake.here(here) });
+    await stored({ ...target, filename: here ?? target.filename }, arrival.md5sum);
   }
 
   async #attempt(id: number, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -100,4 +99,20 @@ export class ImageIntake {
   #change(id: number, change: Partial<Arrival>): void {
     this.arrivals.value = this.arrivals.peek().map((one) => (one.id === id ? { ...one, ...change } : one));
   }
+}
+
+/**
+ * The name under which a compute has a file of this checksum; undefined when it is to be uploaded.
+ * @throws Error when another file has its name: nodes may use that one
+ */
+export async function findStored(
+  api: Api,
+  path: string,
+  wanted: { filename: string; md5sum: string },
+): Promise<string | undefined> {
+  const listed = await api.get<readonly ImageFile[]>(path);
+  const same = listed.find(({ md5sum }) => md5sum === wanted.md5sum);
+  if (!same && listed.some(({ filename }) => filename === wanted.filename))
+    throw new Error(catalogTexts.intake.taken(wanted.filename));
+  return same?.filename;
 }

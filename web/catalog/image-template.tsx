@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { NodeType } from '../../src/schema/node.ts';
 import type { Template } from '../../src/schema/template.ts';
-import { useApp } from '../state/app.ts';
+import { type App, useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -11,11 +11,13 @@ import { ChoiceField, NumberField, TextField } from '../ui/field.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { imageKinds } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
+import { findStored } from './image-intake.ts';
 import { imagesPath } from './images.ts';
 import { type PropertySchema, useKindForms } from './kind-schema.ts';
 
 interface ImageTemplateProps {
   readonly file: File;
+  readonly md5sum: string;
   /** By the content of the file. */
   readonly kind: string;
   readonly close: () => void;
@@ -36,15 +38,31 @@ const imageSettings = (key: string, filename: string) => ({
   ...(key === 'hda_disk_image' && { hda_disk_interface: 'virtio' }),
 });
 
-export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps) {
+/** Uploads the file for a kind of node, once for each kind; resolves with its name on the compute. */
+function useUpload({ api }: App, file: File, md5sum: string) {
+  const sending = useRef(new AbortController());
+  const stored = useRef(new Map<string, string>());
+  useEffect(() => () => sending.current.abort(), []);
+  return async (kind: string, onProgress: (part: number) => void): Promise<string> => {
+    const path = imagesPath('local', kind);
+    let name = stored.current.get(kind) ?? (await findStored(api, path, { filename: file.name, md5sum }));
+    if (name === undefined) {
+      await api.upload(`${path}/${encodeURIComponent(file.name)}`, { body: file, onProgress, signal: sending.current.signal });
+      name = file.name;
+    }
+    stored.current.set(kind, name);
+    return name;
+  };
+}
+
+export function ImageTemplate({ file, md5sum, kind, close, created }: ImageTemplateProps) {
   const app = useApp();
   const { dropped } = catalogTexts;
   const type = useSignal(kind as NodeType);
   const name = useSignal(file.name.replace(/(\.\w{1,6})+$/, '') || file.name);
   const memory = useSignal(512);
   const part = useSignal<number | undefined>(undefined);
-  const sending = useRef(new AbortController());
-  useEffect(() => () => sending.current.abort(), []);
+  const store = useUpload(app, file, md5sum);
   const form = useKindForms(app, type.value)?.template;
   const properties = form?.properties ?? {};
   const key = imageKey(properties, file.name);
@@ -53,9 +71,8 @@ export function ImageTemplate({ file, kind, close, created }: ImageTemplateProps
     app.toasts
       .attempt(async () => {
         part.value = 0;
-        const path = `${imagesPath('local', type.value)}/${encodeURIComponent(file.name)}`;
-        await app.api.upload(path, { body: file, onProgress: (done) => (part.value = done), signal: sending.current.signal });
-        const settings = { ...(key && imageSettings(key, file.name)), ...('ram' in properties && { ram: memory.value }) };
+        const image = await store(type.value, (done) => (part.value = done));
+        const settings = { ...(key && imageSettings(key, image)), ...('ram' in properties && { ram: memory.value }) };
         const others = Object.fromEntries((form?.required ?? []).map((one) => [one, smallestOf(properties[one])]));
         const body = { ...others, ...settings, name: name.value.trim(), template_type: type.value, compute_id: 'local' };
         const template = await app.api.post<Template>('/v2/templates', body);

@@ -54,7 +54,6 @@ function Surface({ nodeId, type, visible }: SurfaceProps) {
   const focus = () => (surface.current ?? place.current)?.focus();
   useLayoutEffect(() => {
     if (!visible) return;
-    surface.current?.shown();
     // A button of the note in its place had the focus.
     if (isWanted || document.activeElement === document.body) focus();
     consoles.received(nodeId);
@@ -119,7 +118,6 @@ function useSurface({ nodeId, type, place, find }: SurfaceParts) {
       loaded.abort();
       if (ended) return;
       surface.current = make();
-      surface.current.shown();
       if (type !== 'vnc') removed = terminals.add(nodeId, surface.current as Terminal);
       // Not if the user has moved it meanwhile.
       if (document.activeElement === element) surface.current.focus();

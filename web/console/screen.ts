@@ -28,8 +28,6 @@ export function openScreen(element: HTMLElement, { address, state }: SurfaceOpti
   };
   attach();
   return {
-    // It scales itself.
-    shown: () => undefined,
     focus: () => screen?.focus(),
     close: () => {
       closed = true;

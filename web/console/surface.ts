@@ -8,8 +8,6 @@ export interface SurfaceOptions {
 }
 
 export interface ConsoleScreen {
-  /** The surface is visible now: it adapts its size. */
-  shown(): void;
   focus(): void;
   close(): void;
 }

@@ -37,17 +37,20 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
   terminal.open(element);
   terminal.attachCustomKeyEventHandler((event) => !isOurs(event, terminal, options.find));
   const connection = connect(terminal, options);
-  /** A terminal whose last line is shown still shows it at another width, where lines wrap elsewhere. */
+  // While it is out of sight xterm.js keeps the height that it was drawn with: a new number of rows would scroll it away from its last
+  // line. It learns that it is in sight from an observer that is older than this one, and so is notified first.
+  let isInSight = false;
   const adapt = () => {
-    if (element.clientWidth === 0) return;
-    const { viewportY, baseY } = terminal.buffer.active;
-    fit.fit();
-    if (viewportY === baseY) terminal.scrollToBottom();
+    if (isInSight && element.clientWidth > 0) fit.fit();
   };
+  const sight = new IntersectionObserver((changes) => {
+    isInSight = changes.at(-1)?.isIntersecting ?? false;
+    adapt();
+  });
+  sight.observe(element);
   const observer = new ResizeObserver(adapt);
   observer.observe(element);
   return {
-    shown: adapt,
     focus: () => terminal.focus(),
     find: (text, back) => (back ? search.findPrevious(text) : search.findNext(text)),
     send: connection.send,
@@ -57,6 +60,7 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
       adapt();
     },
     close: () => {
+      sight.disconnect();
       observer.disconnect();
       connection.close();
       terminal.dispose();

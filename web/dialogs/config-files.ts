@@ -46,13 +46,11 @@ export function useConfigFile(app: App, project: ProjectState, node: Node): Conf
   const previousOf = (file: string) => (file === startupFile(app, node) ? `${file}.previous` : undefined);
   const read = async (file: string | undefined): Promise<string | undefined> => {
     if (file === undefined || file === '' || file.endsWith('/')) return undefined;
-    const blob = await api
-      .download(addressOf(file), () => undefined)
-      .catch((error: Error) => {
-        if (error instanceof ApiError && error.status === 404) return undefined;
-        throw error;
-      });
-    return blob && (blob.size > largestText ? '\0' : blob.text());
+    const stream = await api.stream(addressOf(file), new AbortController().signal).catch((error: Error) => {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    });
+    return stream && (await textOf(stream));
   };
   const load = async (before?: string) => {
     const file = path.value;
@@ -60,17 +58,41 @@ export function useConfigFile(app: App, project: ProjectState, node: Node): Conf
     if (file === '' || file.endsWith('/')) return;
     const [stored, previous] = await Promise.all([read(file), read(previousOf(file))]);
     if (path.peek() !== file) return;
-    content.value = { stored, previous: previous ?? before, isBinary: (stored ?? '').includes('\0') };
+    const isBinary = stored === noText;
+    content.value = { stored, previous: (previous === noText ? undefined : previous) ?? before, isBinary };
   };
   useEffect(() => void toasts.attempt(() => load()), [path.value]);
   const write = (body: Blob) =>
     toasts.attempt(async () => {
+      // The user may choose another file meanwhile.
+      const file = path.peek();
       const { stored, isBinary } = content.peek() ?? { stored: undefined, isBinary: false };
-      const kept = previousOf(path.value);
+      const kept = previousOf(file);
       if (kept !== undefined && stored !== undefined && !isBinary) await api.upload(addressOf(kept), { body: new Blob([stored]) });
-      await api.upload(addressOf(path.value), { body });
-      toasts.show('done', texts.config.saved(path.value));
-      await load(isBinary ? undefined : stored);
+      await api.upload(addressOf(file), { body });
+      toasts.show('done', texts.config.saved(file));
+      if (path.peek() === file) await load(isBinary ? undefined : stored);
     });
   return { path, content, addressOf, write };
+}
+
+/** Stands for a file that cannot be edited. */
+const noText = '\0';
+
+/** `noText` unless it is short UTF-8: saving any other text would change it. Of a long file no more than its start is read. */
+async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.byteLength;
+    if (bytes > largestText) return noText;
+    chunks.push(new Uint8Array(chunk));
+  }
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const text = decoder.decode(await new Blob(chunks).arrayBuffer());
+    return text.includes('\0') ? noText : text;
+  } catch {
+    return noText;
+  }
 }

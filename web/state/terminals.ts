@@ -16,7 +16,7 @@ export class Terminals {
   readonly fontPx = signal(Number(localStorage.getItem(key)) || sizes.usual);
   /** What is typed into one terminal goes to all. */
   readonly isShared = signal(false);
-  readonly #open = new Map<string, TerminalHandle>();
+  readonly #open = signal<ReadonlyMap<string, TerminalHandle>>(new Map());
 
   constructor() {
     effect(() => localStorage.setItem(key, String(this.fontPx.value)));
@@ -24,20 +24,21 @@ export class Terminals {
 
   /** Returns what removes it. */
   add(tab: string, terminal: TerminalHandle): () => void {
-    this.#open.set(tab, terminal);
+    this.#open.value = new Map(this.#open.peek()).set(tab, terminal);
     return () => {
-      if (this.#open.get(tab) === terminal) this.#open.delete(tab);
+      if (this.#open.peek().get(tab) === terminal)
+        this.#open.value = new Map([...this.#open.peek()].filter(([one]) => one !== tab));
     };
   }
 
   find(tab: string): TerminalHandle | undefined {
-    return this.#open.get(tab);
+    return this.#open.value.get(tab);
   }
 
   /** The user has typed into a terminal. */
   typed(tab: string, text: string): void {
     if (!this.isShared.peek()) return;
-    for (const [other, terminal] of this.#open) if (other !== tab) terminal.send(text);
+    for (const [other, terminal] of this.#open.peek()) if (other !== tab) terminal.send(text);
   }
 
   /** Larger or smaller by pixels. */

@@ -9,6 +9,7 @@ import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { wrongWithBaseName } from '../../lib/base-name.ts';
 import { isDeeper } from '../../lib/json-depth.ts';
 import type { Log } from '../../lib/log.ts';
+import { Mutex } from '../../lib/mutex.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { atMost } from './at-most.ts';
@@ -38,6 +39,7 @@ interface ApplianceFile {
 export class Appliances {
   readonly #folders: ApplianceFolders;
   readonly #log: Log;
+  readonly #writing = new Mutex();
 
   constructor(folders: ApplianceFolders, log: Log) {
     this.#folders = folders;
@@ -64,7 +66,7 @@ export class Appliances {
   /** Adds a file to the users' folder; one of the same name is replaced. @throws `appliance_invalid`, `body_too_large`, `storage_failed` */
   async add(filename: string, source: Readable): Promise<void> {
     source.on('error', () => undefined);
-    const wrong = wrongWithBaseName(filename) ?? (fileName.test(filename) ? undefined : 'its name does not end in .gns3a');
+    const wrong = wrongWithBaseName(`${filename}.tmp`) ?? (fileName.test(filename) ? undefined : 'its name does not end in .gns3a');
     if (wrong !== undefined) throw fault('appliance_invalid', { file: filename.slice(0, 100), reason: wrong });
     const bytes = await buffer(Readable.from(atMost(largestBytes, source), { objectMode: false }));
     try {
@@ -72,12 +74,14 @@ export class Appliances {
     } catch (cause) {
       throw fault('appliance_invalid', { file: filename, reason: (cause as Error).message }, { cause });
     }
-    try {
-      await mkdir(this.#folders.own, { recursive: true });
-      await writeFileAtomic(join(this.#folders.own, filename), bytes);
-    } catch (error) {
-      throw storageFailed(error, filename);
-    }
+    await this.#writing
+      .run(async () => {
+        await mkdir(this.#folders.own, { recursive: true });
+        await writeFileAtomic(join(this.#folders.own, filename), bytes);
+      })
+      .catch((error: unknown) => {
+        throw storageFailed(error, filename);
+      });
   }
 
   async #files(): Promise<ApplianceFile[]> {

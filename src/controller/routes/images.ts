@@ -21,8 +21,10 @@ export function imageRoutes({ computes, projects, templates }: Controller): Rout
       async ({ path: { compute_id, emulator, filename } }) => {
         const { transport } = computes.get(compute_id);
         const type = imageType(emulator);
+        if (filename.split('/').some((part) => ['', '.', '..'].includes(part)))
+          throw fault('path_forbidden', { path: filename, reason: 'it leaves the image folder' });
         requireUnused(await usesOn(compute_id), type, basename(filename));
-        await transport.raw('DELETE', `/v2/compute/${type}/images/${filename.split('/').map(encodeURIComponent).join('/')}`);
+        await transport.raw('DELETE', `/v2/compute/${type}/images/${filename}`);
       },
     ),
   ];
