@@ -43,7 +43,7 @@ test('prompt, suspend, resume, reset, carrier', async () => {
   await emulator.setCarrier(0, false);
   await emulator.setCarrier(1, true);
   await terminal.ask('ifstat\r', /net0.*Link:down.*net1.*Link:up/s);
-  // Nobody has connected to the port: what the guest sends is lost, and QEMU survives it.
+  // The port has no other end yet: what the guest sends is lost, and QEMU survives it.
   await terminal.ask('dhcp net1\r', /Configuring \(net1[^)]*\)\.+/);
   await terminal.ask('\x03', /iPXE>/);
   await emulator.suspend();
