@@ -24,6 +24,7 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
     onFenced: () => undefined,
   });
   const placed: { token: string; at: number }[] = [];
+  const released: { id: string; keepDisks: boolean }[] = [];
   let listener: SliceListener | undefined;
   const engine: Pick<Engine, 'name' | 'place' | 'release' | 'watch'> = {
     name: 'test',
@@ -33,7 +34,9 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
       if (placed.length === 1) listener?.onList([]);
       await new Promise(setImmediate);
     },
-    release: async () => undefined,
+    async release(id, options) {
+      released.push({ id, ...options });
+    },
     watch: (_owner, given, signal) => {
       listener = given;
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
@@ -65,4 +68,11 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   assert.equal(new Set(placed.map(({ token }) => token)).size, placed.length);
   const [first, second, third] = placed.map(({ at }) => at);
   assert.ok(Number(second) - Number(first) > 900 && Number(third) - Number(second) > 1900);
+  // Its record was lost, or it was deleted while the engine was away: its data stays.
+  const unknown = crypto.randomUUID();
+  listener?.onChange({ ...report, id: unknown, state: 'running' });
+  assert.deepEqual(
+    released.filter((one) => one.id === unknown),
+    [{ id: unknown, keepDisks: true }],
+  );
 });

@@ -180,9 +180,9 @@ export class EngineSlices {
     if (report.state === 'ended') this.#ended(report.id, report.reason ?? 'its engine has ended it');
   }
 
-  /** It was released while its engine could not be reached. */
+  /** It was released while its engine could not be reached, or this server has lost its record: its data is not ours to delete then. */
   async #releaseUnknown(engine: Engine, id: string): Promise<void> {
-    await engine.release(id, { keepDisks: false }).catch((error: Error) => this.#options.log.warn(error.message));
+    await engine.release(id, { keepDisks: true }).catch((error: Error) => this.#options.log.warn(error.message));
   }
 
   #ended(id: string, reason: string): void {

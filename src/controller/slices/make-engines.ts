@@ -33,7 +33,7 @@ function wordsOf(line: string): string[] {
 export function makeEngines(settings: Settings): Map<string, Engine> {
   const { engine: name } = settings.Cluster;
   if (name === '') return new Map();
-  const make = makers[name];
+  const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
   if (!make) throw new Error(`[Cluster] engine is one of ${Object.keys(makers).join(', ')}, not "${name}"`);
   return new Map([[name, make(settings)]]);
 }
