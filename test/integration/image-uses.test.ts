@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
 
 const { server, client } = await withServer();
@@ -18,6 +19,7 @@ const remove = (path = image) => client.send(`DELETE ${path}`);
 
 test('an image that a template or a node of an open or a closed project uses is kept', async () => {
   expectStatus(await client.send(`POST ${image}`, { raw: Buffer.alloc(4096) }), 200);
+  await waitFor(async () => (await readdir(folder)).some((name) => name.endsWith('.md5sum')), { what: 'its checksum' });
   const template = await client.post<{ template_id: string }>('/v2/templates', {
     name: 'Box',
     template_type: 'qemu',
@@ -43,6 +45,8 @@ test('an image that a template or a node of an open or a closed project uses is 
   expectFault(await remove(), 409, /was not found/);
   const spaced = '/v2/computes/local/qemu/images/my%20disk%20%25.img';
   expectStatus(await client.send(`POST ${spaced}`, { raw: Buffer.alloc(4096) }), 200);
+  // Its checksum is stored in the background.
+  await waitFor(async () => (await readdir(folder)).some((name) => name.endsWith('.md5sum')), { what: 'its checksum' });
   expectStatus(await remove(spaced), 204);
   assert.deepEqual(await readdir(folder), []);
   for (const path of ['..%2Fdisk.img', '%2Fetc%2Fpasswd', 'a%2F..%2F..%2Fx'])
