@@ -56,7 +56,7 @@ export interface SlurmSubmission {
 
 export interface SlurmClient {
   submit(job: SlurmSubmission): Promise<void>;
-  /** Jobs whose comment begins with `tag`; those that ended lately as well. `name`: the one they were submitted with; empty: any. */
+  /** Jobs whose comment begins with `tag`; those that ended lately as well. `name`: the one they were submitted with; empty: all names. */
   jobs(name: string, tag: string): Promise<SlurmJob[]>;
   nodes(): Promise<SlurmNode[]>;
   /** To the script of a job, and to all its processes where Slurm has no way to signal the script only. */
