@@ -16,7 +16,7 @@ const schedule = {
 
 const bytes = (description: string) => Type.Integer({ minimum: 0, description });
 
-export const Checkpoints = Type.Object(
+export const CheckpointStatus = Type.Object(
   {
     ...schedule,
     bytes: bytes('What all checkpoints take on disk; a file that several share counts once'),
@@ -24,9 +24,9 @@ export const Checkpoints = Type.Object(
       description: 'Of all snapshots, oldest first',
     }),
   },
-  named('Checkpoints'),
+  named('CheckpointStatus'),
 );
-export type Checkpoints = Readonly<Static<typeof Checkpoints>>;
+export type CheckpointStatus = Readonly<Static<typeof CheckpointStatus>>;
 
 /** What `checkpoints.updated` brings. `taken`: the new checkpoint. */
 export const CheckpointsUpdated = Type.Object(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Checkpoints, CheckpointsUpdated } from '../../src/schema/checkpoint.ts';
+import type { CheckpointStatus, CheckpointsUpdated } from '../../src/schema/checkpoint.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { expectFault } from '../support/raw-http.ts';
@@ -17,7 +17,7 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
   const project = await createProject(client, { auto_close: false });
   const at = `${project.path}/checkpoints`;
   const list = () => client.get<Snapshot[]>(`${project.path}/snapshots`);
-  const describe = () => client.get<Checkpoints>(at);
+  const describe = () => client.get<CheckpointStatus>(at);
   const { path: folder } = await client.get<{ path: string; filename: string }>(project.path);
   const vm = await createNode(client, project, 'qemu', { name: 'vm', properties: idleVm });
   let newest: Snapshot | undefined;
@@ -35,7 +35,10 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
     assert.equal((await describe()).next_at, null);
     const file = JSON.parse(await readFile(join(folder, `${set.name}.gns3`), 'utf8')) as Record<string, unknown>;
     assert.deepEqual(file.variables, [{ name: 'PATCHBAY_CHECKPOINTS', value: `60 ${10 * 2 ** 30}` }]);
-    assert.equal(Object.keys(file).some((key) => key.startsWith('checkpoint')), false);
+    assert.equal(
+      Object.keys(file).some((key) => key.startsWith('checkpoint')),
+      false,
+    );
     await client.post(`${project.path}/open`, {}, 201);
     assert.equal((await client.get<Project>(project.path)).checkpoint_minutes, 60);
   });
@@ -56,8 +59,8 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
     await client.post(`${project.path}/snapshots`, { name: 'mine' });
     const first = await client.post<Snapshot>(at);
     assert.deepEqual([first.checkpoint, first.memory?.status, first.memory?.nodes], [true, 'ready', [vm.node_id]]);
-    const [mine] = await list();
-    assert.equal(mine && 'checkpoint' in mine, false);
+    const mine = (await list()).find(({ name }) => name === 'mine');
+    assert.ok(mine && !('checkpoint' in mine));
     const { bytes, sizes, skipped } = await describe();
     assert.equal(skipped, null);
     assert.deepEqual(
@@ -73,17 +76,33 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
     await client.post(`${project.path}/nodes/${vm.node_id}/suspend`, {}, 200);
     newest = await client.post<Snapshot>(at);
     expectFault(await client.send(`POST ${at}`), 409, /nothing has changed/);
+    // A machine that stays paused is saved again where something else changed.
+    await createNode(client, project);
+    await client.post<Snapshot>(at);
+    assert.equal((await client.get(`${project.path}/nodes/${vm.node_id}`)).status, 'suspended');
     await client.post(`${project.path}/nodes/${vm.node_id}/start`, {}, 200);
   });
 
   await t.test('a user who freezes or closes the project waits for the checkpoint, and is not refused', async () => {
     await client.put(project.path, { on_close: 'freeze' });
-    const taken = client.send(`POST ${at}`);
-    const saving = async () => (await list()).some(({ memory }) => memory?.status === 'saving');
-    await waitFor(async () => (await saving()) || (await list()).length > 3, { what: 'a checkpoint' });
+    const begin = async () => {
+      const before = (await list()).length;
+      const taken = client.send(`POST ${at}`);
+      // It is listed while its memory is being saved.
+      await waitFor(async () => (await list()).length > before, { what: 'a checkpoint' });
+      return { taken };
+    };
+    const { taken } = await begin();
     const frozen = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'frozen', memory: true });
     assert.equal((await taken).status, 201);
     await client.delete(`${project.path}/snapshots/${frozen.snapshot_id}`);
+    const { taken: last } = await begin();
+    await client.post(`${project.path}/close`, {}, 204);
+    assert.equal((await last).status, 201);
+    await client.post(`${project.path}/open`, {}, 201);
+    await waitFor(async () => (await client.get(`${project.path}/nodes/${vm.node_id}`)).status === 'started', {
+      what: 'the machine, continued',
+    });
     await client.put(project.path, { on_close: 'stop' });
   });
 
@@ -92,9 +111,9 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
     const { sizes } = await describe();
     const size = sizes.find(({ snapshot_id }) => snapshot_id === newest?.snapshot_id)?.bytes ?? 0;
     await client.put(project.path, { checkpoint_bytes: Math.round(size * 1.5) });
-    const names = async () => (await list()).map(({ name }) => name);
+    const names = async () => (await list()).map(({ name }) => name).sort();
     await waitFor(async () => (await names()).length === 2, { what: 'the bound, applied' });
-    assert.deepEqual(await names(), ['mine', newest?.name]);
+    assert.deepEqual(await names(), [newest?.name, 'mine']);
     // One that alone is too large.
     await client.put(project.path, { checkpoint_bytes: 1 });
     await waitFor(async () => (await names()).length === 1, { what: 'the bound, applied' });

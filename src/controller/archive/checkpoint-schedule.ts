@@ -170,5 +170,5 @@ const tooLarge = (bytes = 0) => `one takes ${Math.ceil(bytes / 2 ** 20)} MiB, mo
 
 /** UTC, without characters that a file name cannot hold. */
 function nameNow(): string {
-  return `checkpoint ${new Date().toISOString().slice(0, 19).replaceAll(':', '.').replace('T', ' ')}`;
+  return `checkpoint ${new Date().toISOString().slice(0, -1).replaceAll(':', '.').replace('T', ' ')}`;
 }

@@ -6,7 +6,7 @@ import { fault } from '../../api/faults.ts';
 import { Limit } from '../../lib/bounded.ts';
 import { sumOf } from '../../lib/folder-size.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Checkpoints as CheckpointsObject } from '../../schema/checkpoint.ts';
+import type { CheckpointStatus } from '../../schema/checkpoint.ts';
 import type { Snapshot } from '../../schema/snapshot.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { CheckpointSchedule, type ScheduleSettings } from './checkpoint-schedule.ts';
@@ -42,7 +42,7 @@ export class Checkpoints {
   }
 
   /** @throws snapshots_damaged */
-  async describe(project: KnownProject): Promise<CheckpointsObject> {
+  async describe(project: KnownProject): Promise<CheckpointStatus> {
     const { snapshots } = this.#parts;
     const all = await snapshots.list(project);
     const ofCheckpoints = new Map<string, number>();

@@ -45,7 +45,10 @@ export interface SnapshotMemoryParts {
 export class SnapshotMemories {
   readonly #parts: SnapshotMemoryParts;
   /** By snapshot. Settles when the memory is in its place, or is not to be. */
-  readonly #saving = new Map<string, { readonly snapshot: Snapshot; readonly memory: SnapshotMemory; readonly done: Promise<void> }>();
+  readonly #saving = new Map<
+    string,
+    { readonly snapshot: Snapshot; readonly memory: SnapshotMemory; readonly done: Promise<void> }
+  >();
 
   constructor(parts: SnapshotMemoryParts) {
     this.#parts = parts;

@@ -1,5 +1,5 @@
 import { type Route, route } from '../../api/route.ts';
-import { Checkpoints } from '../../schema/checkpoint.ts';
+import { CheckpointStatus } from '../../schema/checkpoint.ts';
 import { Snapshot } from '../../schema/snapshot.ts';
 import type { Controller } from '../controller.ts';
 
@@ -7,7 +7,7 @@ export function checkpointRoutes({ projects, checkpoints }: Controller): Route[]
   return [
     route(
       'GET /v2/projects/{project_id}/checkpoints',
-      { summary: 'When the next checkpoint is due, and what snapshots take on disk', reply: Checkpoints, own: true },
+      { summary: 'When the next checkpoint is due, and what snapshots take on disk', reply: CheckpointStatus, own: true },
       ({ path }) => checkpoints.describe(projects.get(path.project_id)),
     ),
     route(
