@@ -82,6 +82,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
       'capture.ts',
+      'checkpoint.ts',
       'drawing.ts',
       'filter-table.ts',
       'folders.ts',
