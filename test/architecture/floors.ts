@@ -43,7 +43,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...['atm-switch', 'cloud', 'docker', 'dynamips', 'ethernet-hub', 'ethernet-switch', 'frame-relay-switch', 'iou'],
       ...['qemu', 'traceng', 'virtualbox', 'vmware', 'vpcs'],
     ],
-    ['fabric-switches', 'storage-only', 'port-processes'],
+    ['fabric-switches', 'storage-only', 'port-processes', 'ios-nvram'],
     ['facts', 'host'],
     ['driver.ts'],
     ['kind.ts'],
