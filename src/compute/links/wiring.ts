@@ -14,6 +14,7 @@
  * NIOs and with ten thousand. Requests to the fabric are sent in the order of the changes: the map of links is changed and the
  * requests are written in one go, without waiting in between.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import {
@@ -38,7 +39,13 @@ export interface FabricLinks {
   apply(links: LinkSpec[]): Promise<LinkFailure[]>;
   remove(ids: string[]): Promise<unknown>;
   sync(links: LinkSpec[]): Promise<LinkFailure[]>;
+  /** Those of the links that have an end that is not connected yet. */
+  unconnected(ids: string[]): Promise<string[]>;
 }
+
+/** A machine that has just started listens already: longer, only a link that stays down takes. */
+const connectMs = 2000;
+const pollMs = 5;
 
 export interface PortAddress {
   readonly nodeId: string;
@@ -172,6 +179,14 @@ export class FabricWiring {
   /** Of all links of the fabric that these nodes can have with their NIOs. */
   linkIdsOf(nodeIds: readonly string[]): string[] {
     return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => idsOf(nio)))];
+  }
+
+  /** Settles when both ends of the links of these nodes are connected, or that takes too long. Never rejects. */
+  async connected(nodeIds: readonly string[]): Promise<void> {
+    const limitMs = performance.now() + connectMs;
+    const ids = this.linkIdsOf(nodeIds);
+    const areConnected = async () => (await this.#fabric.unconnected(ids)).length === 0;
+    while (performance.now() < limitMs && !(await areConnected().catch(() => true))) await delay(pollMs);
   }
 
   #replace(before: Binding | undefined, after: Binding | undefined): void {

@@ -142,6 +142,14 @@ export class ComputeNode {
   /** The compute ends, and its emulators with it. */
   halt = (): Promise<void> => this.exclusively(() => this.#stop());
 
+  /** A machine that was restored from memory continues; its links are connected. Never rejects. */
+  async runRestored(): Promise<void> {
+    const run = this.#run;
+    await run?.emulator.runRestored?.().catch((error: unknown) => {
+      if (this.#run === run) this.view().warn(`${this.name} stays paused: ${(error as Error).message}`);
+    });
+  }
+
   /** Ends it at once, for a holder of the node. */
   stopHeld = (): Promise<void> => this.#stop({ now: true });
 
@@ -290,6 +298,10 @@ export class ComputeNode {
     this.#stale = false;
     this.#departed = false;
     this.#state.commandLine = run.emulator.commandLine;
+    if (run.emulator.runRestored && !this.project.holdsMachines) {
+      await this.context.wiring.connected([this.id]);
+      await this.runRestored();
+    }
     if (this.project.replicatesLinkState) await this.#nios.showCarriers();
     // From saved memory of a paused machine it starts paused.
     this.#state.setStatus(run.emulator.state);

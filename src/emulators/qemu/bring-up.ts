@@ -27,7 +27,8 @@ export async function bringUp(node: NodeView, { emulator, throttle, plan, child,
   try {
     const monitor = await Monitor.connect(plan.sockets.qmp, emulator, { limitMs: limits.startMs, ended: child.outcome });
     await fill?.(monitor);
-    await emulator.attach(monitor);
+    // One that comes from another compute is resumed by its controller.
+    await emulator.attach(monitor, { awaitsLinks: plan.memory?.folder !== undefined && !plan.memory.facts.suspended });
     // Restored once, a state is gone: starting from it again after a crash would undo what was written to the disks since.
     if (plan.savedState !== undefined) await monitor.human(`delvm ${savedStateName}`).catch(() => {});
     for (const index of plan.adapters.keys()) {

@@ -24,7 +24,7 @@ export async function receiveMachine(monitor: Monitor, node: NodeView, { offer, 
   signal.addEventListener('abort', () => aborted.reject(given), { once: true });
   signal.throwIfAborted();
   await ignoreShared(monitor, false);
-  // Its neighbours are sent a frame of it when its links are moved.
+  // Its neighbours have not seen it move: otherwise each card broadcasts its address five times.
   await monitor.execute('migrate-set-parameters', { 'announce-rounds': 0 });
   if (offer.drives.length > 0) await exportDrives(monitor, offer, places.nbd);
   await monitor.execute('migrate-incoming', { uri: `unix:${places.memory}` });
