@@ -4,6 +4,7 @@
  * the old one again.
  */
 import { fault } from '../../../api/faults.ts';
+import type { MovedLink } from '../../../schema/move.ts';
 import { withoutExtras } from '../../model/topology.ts';
 import type { Commit } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
@@ -119,7 +120,7 @@ export class NodeLinks {
     }
   }
 
-  ids(): string[] {
-    return this.#moving.map(({ linkId }) => linkId);
+  async figures(): Promise<MovedLink[]> {
+    return this.#moving.map(({ linkId }) => ({ link_id: linkId, held: 0, lost: 0 }));
   }
 }

@@ -1,6 +1,6 @@
 /** A machine that continues here: it takes its disks and its memory from streams, and is paused when it has all. */
 import { createWriteStream } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fault } from '../../../api/faults.ts';
@@ -31,11 +31,14 @@ export async function receiveMachine(monitor: Monitor, node: NodeView, { offer, 
   const console = createWriteStream(placesOf(node).consoleLog, { flags: 'a' });
   const printed = finished(console);
   printed.catch(() => undefined);
+  const sockets = new Map<string, Socket>();
   ready((name): MoveStream => {
     if (name === consoleStream) return { into: console };
     const isDrive = offer.drives.some((drive) => drive.name === name);
     if (name !== memoryStream && !isDrive) throw fault('move_refused', { name: node.name, reason: 'there is no such stream' });
-    const socket = connect(isDrive ? places.nbd : places.memory);
+    // One for both directions.
+    const socket = sockets.get(name) ?? connect(isDrive ? places.nbd : places.memory);
+    sockets.set(name, socket);
     return { from: socket, into: socket };
   });
   try {
