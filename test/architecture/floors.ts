@@ -103,7 +103,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['pcap.ts', 'settings.ts', 'type.ts'],
   ],
   web: [
-    ['main.tsx'],
+    ['main.tsx', 'login'],
     ['page.tsx'],
     ['panels'],
     ['catalog', 'console', 'impair'],
