@@ -74,6 +74,27 @@ test('nodes of a slice that is drained move with their configuration, and are re
   await untilSlice(client, drained.id, 'joined');
 });
 
+test('a drain that is ended leaves the nodes that have not moved yet, and can be begun again', async () => {
+  const [{ id }] = slices;
+  const many = await createProject(client);
+  for (let count = 0; count < 24; count++) await createNode(client, many, 'vpcs', { compute_id: id });
+  const left = async () =>
+    (await client.get<{ compute_id: string }[]>(`${many.path}/nodes`)).filter(({ compute_id }) => compute_id === id).length;
+  await client.post(`/v2/slices/${id}/drain`, {}, 202);
+  await client.post(`/v2/slices/${id}/drain`, { drain: false }, 202);
+  const counts: number[] = [];
+  await waitFor(async () => counts.push(await left()) > 8 && new Set(counts.slice(-8)).size === 1, {
+    what: 'nodes that stay',
+    everyMs: 200,
+  });
+  assert.ok(Number(counts.at(-1)) > 0, 'some had not moved');
+  await client.post(`/v2/slices/${id}/drain`, {}, 202);
+  await waitFor(async () => (await left()) === 0, { what: 'the second drain', everyMs: 200 });
+  await client.delete(many.path);
+  await client.post(`/v2/slices/${id}/drain`, { drain: false }, 202);
+  await untilSlice(client, id, 'joined');
+});
+
 test('nodes of a slice that is lost are started again on another compute, and are gone from it when it returns', async () => {
   const [, lost] = slices;
   const before = await untilOn(nodes[1], () => true);

@@ -52,7 +52,8 @@ export function sliceRoutes(controller: Controller): Route[] {
       async ({ path, body }) => {
         const compute = computes.get(path.compute_id);
         await slices.setDraining(path.compute_id, body.drain ?? true);
-        if (body.drain !== false) relocation.beginDrain(compute);
+        if (body.drain === false) relocation.endDrain(path.compute_id);
+        else relocation.beginDrain(compute);
         return list.get(path.compute_id);
       },
     ),

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
+import { runMarker } from '../../process/child.ts';
 import type { ContainerState, DockerEngine, DockerImage } from './engine.ts';
 import { type DockerProperties, type EnvironmentNames, environmentLines, hostLines, splitCommand } from './properties.ts';
 import { resourcesInside, volumesInside } from './resources.ts';
@@ -21,6 +22,8 @@ export interface ContainerPlace extends EnvironmentNames {
   readonly missing: readonly string[];
   /** Folder that is seen at `/tmp/.X11-unix`; undefined without a screen. */
   readonly screen: string | undefined;
+  /** The server's runtime folder. */
+  readonly runDirectory: string;
 }
 
 /** The body of `POST /containers/create`. @throws docker_failed */
@@ -68,7 +71,8 @@ export function containerBody(properties: DockerProperties, image: DockerImage, 
     },
   };
   const config = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-  return { ...body, Labels: { [nodeLabel]: place.nodeId, [configLabel]: config } };
+  // By the last one a guard finds the containers of a server that has died.
+  return { ...body, Labels: { [nodeLabel]: place.nodeId, [configLabel]: config, [runMarker]: place.runDirectory } };
 }
 
 export type ContainerBody = ReturnType<typeof containerBody>;

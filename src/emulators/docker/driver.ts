@@ -112,7 +112,8 @@ async function bodyOf(
   ]);
   const directory = directoryOf(place);
   const names = { name, nodeId, projectId, projectDirectory, variables };
-  return containerBody(properties, image, { ...names, directory, resources, missing, screen: place.screen });
+  const { runtimeDirectory: runDirectory } = host.settings;
+  return containerBody(properties, image, { ...names, directory, resources, missing, screen: place.screen, runDirectory });
 }
 
 /** The node's folder, which may not be there yet. */
