@@ -52,7 +52,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['checks', 'lab-routes.ts'],
     ['thread'],
     ['open-lab.ts'],
-    ['apply.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
+    ['apply.ts', 'place-nodes.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
     ['plan'],
     ['state', 'layout.ts'],
     ['file'],
