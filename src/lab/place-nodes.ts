@@ -9,7 +9,7 @@ import type { LabApi } from './state/lab-api.ts';
 const mostNodes = 2_000;
 const mostLinks = 5_000;
 
-interface Placement {
+interface PlannedComputes {
   readonly nodes: readonly { readonly ref: string; readonly compute_id: string | null }[];
 }
 
@@ -25,7 +25,7 @@ export async function placeNodes(api: LabApi, lab: Lab, path: string, steps: rea
   if (nodes.length > mostNodes || lab.links.length > mostLinks) return steps;
   const refs = new Set(nodes.map(({ ref }) => ref));
   const links = lab.links.filter(({ ends }) => ends.every(({ node }) => refs.has(node))).map(linkOf);
-  const planned = await api.json<Placement>('POST', '/v2/placement', { nodes, links });
+  const planned = await api.json<PlannedComputes>('POST', '/v2/placement', { nodes, links });
   const computes = new Map(planned.nodes.map(({ ref, compute_id }) => [ref, compute_id]));
   return steps.map((step) => {
     const compute_id = computes.get(step.name);

@@ -152,7 +152,7 @@ while :; do sleep 0.1; done
   }
 
   it('counts no job of another user that looks like that of a slice', async () => {
-    // slurmrestd runs as nobody, and this process is root.
+    // slurmrestd runs as user 65534, and this process is root.
     for (const way of ['slurmrestd', 'commands'] as const) await countsOwn(way);
   });
 

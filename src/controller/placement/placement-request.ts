@@ -53,7 +53,7 @@ const PlacementCompute = Type.Object(
     name: Type.String(),
     reason: nullable(Type.String({ description: 'Why no node is placed there; null: nodes are' })),
     size: Type.Object({ cpus: nullable(Type.Number()), memory: nullable(Type.Number({ description: 'MiB; null: unknown' })) }),
-    used: { ...Resources, description: 'What the nodes of all open projects need' },
+    used: Resources,
   },
   named('PlacementCompute'),
 );
