@@ -53,6 +53,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['thread'],
     ['open-lab.ts'],
     ['apply.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
+    ['place-nodes.ts'],
     ['plan'],
     ['state', 'layout.ts'],
     ['file'],
