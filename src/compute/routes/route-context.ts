@@ -5,6 +5,7 @@ import type { Finding } from '../../schema/finding.ts';
 import type { ComputeNotice, Context } from '../context.ts';
 import type { HostFigures } from '../host/host-figures.ts';
 import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
+import type { MovedPorts } from '../links/moved-ports.ts';
 import type { Arrivals } from '../nodes/arrivals.ts';
 import type { Departures } from '../nodes/departures.ts';
 import type { ProjectFreezes } from '../projects/freeze.ts';
@@ -18,6 +19,7 @@ export interface ComputeRouteContext {
   readonly resumedLinks: ResumedLinks;
   readonly departures: Departures;
   readonly arrivals: Arrivals;
+  readonly movedPorts: MovedPorts;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;

@@ -96,7 +96,8 @@ export class LiveMove {
     const [pausedAt, arrived] = await all(sending, arrival, this.#links.switch());
     await this.#decide(arriving, arrived);
     await node.act('start', {});
-    return { pausedMs: Math.round(performance.now() - pausedAt), links: await this.#links.figures() };
+    const pausedMs = Math.round(performance.now() - pausedAt);
+    return { pausedMs, links: await this.#links.release() };
   }
 
   /** From here on it runs there, or nowhere. @throws storage_failed */
