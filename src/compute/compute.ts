@@ -28,8 +28,8 @@ import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
-import { localAddresses } from './links/nio.ts';
 import { MovedPorts } from './links/moved-ports.ts';
+import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
 import { Arrivals } from './nodes/arrivals.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
@@ -101,7 +101,7 @@ export class HostCompute {
       log: (message) => context.log('warning', message),
     });
     const moves = { departures: this.#departures, arrivals: this.#arrivals, movedPorts };
-    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, ...moves };
+    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, moves };
     this.#routes = computeRoutes({ context, ...ofProjects, events, host, figures, ...rest });
   }
 

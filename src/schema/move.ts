@@ -12,7 +12,7 @@ export const MoveOffer = Type.Object(
     machine: Type.Object(
       {
         program: Text,
-        qemu: Text,
+        release: Text,
         accelerator: Type.Union([Type.Literal('kvm'), Type.Literal('tcg')]),
         cpu: Text,
         machine: Text,
@@ -69,7 +69,8 @@ export const MovedLink = Type.Object(
     link_id: Uuid,
     held: nullable(
       Type.Integer({
-        description: 'Frames in the link when it was moved: they left it later. Null: the compute of its other end cannot hold them, and they are lost',
+        description:
+          'Frames in the link when it was moved: they left it later. Null: the compute of its other end cannot hold them, and they are lost',
       }),
     ),
   },

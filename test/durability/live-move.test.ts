@@ -32,7 +32,15 @@ const client = new RawClient(server.url);
 after(() => client.close());
 const { kernel, initrd } = await ensureGuest();
 const computeId = crypto.randomUUID();
-await client.post('/v2/computes', { compute_id: computeId, name: 'far', protocol: 'http', host: '127.0.0.1', port: far.port, user, password });
+await client.post('/v2/computes', {
+  compute_id: computeId,
+  name: 'far',
+  protocol: 'http',
+  host: '127.0.0.1',
+  port: far.port,
+  user,
+  password,
+});
 
 const project = await createProject(client, { auto_close: false });
 const machine = async (name: string) => {
@@ -98,13 +106,16 @@ async function withTraffic() {
   return one;
 }
 
-const migrate = (node: NodeBody, to: string) => client.post<NodeMigration>(`${project.path}/nodes/${node.node_id}/migrate`, { compute_id: to }, 200);
+const migrate = (node: NodeBody, to: string) =>
+  client.post<NodeMigration>(`${project.path}/nodes/${node.node_id}/migrate`, { compute_id: to }, 200);
 
 /** It runs on one of the computes, with its memory and its disk, and nothing of it is left on the other one. */
 async function isWhole(vm: NodeBody): Promise<string> {
   const now = await waitFor(
     async () => {
-      const found = await client.get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${vm.node_id}`).catch(() => undefined);
+      const found = await client
+        .get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${vm.node_id}`)
+        .catch(() => undefined);
       return found?.status === 'started' && found;
     },
     { what: 'the machine, running', limitMs },
@@ -141,11 +152,16 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
       await far.restart();
     },
     'machine that receives': async (_from, { dataDir, runtimeDirectory }) => {
-      const incoming = () => processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => /guest=VM1.*-incoming/.test(commandLine));
+      const incoming = () =>
+        processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => /guest=VM1.*-incoming/.test(commandLine));
       killProcesses(await waitFor(() => incoming().length > 0 && incoming(), { what: 'a machine that receives' }).catch(() => []));
     },
     fabric: async ({ dataDir, runtimeDirectory }) => {
-      killProcesses(processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => /fabric\/main/.test(commandLine)).slice(0, 1));
+      killProcesses(
+        processesOf(dataDir, runtimeDirectory)
+          .filter(({ commandLine }) => /fabric\/main/.test(commandLine))
+          .slice(0, 1),
+      );
     },
   };
   for (const [what, kill] of Object.entries(kills)) {

@@ -1,6 +1,6 @@
 /**
  * Ports whose peer is moved to another compute while it is paused: what is in their link, and what they send meanwhile, waits, and leaves
- * for the new place. The fabric releases the link by itself when nobody else does.
+ * for the new place. The fabric releases the link by itself when the server does not.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -78,7 +78,15 @@ export class MovedPorts {
     const place = this.#parts.wiring.placeOf(end);
     if (!place) return [];
     const { linkId: link, side } = place;
-    return side === 'a' ? [{ link, direction: 'ab' }, { link, direction: 'ba' }] : [{ link, direction: 'ba' }, { link, direction: 'ab' }];
+    return side === 'a'
+      ? [
+          { link, direction: 'ab' },
+          { link, direction: 'ba' },
+        ]
+      : [
+          { link, direction: 'ba' },
+          { link, direction: 'ab' },
+        ];
   }
 }
 

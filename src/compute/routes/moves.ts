@@ -11,12 +11,17 @@ export function moveRoutes(parts: ComputeRouteContext) {
   return [...departureRoutes(parts), ...arrivalRoutes(parts), ...portRoutes(parts)];
 }
 
-function portRoutes({ projects, movedPorts }: ComputeRouteContext) {
+function portRoutes({ projects, moves: { movedPorts } }: ComputeRouteContext) {
   const place = '/v2/compute/projects/{project_id}/moved_ports' as const;
   return [
     route(
       `POST ${place}`,
-      { summary: 'Join a port to where its paused peer goes; what is in the link waits', body: PortMove, reply: HeldFrames, own: true },
+      {
+        summary: 'Join a port to where its paused peer goes; what is in the link waits',
+        body: PortMove,
+        reply: HeldFrames,
+        own: true,
+      },
       async ({ path, body: { nio, node_id, adapter_number: adapter, port_number: port } }) => {
         const node = projects.nodeOfAnyKind(path.project_id, node_id);
         const bind = () => node.bindNio({ adapter, port }, nio);
@@ -32,7 +37,7 @@ function portRoutes({ projects, movedPorts }: ComputeRouteContext) {
   ];
 }
 
-function departureRoutes({ projects, departures }: ComputeRouteContext) {
+function departureRoutes({ projects, moves: { departures } }: ComputeRouteContext) {
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.nodeOfAnyKind(path.project_id, path.node_id);
   const place = '/v2/compute/projects/{project_id}/departures/{node_id}' as const;
   const own = true;
@@ -71,7 +76,7 @@ function departureRoutes({ projects, departures }: ComputeRouteContext) {
   ];
 }
 
-function arrivalRoutes({ projects, arrivals }: ComputeRouteContext) {
+function arrivalRoutes({ projects, moves: { arrivals } }: ComputeRouteContext) {
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.nodeOfAnyKind(path.project_id, path.node_id);
   const place = '/v2/compute/projects/{project_id}/arrivals/{node_id}' as const;
   const own = true;

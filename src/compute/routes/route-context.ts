@@ -12,14 +12,19 @@ import type { ProjectFreezes } from '../projects/freeze.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
 import type { ResumedLinks } from '../projects/resumed-links.ts';
 
+/** Of running machines, from here and to here. */
+export interface ComputeMoves {
+  readonly departures: Departures;
+  readonly arrivals: Arrivals;
+  readonly movedPorts: MovedPorts;
+}
+
 export interface ComputeRouteContext {
   readonly context: Context;
   readonly projects: ComputeProjects;
   readonly freezes: ProjectFreezes;
   readonly resumedLinks: ResumedLinks;
-  readonly departures: Departures;
-  readonly arrivals: Arrivals;
-  readonly movedPorts: MovedPorts;
+  readonly moves: ComputeMoves;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;

@@ -8,7 +8,7 @@
  * (`pending-moves.ts`), also when this server dies in between: it is never started at one place before the other one can no longer run it.
  */
 import { fault, isFault } from '../../api/faults.ts';
-import { consoleStream, memoryStream, type MovedLink, type NodeMigration } from '../../schema/move.ts';
+import { consoleStream, type MovedLink, memoryStream, type NodeMigration } from '../../schema/move.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeLinks } from '../live/links/link-moves.ts';
 import type { LiveProject } from '../live/live-project.ts';

@@ -126,7 +126,9 @@ export class NodeLinks {
   async release(): Promise<MovedLink[]> {
     const { wiring } = this.#parts;
     await Promise.all(
-      this.#moving.map(({ bound, nodes, end, isSwitched }) => isSwitched && wiring.releaseEnd(bound.entry, nodes, end === 0 ? 1 : 0)),
+      this.#moving.map(
+        ({ bound, nodes, end, isSwitched }) => isSwitched && wiring.releaseEnd(bound.entry, nodes, end === 0 ? 1 : 0),
+      ),
     );
     return this.#moving.map(({ linkId, held }) => ({ link_id: linkId, held }));
   }
