@@ -89,6 +89,10 @@ export class ComputeNode {
     return this.exclusively(() => this.#nios.showCarriers()).catch(() => undefined);
   }
 
+  showScheduledLinks(): Promise<void> {
+    return this.exclusively(() => this.#nios.showScheduled()).catch(() => undefined);
+  }
+
   start(options?: StartOptions): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
