@@ -326,6 +326,17 @@ export const texts = {
     done: (from: string, to: string) => `${to} was made of ${from}`,
   },
 
+  move: {
+    offer: 'Move to another compute…',
+    title: (name: string) => `Move ${name}`,
+    explanation: 'A running QEMU machine continues there. Stop other nodes first.',
+    compute: 'Compute',
+    action: 'Move',
+    busy: 'Moving',
+    done: (name: string, pausedMs: number | undefined) =>
+      pausedMs === undefined ? `${name} was moved` : `${name} was moved: paused for ${pausedMs} ms`,
+  },
+
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
   carries: (from: string, to: string, bits: number) => `${from} → ${to} ${bitRate(bits)}`,

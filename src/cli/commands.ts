@@ -6,6 +6,7 @@ import { completionScript, shells } from './completion.ts';
 import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
+import { migrateCommand } from './lab/migrate-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
 import { warmCommands } from './lab/warm-commands.ts';
@@ -52,6 +53,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...runCommands,
   ...consoleCommands,
   ...warmCommands,
+  migrateCommand,
   runCommand,
   testCommand,
   importCommand,

@@ -78,8 +78,9 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['store.ts', 'host'],
   ],
   'src/schema': [
+    ['move.ts'],
     ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
-    ['link-stats.ts', 'link.ts', 'move.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
+    ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
       'capture.ts',

@@ -59,6 +59,18 @@ export class LinkWiring {
     await nodes[end].bindNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
   }
 
+  /** As `bindEnd`, when the node at the other end is paused: what is in the link waits for `releaseEnd`. Answers how much, if it can wait. */
+  async moveEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<number | null> {
+    if (nodes[end].requireCompute().hasLiveMoves) return nodes[end].movePort(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+    await this.bindEnd(entry, nodes, route, end);
+    return null;
+  }
+
+  /** Never rejects: the fabric releases it in the end. */
+  async releaseEnd(entry: LinkEntry, nodes: Two<OpenNode>, end: 0 | 1): Promise<void> {
+    if (nodes[end].compute?.hasLiveMoves) await nodes[end].releasePort(endOf(entry, end)).catch(() => undefined);
+  }
+
   /** Filters and suspension of one end. */
   async changeEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
     if (canFilter(nodes[end])) await nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
