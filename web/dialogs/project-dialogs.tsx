@@ -8,7 +8,6 @@ import { ExportDialog } from './export-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { LabDialog } from './lab-dialog.tsx';
 import { ProjectSettings } from './project-settings.tsx';
-import { SnapshotsDialog } from './snapshots-dialog.tsx';
 
 const pathOf = ({ project_id }: Project) => `/v2/projects/${project_id}`;
 const nameOf = ({ name }: Project) => name ?? '';
@@ -60,7 +59,11 @@ export const projectDialogs = {
     app.dialogs.show((close) => <ProjectSettings project={project} close={close} />);
   },
   snapshots(app: App, project: Project): void {
-    app.dialogs.show((close) => <SnapshotsDialog project={project} close={close} />);
+    // Loaded when it is first opened.
+    void app.toasts.attempt(async () => {
+      const { SnapshotsDialog } = await import('./snapshots-dialog.tsx');
+      app.dialogs.show((close) => <SnapshotsDialog project={project} close={close} />);
+    });
   },
   export(app: App, project: Project): void {
     app.dialogs.show((close) => <ExportDialog project={project} close={close} />);
