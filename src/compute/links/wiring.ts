@@ -28,6 +28,7 @@ import {
 } from '../../fabric/protocol.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { reversed } from '../../schema/filter.ts';
+import type { LinkSchedule } from '../../schema/schedule.ts';
 import { reversedSchedule } from '../../schema/schedule-rules.ts';
 import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
 import { MirrorBindings } from './mirror-bindings.ts';
@@ -59,7 +60,7 @@ export interface Binding extends PortAddress {
 export type PortOf = (adapter: number, port: number) => PortSpec | undefined;
 
 export class FabricWiring {
-  /** Ids of nodes at the other end of which a node was started, or has ended. */
+  /** Ids of nodes at the other end of which a node was started or has ended, or a schedule was changed. */
   readonly peerChanges = new EventStream<string>();
   readonly #fabric: FabricLinks;
   readonly #isLocal: (address: string) => boolean;
@@ -150,17 +151,25 @@ export class FabricWiring {
     await this.#change(this.ofNode(nodeId), () => this.#running.delete(nodeId)).finally(() => this.#announcePeers(nodeId));
   }
 
+  /** What the node at the other end sees of the link has changed. */
+  announcePeer(binding: Binding): void {
+    const partner = this.#partnerOf(binding);
+    if (partner) this.peerChanges.emit(partner.nodeId);
+  }
+
   #announcePeers(nodeId: string): void {
-    for (const binding of this.ofNode(nodeId)) {
-      const partner = this.#partnerOf(binding);
-      if (partner) this.peerChanges.emit(partner.nodeId);
-    }
+    for (const binding of this.ofNode(nodeId)) this.announcePeer(binding);
   }
 
   /** Whether the node at the other end runs, as far as that is known. */
   hasRunningPeer(binding: Binding): boolean {
     const partner = this.#partnerOf(binding);
     return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
+  }
+
+  /** That of the link, whichever of its ends runs it; undefined where that is on another compute. */
+  scheduleOf(binding: Binding): LinkSchedule | undefined {
+    return binding.nio.schedule ?? this.#partnerOf(binding)?.nio.schedule;
   }
 
   get hasLinks(): boolean {
