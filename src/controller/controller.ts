@@ -293,11 +293,12 @@ export class Controller {
     const { settings, version, computes, projects, snapshots } = this;
     const project = projects.get(projectId);
     const snapshot = await snapshots.find(project, snapshotId);
-    return project.whileThere(async () => {
+    const fork = async () => {
       const memory = await snapshots.memories.find(project, snapshot.snapshot_id);
       const options = { settings, version, computes, projects, staging: this.#parts.staging };
       return forkSnapshot({ project, snapshot, memory }, wanted, options);
-    });
+    };
+    return snapshots.uses.during(snapshot.snapshot_id, () => project.whileThere(fork));
   }
 
   /** The same of a project as it is now. */
