@@ -103,7 +103,7 @@ const table = {
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_not_convertible: {
     status: 409,
-    says: 'Node {name} cannot be converted: nodes of type {node_type} run here, or have no disks',
+    says: '{name} cannot be converted: nodes of type {node_type} run here, or have no disks',
   },
   node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} cannot be copied' },
   console_unavailable: {

@@ -9,12 +9,12 @@ import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 
 /** Which content a file has, as far as can be seen from outside. */
-interface FileFacts {
+interface FileIdentity {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ino: number;
 }
-interface Sum extends FileFacts {
+interface Sum extends FileIdentity {
   readonly md5: string;
 }
 
@@ -85,7 +85,7 @@ export class Checksums {
     await worker?.terminate();
   }
 
-  #compute(path: string, { size, mtimeMs, ino }: FileFacts): Promise<string | null> {
+  #compute(path: string, { size, mtimeMs, ino }: FileIdentity): Promise<string | null> {
     const key = `${size} ${mtimeMs} ${ino} ${path}`;
     const running = this.#waiting.get(key);
     if (running !== undefined) return running.promise;
@@ -113,12 +113,12 @@ export class Checksums {
 }
 
 /** Undefined: there is no file. */
-async function factsOf(path: string): Promise<FileFacts | undefined> {
+async function factsOf(path: string): Promise<FileIdentity | undefined> {
   const facts = await stat(path).catch(() => undefined);
   return facts?.isFile() ? { size: facts.size, mtimeMs: facts.mtimeMs, ino: facts.ino } : undefined;
 }
 
-function isSame(one: FileFacts, other: FileFacts): boolean {
+function isSame(one: FileIdentity, other: FileIdentity): boolean {
   return one.size === other.size && one.mtimeMs === other.mtimeMs && one.ino === other.ino;
 }
 
