@@ -22,6 +22,8 @@ declare module 'fastify' {
     isSocket?: true;
     /** It checks credentials of its own. */
     hasOwnCredentials?: true;
+    /** Needs no credentials: a part of the page that is the same on every server, or how a browser signs in. */
+    isPublic?: true;
     /** Its body is a stream of any length. */
     isUpload?: true;
     /** Its body may stand still. */

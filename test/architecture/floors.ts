@@ -53,6 +53,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['thread'],
     ['open-lab.ts'],
     ['apply.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
+    ['place-nodes.ts'],
     ['plan'],
     ['state', 'layout.ts'],
     ['file'],
@@ -103,7 +104,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['pcap.ts', 'settings.ts', 'type.ts'],
   ],
   web: [
-    ['main.tsx'],
+    ['main.tsx', 'login'],
     ['page.tsx'],
     ['panels'],
     ['catalog', 'console', 'impair'],

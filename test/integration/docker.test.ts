@@ -1,11 +1,15 @@
 /** Containers through the HTTP API, with a real engine: network, consoles, volumes, suspension, SIGKILL of the server, and the end. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
+import { bootMs } from '../../src/lib/boot-clock.ts';
+import { killContainers } from '../../src/process/containers.ts';
+import { leaseFileOf, removeDeadline, writeDeadline } from '../../src/slice/lease-file.ts';
 import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
 import { containerFiles, skipIou } from '../support/iou/build.ts';
@@ -328,6 +332,27 @@ describe('containers', { skip }, () => {
     expectFault(await client.send(`POST ${nodePath(project, reused)}/start`, { body: {} }), 409, /IOL has 64 ports/);
     await client.delete(project.path);
     assert.deepEqual(await numbers(), []);
+  });
+
+  test('the guard of a slice ends containers whose server has died, also paused ones, and no others', async () => {
+    const project = await createProject(client);
+    const [running, paused] = [await started(project, { adapters: 0 }), await started(project, { adapters: 0 })];
+    await act(project, paused, 'suspend');
+    const state = async () => [await stateOf(running), await stateOf(paused)];
+    await killContainers(engine?.socket ?? '', '/run/another');
+    assert.deepEqual(await state(), ['running', 'paused']);
+    const guard = join(import.meta.dirname, '../../src/slice/guard.ts');
+    const child = spawn(process.execPath, [guard, server.runtimeDirectory, engine?.socket ?? ''], { stdio: 'ignore' });
+    const lease = leaseFileOf(server.runtimeDirectory);
+    try {
+      await server.kill9();
+      await writeDeadline(lease, bootMs(), child.pid ?? 0);
+      await waitFor(async () => (await state()).every((one) => one === 'exited'), { what: 'the end of the containers' });
+    } finally {
+      child.kill('SIGKILL');
+      await removeDeadline(lease);
+      await server.restart();
+    }
   });
 
   test('refused: an unavailable image, a command with an open quote, a volume outside the folder', async () => {

@@ -43,7 +43,7 @@ const rate = 4;
 
 export class Relocation {
   readonly #options: RelocationOptions;
-  readonly #draining = new Map<string, Promise<void>>();
+  readonly #draining = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
 
   constructor(options: RelocationOptions) {
     this.#options = options;
@@ -112,31 +112,46 @@ export class Relocation {
 
   /** Moves the nodes of open projects with their files, in the background; the slice's object says how far that is. */
   beginDrain(compute: RegisteredCompute): void {
-    if (this.#draining.has(compute.id)) return;
-    const draining = this.#drain(compute)
+    const before = this.#draining.get(compute.id);
+    if (before && !before.stop.signal.aborted) return;
+    const stop = new AbortController();
+    const drained = async () => {
+      // Nodes that an ended drain was moving are moved first.
+      await before?.end;
+      await this.#drain(compute, stop.signal);
+    };
+    const end = drained()
       .catch((error: unknown) => this.#options.log.error({ err: error }, `${compute.record.name} could not be drained`))
-      .finally(() => this.#draining.delete(compute.id));
-    this.#draining.set(compute.id, draining);
+      .finally(() => {
+        if (this.#draining.get(compute.id)?.stop === stop) this.#draining.delete(compute.id);
+      });
+    this.#draining.set(compute.id, { stop, end });
+  }
+
+  /** Nodes that are being moved are moved to the end; the others stay. */
+  endDrain(computeId: string): void {
+    this.#draining.get(computeId)?.stop.abort();
   }
 
   /** Resolves when no drain is under way. */
   async close(): Promise<void> {
-    await Promise.all(this.#draining.values());
+    await Promise.all(Array.from(this.#draining.values(), ({ end }) => end));
   }
 
-  async #drain(compute: RegisteredCompute): Promise<void> {
+  async #drain(compute: RegisteredCompute, stop: AbortSignal): Promise<void> {
     const { slices } = this.#options;
     let left = 0;
     await slices.note(compute.id, 'its nodes are moved to other computes');
     await this.#forEachOpen(async (live) => {
       await remember(live, runningOn(live, compute));
       const errors = await forEachBounded(nodesOn(live, compute), rate, async (node) => {
-        if (!(await this.#drainNode(live, node, compute))) left += 1;
+        if (!stop.aborted && !(await this.#drainNode(live, node, compute))) left += 1;
       });
       left += errors.length;
       for (const error of errors) live.notify('log.error', { message: (error as Error).message });
       await startRemembered(live);
     });
+    if (stop.aborted) return slices.note(compute.id, null);
     await slices.note(
       compute.id,
       left === 0 ? 'its nodes have been moved' : `${left} of its nodes stay: their projects were notified why`,

@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
+import { runMarker } from '../../process/child.ts';
 import type { ContainerState, DockerEngine, DockerImage } from './engine.ts';
 import { iolInside, iolLabel, iolMounts } from './iol.ts';
 import { withIolNumber } from './iol-environment.ts';
@@ -25,6 +26,8 @@ export interface ContainerPlace extends EnvironmentNames {
   readonly screen: string | undefined;
   /** Number of an IOL image; absent: it is none. */
   readonly iol?: number | undefined;
+  /** The server's runtime folder. */
+  readonly runDirectory: string;
 }
 
 /** The body of `POST /containers/create`. @throws docker_failed */
@@ -74,7 +77,8 @@ export function containerBody(properties: DockerProperties, image: DockerImage, 
     },
   };
   const config = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-  const labels = { [nodeLabel]: place.nodeId, [configLabel]: config };
+  // By the marker a guard finds the containers of a server that has died.
+  const labels = { [nodeLabel]: place.nodeId, [configLabel]: config, [runMarker]: place.runDirectory };
   return { ...body, Labels: { ...labels, ...(place.iol !== undefined && { [iolLabel]: String(place.iol) }) } };
 }
 

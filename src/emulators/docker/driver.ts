@@ -133,7 +133,9 @@ async function bodyOf(
   ]);
   const directory = directoryOf(place);
   const names = { name, nodeId, projectId, projectDirectory, variables };
-  return containerBody(properties, image, { ...names, directory, resources, missing, screen: place.screen, iol });
+  const { runtimeDirectory: runDirectory } = host.settings;
+  const { screen } = place;
+  return containerBody(properties, image, { ...names, directory, resources, missing, screen, iol, runDirectory });
 }
 
 /** The node's folder, which may not be there yet. */
