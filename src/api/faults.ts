@@ -132,7 +132,7 @@ const table = {
   appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
   appliances_full: {
     status: 409,
-    says: 'The appliance "{file}" is refused: with it {folder} would hold {count} files of {bytes} bytes, and at most {most_files} files of {most_bytes} bytes are stored. Remove some there',
+    says: 'Too many appliances: {count} of {bytes} bytes, at most {most}. Remove some from {folder}',
   },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
   appliances_not_fetched: {

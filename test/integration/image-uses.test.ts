@@ -91,11 +91,11 @@ test('an uploaded appliance is listed, and anything else is refused and not stor
   const appliances = join(server.dataDir, 'appliances');
   await mkdir(join(appliances, 'mine'));
   await truncate(join(appliances, 'box.gns3a'), 32 * 2 ** 20);
-  expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /33554445 bytes, and at most 2000 files of 33554432 bytes/);
+  expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /: 2 of 33554445 bytes, at most 2000 of 33554432 bytes/);
   // One that becomes smaller makes room.
   expectStatus(await upload('box.gns3a', '{"name": "Box 3"}'), 204);
   await Promise.all(Array.from({ length: 1999 }, (_, index) => writeFile(join(appliances, `mine/${index}.gns3a`), '')));
-  expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /2001 files/);
+  expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /: 2001 of /);
   expectStatus(await upload('box.gns3a', '{"name": "Box 4 is longer"}'), 204);
   await rm(join(appliances, 'mine'), { recursive: true });
   expectStatus(await upload('a.gns3a', '{"name": "A"}'), 204);

@@ -104,8 +104,7 @@ export class Appliances {
     present.set(target, added);
     const [files, bytes] = [present.size, sum(present)];
     if ((files <= mostFiles || files <= before.files) && (bytes <= mostBytes || bytes <= before.bytes)) return;
-    const limits = { most_files: mostFiles, most_bytes: mostBytes };
-    throw fault('appliances_full', { file: filename, folder: own, count: files, bytes, ...limits });
+    throw fault('appliances_full', { count: files, bytes, most: `${mostFiles} of ${mostBytes} bytes`, folder: own });
   }
 
   async #files(): Promise<ApplianceFile[]> {
