@@ -282,9 +282,12 @@ export const texts = {
     why: (kind: string) =>
       `This server does not drive ${kind}: the node starts on a GNS3 compute only. Convert it to a QEMU node with its disks to run it here.`,
     offer: 'Convert to a QEMU node…',
-    title: (name: string) => `Convert ${name} to a QEMU node`,
+    offerTemplate: 'Convert to QEMU…',
+    title: (name: string) => `Convert ${name} to QEMU`,
     explanation:
       'The new node stands beside this one and has its network adapters, their MAC addresses and its memory. Choose its disks (VDI, VMDK, VHD), or upload them.',
+    ofTemplate:
+      'A new QEMU template has its network adapters, names of ports and memory; this one stays. Choose its disks (VDI, VMDK, VHD), or upload them.',
     disk: (number: number) => `Disk ${number}`,
     action: 'Convert',
     busy: 'Converting. Large disks take minutes; the dialog may be closed meanwhile.',
