@@ -215,6 +215,7 @@ describe('links and places', async () => {
     return to?.node_id === node?.node_id && (port === undefined || to?.port_number === port);
   };
   const undoable = async () => (await client.get<History>(`${small.path}/history`)).undo;
+  const shows = (title: string) => page.locator('.link title', { hasText: title }).waitFor({ state: 'attached' });
   const handle = (place: 0 | 1) => page.locator(`[data-link-end="${place}"]`);
   const dragTo = async (from: readonly [number, number], to: readonly [number, number]) => {
     await page.mouse.move(...from);
@@ -238,6 +239,7 @@ describe('links and places', async () => {
     await waitFor(isAt(1, b), { what: 'the link at B again' });
     await page.keyboard.press('Control+Shift+Z');
     await waitFor(isAt(1, c), { what: 'the link at C again' });
+    await shows('A Ethernet0 — C Ethernet0');
   });
 
   it('with Shift, or by the keyboard, the port is chosen', async () => {
@@ -248,7 +250,8 @@ describe('links and places', async () => {
     await page.keyboard.up('Shift');
     await page.getByRole('menuitem', { name: 'Ethernet3', exact: true }).click();
     await waitFor(isAt(0, d, 3), { what: 'the link at the fourth port of D' });
-    await page.locator('.link.selected').waitFor();
+    await shows('D Ethernet3 — C Ethernet0');
+    await page.locator('.link-ends', { hasText: 'Ethernet3' }).waitFor();
     await page.keyboard.press('Alt+Shift+E');
     await page.locator('.tool-hint', { hasText: 'The end at D stays' }).waitFor();
     // The next item after a link is the first one, A.

@@ -42,7 +42,8 @@ function nearest(axis: Axis, others: readonly Box[], box: Box, nearPx: number): 
   return best;
 }
 
-const linesOf = (axis: Axis, box: Box) => [box[axis], box[axis] + box[sizes[axis]] / 2, box[axis] + box[sizes[axis]]];
+/** The middle first: of boxes of one size all three are as near. */
+const linesOf = (axis: Axis, box: Box) => [box[axis] + box[sizes[axis]] / 2, box[axis], box[axis] + box[sizes[axis]]];
 
 function alignments(axis: Axis, others: readonly Box[], box: Box, nearPx: number): Candidate[] {
   const own = linesOf(axis, box);
