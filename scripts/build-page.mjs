@@ -22,6 +22,7 @@ export async function buildPage() {
   const made = path.join(root, `.cache/page-${randomUUID()}`);
   try {
     await bundle(made);
+    await bundle(made, 'login.html');
     await compressAll(made);
     await writeFile(path.join(made, 'sources'), stamp);
     await replace(made);
@@ -47,7 +48,8 @@ async function stampOfSources() {
   return hash.digest('hex');
 }
 
-async function bundle(outDir) {
+/** `document`: of `web/`; each is bundled for itself, so that the one that asks for credentials loads nothing of the other. */
+async function bundle(outDir, document = 'index.html') {
   const { build } = await import('vite');
   await build({
     root: path.join(root, 'web'),
@@ -56,12 +58,12 @@ async function bundle(outDir) {
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir,
-      emptyOutDir: true,
+      emptyOutDir: document === 'index.html',
       target: 'es2022',
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       reportCompressedSize: false,
-      rolldownOptions: { output: { codeSplitting: { groups: [firstLoad()] } } },
+      rolldownOptions: { input: path.join(root, 'web', document), output: { codeSplitting: { groups: [firstLoad()] } } },
     },
   });
 }
