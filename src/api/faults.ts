@@ -80,6 +80,7 @@ const table = {
   snapshot_name_invalid: { status: 409, says: 'The snapshot name is not usable: {reason}' },
   snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
   snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
+  checkpoint_skipped: { status: 409, says: 'No checkpoint of the project "{name}" was taken: {reason}' },
 
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
@@ -101,6 +102,7 @@ const table = {
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   memory_not_kept: { status: 409, says: 'The project "{name}" stays open, as its memory could not be kept: {reason}' },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
+  move_refused: { status: 409, says: 'Node {name} cannot be moved while it runs: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_not_convertible: {

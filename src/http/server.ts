@@ -195,7 +195,7 @@ async function mountRoutes(
   await app.register(async (context) => {
     const parse = async (request: FastifyRequest, payload: Readable) => {
       await uploads.floor.check(Number(request.headers['content-length'] ?? 0));
-      return limitUpload(payload, uploads);
+      return limitUpload(payload, request.routeOptions.config.mayPause ? { ...uploads, idleMs: 0 } : uploads);
     };
     context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, parse);
     mountThose(context, true);
