@@ -497,6 +497,8 @@ export const texts = {
     keys: 'Keys and help',
     theme: 'Light or dark',
     signOut: 'Sign out',
+    notes: 'Notes',
+    activity: 'Activity',
     symbols: 'Flat or classic symbols',
   },
 

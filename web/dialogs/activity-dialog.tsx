@@ -29,7 +29,10 @@ export function ActivityDialog({ project, close }: { readonly project: ProjectSt
     const query = `limit=${pageEntries}${before === undefined ? '' : `&before=${before}`}`;
     const { entries, undoable } = await app.api.get<History>(`${project.path}/history?${query}`);
     hasMore.value = entries.length === pageEntries;
-    loaded.value = { entries: [...(known?.entries ?? []), ...entries], undoable: [...new Set([...(known?.undoable ?? []), ...undoable])] };
+    loaded.value = {
+      entries: [...(known?.entries ?? []), ...entries],
+      undoable: [...new Set([...(known?.undoable ?? []), ...undoable])],
+    };
   };
   useEffect(() => void app.toasts.attempt(() => read()), []);
   const nameOf = (id: string) => {

@@ -16,7 +16,7 @@ export const activityTexts = {
   empty: 'Nothing was changed yet.',
   more: 'Show earlier changes',
   undoToHere: 'Undo to here',
-  undoToHereOf: (what: string) => `Undo all changes after: ${what}`,
+  undoToHereOf: (what: string) => `Undo to here: ${what}`,
   undone: 'undone',
   now: 'now',
   by: (name: string) => `by ${name}`,

@@ -20,7 +20,10 @@ export interface ActivityStep {
 }
 
 /** `nameOf`: the name of a link, which the history does not have. */
-export function activitySteps({ entries, undoable }: Pick<History, 'entries' | 'undoable'>, nameOf: (id: string) => string): ActivityStep[] {
+export function activitySteps(
+  { entries, undoable }: Pick<History, 'entries' | 'undoable'>,
+  nameOf: (id: string) => string,
+): ActivityStep[] {
   const groups: HistoryEntry[][] = [];
   for (const entry of entries) {
     const group = groups.at(-1);
