@@ -82,6 +82,7 @@ export const texts = {
   name: 'Name',
   create: 'Create',
   save: 'Save',
+  samples: 'Sample labs',
   apply: 'Apply',
   cancel: 'Cancel',
   close: 'Close',

@@ -203,6 +203,7 @@ const ofServer: readonly View[] = [
         .click()
         .then(() => page.getByText('Campus').first().waitFor()),
   },
+  { name: 'samples', show: (page) => button(page, 'Sample labs'), ...modal },
   { name: 'new-project', show: (page) => button(page, 'New project'), ...modal },
   { name: 'import', show: (page) => button(page, 'Import'), ...modal },
   {
