@@ -82,6 +82,7 @@ export const texts = {
   name: 'Name',
   create: 'Create',
   save: 'Save',
+  samples: 'Sample labs',
   apply: 'Apply',
   cancel: 'Cancel',
   close: 'Close',
@@ -489,6 +490,8 @@ export const texts = {
     keys: 'Keys and help',
     theme: 'Light or dark',
     signOut: 'Sign out',
+    notes: 'Notes',
+    activity: 'Activity',
     symbols: 'Flat or classic symbols',
   },
 
