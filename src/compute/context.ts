@@ -6,6 +6,7 @@ import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { BusyCaptures } from './captures/busy-captures.ts';
 import type { ConsoleAccess } from './host/console-admission.ts';
+import type { ImageClaims } from './host/image-claims.ts';
 import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
@@ -29,6 +30,7 @@ export interface Context extends ConsoleAccess {
   readonly ports: Ports;
   readonly wiring: FabricWiring;
   readonly captures: BusyCaptures;
+  readonly imageClaims: ImageClaims;
   readonly lease: MachineLease;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;
@@ -46,6 +48,8 @@ export interface ProjectView {
   readonly replicatesLinkState: boolean;
   /** Where the numbers of its nodes begin. */
   readonly numberFrom: number;
+  /** Machines that continue from memory stay paused: the project lets them run together, when its links are connected. */
+  readonly holdsMachines: boolean;
   /** UDP ports that were given to the project's clients and that no NIO uses yet. */
   readonly udpPorts: Set<number>;
 }

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child, Outcome } from '../../process/child.ts';
-import type { ConsoleSource, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
+import type { ConsoleSource, Departure, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
 import { cardNames, netdevId } from './adapters.ts';
 import { savedStateName } from './disks.ts';
 import { isRunningState, type Monitor, type MonitorListener } from './monitor.ts';
@@ -39,6 +39,7 @@ export interface QemuEmulatorParts {
   /** Takes what the guest wrote to its config disk; called once, when it has ended. Never rejects. */
   exportConfig(): Promise<void>;
   prepareSaving(monitor: Monitor, folder: string): Promise<MemorySaver | string>;
+  prepareDeparture(monitor: Monitor): Promise<Departure | string>;
   /** Gives back what the machine took; called once, when it has ended. */
   freed(): void;
 }
@@ -56,6 +57,8 @@ export class QemuEmulator implements Emulator, MonitorListener {
   #isStopping = false;
   /** QEMU said that the machine ended by its guest's or another client's wish. */
   #hasShutDown = false;
+  /** Restored from memory: paused until its links are connected. */
+  #awaitsLinks = false;
   /** Commands of ours that change the state are under way: their events are not news. */
   #busy = 0;
   #failure = '';
@@ -88,10 +91,18 @@ export class QemuEmulator implements Emulator, MonitorListener {
     return this.#state;
   }
 
-  /** To be called once, before anything is asked of it. */
-  async attach(monitor: Monitor): Promise<void> {
+  /** To be called once, before anything is asked of it. `awaitsLinks`: it is paused until `runRestored`. */
+  async attach(monitor: Monitor, { awaitsLinks = false } = {}): Promise<void> {
     this.#monitor = monitor;
+    this.#awaitsLinks = awaitsLinks;
     this.status(await monitor.status());
+  }
+
+  async runRestored(): Promise<void> {
+    if (!this.#awaitsLinks) return;
+    // Its main loop accepts connections before it answers.
+    await this.#monitor?.status();
+    if (this.#awaitsLinks) await this.#changeState('started', (monitor) => monitor.execute('cont'));
   }
 
   onState(listener: (state: 'started' | 'suspended') => void): void {
@@ -99,9 +110,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   suspend(): Promise<void> {
-    return this.#changeState('suspended', async (monitor) => {
-      await monitor.execute('stop');
-    });
+    return this.#changeState('suspended', (monitor) => monitor.execute('stop'));
   }
 
   resume(): Promise<void> {
@@ -155,6 +164,20 @@ export class QemuEmulator implements Emulator, MonitorListener {
     return this.#monitor ? this.#parts.prepareSaving(this.#monitor, folder) : 'QEMU does not answer';
   }
 
+  /** What its move does to its state is no news; a machine that stays has the one that it had. */
+  async depart(): Promise<Departure | string> {
+    if (!this.#monitor) return 'QEMU does not answer';
+    const departure = await this.#parts.prepareDeparture(this.#monitor);
+    if (typeof departure === 'string') return departure;
+    this.#busy += 1;
+    const abort = async () => {
+      await departure.abort();
+      this.#state = 'started';
+      this.#busy -= 1;
+    };
+    return { ...movingVerbs(departure), abort };
+  }
+
   async changed(properties: Properties): Promise<void> {
     const before = this.#properties;
     const now = asQemu(properties);
@@ -175,7 +198,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
 
   status(status: string): void {
     if (status === 'internal-error') this.#fail('QEMU reported an internal error and cannot run this guest any further');
-    if (status === 'internal-error' || this.#busy > 0) return;
+    if (status === 'internal-error' || this.#busy > 0 || this.#awaitsLinks) return;
     const state = isRunningState(status) ? 'started' : 'suspended';
     if (state === this.#state) return;
     this.#state = state;
@@ -198,10 +221,11 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   /** Events of the change arrive before its answer: they are not news. */
-  async #changeState(state: 'started' | 'suspended', change: (monitor: Monitor) => Promise<void>): Promise<void> {
+  async #changeState(state: 'started' | 'suspended', change: (monitor: Monitor) => Promise<unknown>): Promise<void> {
     const monitor = this.#monitor;
     if (monitor === undefined) return;
     this.#busy += 1;
+    this.#awaitsLinks = false;
     try {
       await change(monitor);
       this.#state = state;
@@ -273,6 +297,17 @@ export class QemuEmulator implements Emulator, MonitorListener {
     if (isClean) return { how: 'exited', reason: 'the guest switched the machine off' };
     return { how: 'failed', reason: describeOutcome(outcome) };
   }
+}
+
+function movingVerbs(departure: Departure): Omit<Departure, 'abort'> {
+  return {
+    offer: departure.offer,
+    stream: (name) => departure.stream(name),
+    mirror: () => departure.mirror(),
+    pause: () => departure.pause(),
+    finish: () => departure.finish(),
+    end: () => departure.end(),
+  };
 }
 
 /** For people: code or signal, and QEMU's last words. */

@@ -12,10 +12,16 @@ import { ignoreShared, migrated } from './migration.ts';
 import { sendFile } from './stream-socket.ts';
 import type { VerifiedFiles } from './verified-files.ts';
 
-/** From which a machine continues. */
-export interface SavedMemory {
-  readonly folder: string;
+/** A machine that another process of QEMU continues. */
+export interface ContinuedMachine {
   readonly facts: MachineFacts;
+  /** Undefined: its memory comes over a socket. */
+  readonly folder?: string;
+}
+
+/** From which a machine continues. */
+export interface SavedMemory extends ContinuedMachine {
+  readonly folder: string;
 }
 
 /** What was saved for the next start of a node; undefined when there is nothing. @throws memory_refused */
@@ -61,8 +67,8 @@ export async function requireSame(
   if (difference !== undefined) throw fault('memory_refused', { name: node.name, reason: difference });
 }
 
-/** The machine waits for its state (`-incoming defer -S`); afterwards its guest runs, or is paused as it was. @throws qemu_failed */
-export async function restoreMemory(monitor: Monitor, { folder, facts }: SavedMemory, runtimeDirectory: string): Promise<void> {
+/** The machine waits for its state (`-incoming defer -S`); afterwards it is paused. @throws qemu_failed */
+export async function restoreMemory(monitor: Monitor, { folder }: SavedMemory, runtimeDirectory: string): Promise<void> {
   const socket = join(runtimeDirectory, 'in');
   await ignoreShared(monitor, true);
   // Its neighbours have not seen it move: otherwise each card broadcasts its address five times.
@@ -71,7 +77,6 @@ export async function restoreMemory(monitor: Monitor, { folder, facts }: SavedMe
   await sendFile(memoryFiles(folder).state, socket);
   await migrated(monitor);
   await consume(folder);
-  if (!facts.suspended) await monitor.execute('cont');
   // Its pages stay mapped, and the space on the disk is free when the machine ends.
   await rm(folder, { recursive: true, force: true });
 }
