@@ -31,6 +31,7 @@ const forTests = [
   'gcc',
   'libc6-dev',
   'chromium',
+  'chromium-headless-shell',
   'fonts-dejavu-core',
   'munge',
   'slurmctld',

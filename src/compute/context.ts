@@ -46,6 +46,8 @@ export interface ProjectView {
   readonly replicatesLinkState: boolean;
   /** Where the numbers of its nodes begin. */
   readonly numberFrom: number;
+  /** Machines that continue from memory stay paused: the project lets them run together, when its links are connected. */
+  readonly holdsMachines: boolean;
   /** UDP ports that were given to the project's clients and that no NIO uses yet. */
   readonly udpPorts: Set<number>;
 }

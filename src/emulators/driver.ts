@@ -86,6 +86,8 @@ export interface Emulator {
   onState(listener: (state: 'started' | 'suspended') => void): void;
   suspend(): Promise<void>;
   resume(): Promise<void>;
+  /** Only kinds that save memory: started from memory the machine is paused until this is called, though its state is "started". */
+  runRestored?(): Promise<void>;
   /** Resets the machine without ending the process; false when the kind must be stopped and started instead. */
   reset(): Promise<boolean>;
   /** As the node's properties say (`on_close`), at the latest by force; resolves when no process is left. */

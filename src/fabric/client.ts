@@ -130,9 +130,13 @@ export class FabricClient {
     await this.#ask({ op: 'hold', ids, leaseMs });
   }
 
-  /** Waits for the ends of the links, so long at most. */
-  async release(ids: string[], connectMs = 0): Promise<void> {
-    await this.#ask({ op: 'release', ids, connectMs });
+  async release(ids: string[]): Promise<void> {
+    await this.#ask({ op: 'release', ids });
+  }
+
+  /** Those of these links that exist and have an end that is not connected yet. */
+  unconnected(ids: string[]): Promise<string[]> {
+    return this.#ask({ op: 'unconnected', ids });
   }
 
   /** The frames that wait in held links, as a file. Answers how many. */

@@ -27,7 +27,7 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 11;
+export const protocolVersion = 12;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -227,7 +227,9 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
                 ? LinkFailure[]
                 : R extends { op: 'save_frames' | 'load_frames' }
                   ? number
-                  : null;
+                  : R extends { op: 'unconnected' }
+                    ? string[]
+                    : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

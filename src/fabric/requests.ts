@@ -276,8 +276,10 @@ export const request = variants('op', {
   learn_addresses: { switch: text, addresses: list(addressEntry) },
   /** Time stands still for these links, until they are released or the lease ends. Links that do not exist are held when they are made. */
   hold: { ids, leaseMs: whole(1, 60_000) },
-  /** Their frames leave after what had remained of their delay. Before, both ends of each are waited for, `connectMs` at most. */
-  release: { ids, connectMs: whole(0, 10_000) },
+  /** Their frames leave after what had remained of their delay. */
+  release: { ids },
+  /** Those of these links that exist and have an end that is not connected yet. */
+  unconnected: { ids },
   /** Writes the frames that wait in held links to a file; answers how many. */
   save_frames: { path: absolutePath, directions },
   /** Adds frames of such a file, whose directions have the same order, to held links; answers how many. */

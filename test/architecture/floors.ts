@@ -77,11 +77,12 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['store.ts', 'host'],
   ],
   'src/schema': [
-    ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-rules.ts', 'trace-text.ts'],
+    ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
     ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
       'capture.ts',
+      'checkpoint.ts',
       'drawing.ts',
       'filter-table.ts',
       'folders.ts',

@@ -52,6 +52,16 @@ test('with replicate_link_state they see that the node at the other end does not
   await shows('up');
 });
 
+test('they see the outages of a schedule', async () => {
+  await client.put(`${link}/schedule`, { steps: [{ at: 0, suspend: true }] });
+  await shows('down');
+  await client.delete(`${link}/schedule`);
+  await shows('up');
+  await client.put(`${link}/schedule`, { steps: [{ at: 0, flap: { down: 10_000, up: 1e8 } }] });
+  await shows('down');
+  await shows('up');
+});
+
 test('a server that was killed shows them what happened while it was away', async () => {
   await server.kill9();
   await server.restart();

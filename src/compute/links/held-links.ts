@@ -16,7 +16,7 @@ import type { FabricWiring, PortAddress } from './wiring.ts';
 /** The part of the fabric's client that is needed here. */
 export interface FabricHolds {
   hold(ids: string[], leaseMs: number): Promise<void>;
-  release(ids: string[], connectMs: number): Promise<void>;
+  release(ids: string[]): Promise<void>;
   saveFrames(path: string, directions: DirectionPlace[]): Promise<number>;
   loadFrames(path: string, directions: DirectionPlace[]): Promise<number>;
   addresses(id: string): Promise<AddressEntry[]>;
@@ -103,10 +103,9 @@ export class HeldLinks {
     await fabric.loadFrames(filesIn(folder).frames, this.#places(ends));
   }
 
-  /** `connectMs`: how long the ends of links that have just come up are waited for. */
-  async release(connectMs = 0): Promise<void> {
+  async release(): Promise<void> {
     this.abandon();
-    await this.#parts.fabric.release(this.#ids, connectMs);
+    await this.#parts.fabric.release(this.#ids);
   }
 
   /** Does not renew the lease any more. */

@@ -84,8 +84,12 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
     await (await this.connect()).hold(ids, leaseMs);
   }
 
-  async release(ids: string[], connectMs: number): Promise<void> {
-    await (await this.connect()).release(ids, connectMs);
+  async release(ids: string[]): Promise<void> {
+    await (await this.connect()).release(ids);
+  }
+
+  async unconnected(ids: string[]): Promise<string[]> {
+    return (await this.connect()).unconnected(ids);
   }
 
   async saveFrames(path: string, directions: DirectionPlace[]): Promise<number> {

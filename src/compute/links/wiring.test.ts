@@ -27,6 +27,9 @@ class Recorder implements FabricLinks {
     for (const link of links) this.links.set(link.id, link);
     return [];
   }
+  async unconnected() {
+    return [];
+  }
 }
 
 function nio(lport: number, rport: number, more: Partial<NioRecord> = {}): NioRecord {

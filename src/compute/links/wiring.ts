@@ -14,6 +14,7 @@
  * NIOs and with ten thousand. Requests to the fabric are sent in the order of the changes: the map of links is changed and the
  * requests are written in one go, without waiting in between.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import {
@@ -27,6 +28,7 @@ import {
 } from '../../fabric/protocol.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { reversed } from '../../schema/filter.ts';
+import type { LinkSchedule } from '../../schema/schedule.ts';
 import { reversedSchedule } from '../../schema/schedule-rules.ts';
 import { type CaptureRecord, capturesOf, type NioRecord } from '../store.ts';
 import { MirrorBindings } from './mirror-bindings.ts';
@@ -38,7 +40,13 @@ export interface FabricLinks {
   apply(links: LinkSpec[]): Promise<LinkFailure[]>;
   remove(ids: string[]): Promise<unknown>;
   sync(links: LinkSpec[]): Promise<LinkFailure[]>;
+  /** Those of the links that have an end that is not connected yet. */
+  unconnected(ids: string[]): Promise<string[]>;
 }
+
+/** A machine that has just started listens already: longer, only a link that stays down takes. */
+const connectMs = 2000;
+const pollMs = 5;
 
 export interface PortAddress {
   readonly nodeId: string;
@@ -52,7 +60,7 @@ export interface Binding extends PortAddress {
 export type PortOf = (adapter: number, port: number) => PortSpec | undefined;
 
 export class FabricWiring {
-  /** Ids of nodes at the other end of which a node was started, or has ended. */
+  /** Ids of nodes at the other end of which a node was started or has ended, or a schedule was changed. */
   readonly peerChanges = new EventStream<string>();
   readonly #fabric: FabricLinks;
   readonly #isLocal: (address: string) => boolean;
@@ -143,17 +151,25 @@ export class FabricWiring {
     await this.#change(this.ofNode(nodeId), () => this.#running.delete(nodeId)).finally(() => this.#announcePeers(nodeId));
   }
 
+  /** What the node at the other end sees of the link has changed. */
+  announcePeer(binding: Binding): void {
+    const partner = this.#partnerOf(binding);
+    if (partner) this.peerChanges.emit(partner.nodeId);
+  }
+
   #announcePeers(nodeId: string): void {
-    for (const binding of this.ofNode(nodeId)) {
-      const partner = this.#partnerOf(binding);
-      if (partner) this.peerChanges.emit(partner.nodeId);
-    }
+    for (const binding of this.ofNode(nodeId)) this.announcePeer(binding);
   }
 
   /** Whether the node at the other end runs, as far as that is known. */
   hasRunningPeer(binding: Binding): boolean {
     const partner = this.#partnerOf(binding);
     return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
+  }
+
+  /** That of the link, whichever of its ends runs it; undefined where that is on another compute. */
+  scheduleOf(binding: Binding): LinkSchedule | undefined {
+    return binding.nio.schedule ?? this.#partnerOf(binding)?.nio.schedule;
   }
 
   get hasLinks(): boolean {
@@ -172,6 +188,14 @@ export class FabricWiring {
   /** Of all links of the fabric that these nodes can have with their NIOs. */
   linkIdsOf(nodeIds: readonly string[]): string[] {
     return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => idsOf(nio)))];
+  }
+
+  /** Settles when both ends of the links of these nodes are connected, or that takes too long. Never rejects. */
+  async connected(nodeIds: readonly string[]): Promise<void> {
+    const limitMs = performance.now() + connectMs;
+    const ids = this.linkIdsOf(nodeIds);
+    const areConnected = async () => (await this.#fabric.unconnected(ids)).length === 0;
+    while (performance.now() < limitMs && !(await areConnected().catch(() => true))) await delay(pollMs);
   }
 
   #replace(before: Binding | undefined, after: Binding | undefined): void {

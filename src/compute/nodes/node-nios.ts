@@ -7,6 +7,7 @@ import type { Context, ProjectView } from '../context.ts';
 import { checkChange, checkNio, type NioChecks } from '../links/nio.ts';
 import type { Binding, PortAddress } from '../links/wiring.ts';
 import { capturesOf, type NioRecord, udpPortsOf } from '../store.ts';
+import { ScheduledCarriers } from './scheduled-carriers.ts';
 
 /** The node, as far as its NIOs are concerned. */
 export interface NioOwner {
@@ -18,6 +19,8 @@ export interface NioOwner {
   readonly emulator: Emulator | undefined;
   /** Keeps what the emulator is found again by. */
   noteRun(): Promise<void>;
+  /** The schedule of one of its links takes it down, or up again. Never rejects. */
+  showScheduledLinks(): Promise<void>;
 }
 
 /** Numbers of a port as a path gives them. */
@@ -29,6 +32,7 @@ export interface PortNumbers {
 export class NodeNios {
   readonly #context: Context;
   readonly #node: NioOwner;
+  readonly #scheduled = new ScheduledCarriers(() => void this.#node.showScheduledLinks());
   #ports: { of: Properties; list: Port[] } | undefined;
 
   constructor(context: Context, node: NioOwner) {
@@ -71,6 +75,7 @@ export class NodeNios {
 
   /** Changes what happens to frames on the way; the addresses stay as they are. */
   async change(at: PortNumbers, given: Nio): Promise<void> {
+    const { wiring } = this.#context;
     const before = this.get(at);
     const nio = await checkChange(given, before.nio, this.#checks);
     const giveBack = this.#claimMirror(nio, before);
@@ -80,6 +85,7 @@ export class NodeNios {
     });
     this.#releaseUnused(before.nio, nio);
     await this.#showCarrier(before);
+    if (nio.schedule || before.nio.schedule) wiring.announcePeer(before);
   }
 
   /** Gives a NIO another record, with the same addresses. */
@@ -132,7 +138,8 @@ export class NodeNios {
     const { project, driver, id } = this.#node;
     const { wiring } = this.#context;
     const bindings = wiring.ofNode(id).filter((binding) => binding.adapter === adapter && !binding.nio.suspend);
-    if (project.replicatesLinkState) return bindings.some((binding) => wiring.hasRunningPeer(binding));
+    if (project.replicatesLinkState)
+      return bindings.some((binding) => wiring.hasRunningPeer(binding) && !this.#isScheduledDown(binding));
     return bindings.length > 0 || driver.kind.can.replicateLinkState !== true;
   }
 
@@ -140,6 +147,17 @@ export class NodeNios {
   async showCarriers(): Promise<void> {
     const adapters = new Map(this.#portList().map((port) => [port.adapter_number, port.port_number]));
     for (const [adapter, port] of adapters) await this.#showCarrier({ nodeId: this.#node.id, adapter, port });
+  }
+
+  async showScheduled(): Promise<void> {
+    const { wiring } = this.#context;
+    if (!this.#node.project.replicatesLinkState) return;
+    for (const binding of wiring.ofNode(this.#node.id)) if (wiring.scheduleOf(binding)) await this.#showCarrier(binding);
+  }
+
+  #isScheduledDown(binding: Binding): boolean {
+    const schedule = this.#context.wiring.scheduleOf(binding);
+    return schedule !== undefined && this.#scheduled.isDown(schedule);
   }
 
   async #remove(binding: Binding): Promise<void> {

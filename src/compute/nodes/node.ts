@@ -87,6 +87,10 @@ export class ComputeNode {
     return this.exclusively(() => this.#nios.showCarriers()).catch(() => undefined);
   }
 
+  showScheduledLinks(): Promise<void> {
+    return this.exclusively(() => this.#nios.showScheduled()).catch(() => undefined);
+  }
+
   start(options?: StartOptions): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
@@ -113,6 +117,14 @@ export class ComputeNode {
 
   /** The compute ends, and its emulators with it. */
   halt = (): Promise<void> => this.exclusively(() => this.#stop());
+
+  /** A machine that was restored from memory continues; its links are connected. Never rejects. */
+  async runRestored(): Promise<void> {
+    const run = this.#run;
+    await run?.emulator.runRestored?.().catch((error: unknown) => {
+      if (this.#run === run) this.view().warn(`${this.name} stays paused: ${(error as Error).message}`);
+    });
+  }
 
   /** Ends it at once, for a holder of the node. */
   stopHeld = (): Promise<void> => this.#stop({ now: true });
@@ -262,6 +274,10 @@ export class ComputeNode {
     this.#take(run);
     this.#stale = false;
     this.#state.commandLine = run.emulator.commandLine;
+    if (run.emulator.runRestored && !this.project.holdsMachines) {
+      await this.context.wiring.connected([this.id]);
+      await this.runRestored();
+    }
     if (this.project.replicatesLinkState) await this.#nios.showCarriers();
     // From saved memory of a paused machine it starts paused.
     this.#state.setStatus(run.emulator.state);

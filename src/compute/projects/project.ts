@@ -17,6 +17,7 @@ export class ComputeProject implements ProjectView {
   readonly context: Context;
   readonly nodes = new Map<string, ComputeNode>();
   readonly udpPorts = new Set<number>();
+  holdsMachines = false;
   /** What changes the project, its nodes or its folder passes; who closes it holds. */
   readonly #gate = new Gate();
   #record: ProjectRecord;

@@ -13,14 +13,28 @@ async function resuming(context: TestContext) {
   const path = await mkdtemp(join(tmpdir(), 'resumed-links-'));
   context.after(() => rm(path, { recursive: true }));
   const asked: string[] = [];
+  const released = Promise.withResolvers<void>();
   const fabric = {
     hold: async () => void asked.push('hold'),
-    release: async () => void asked.push('release'),
+    release: async () => {
+      asked.push('release');
+      released.resolve();
+    },
   } as unknown as FabricHolds;
   const warnings: string[] = [];
-  const parts = { wiring: { linkIdsOf: () => ['link'] }, log: (_level: string, message: string) => warnings.push(message) };
-  const projects = { get: () => ({ path, nodes: new Map() }) } as unknown as ComputeProjects;
-  return { path, asked, warnings, links: new ResumedLinks(parts as unknown as Context, projects, fabric) };
+  const wiring = { linkIdsOf: () => ['link'], connected: async (nodes: string[]) => void asked.push(`connected ${nodes}`) };
+  const parts = { wiring, log: (_level: string, message: string) => warnings.push(message) };
+  const node = { id: 'VM', driver: { kind: {} }, runRestored: async () => void asked.push(`run, held: ${project.holdsMachines}`) };
+  const project = { path, nodes: new Map([['VM', node]]), holdsMachines: false };
+  const projects = { get: () => project } as unknown as ComputeProjects;
+  return {
+    path,
+    asked,
+    warnings,
+    project,
+    released: released.promise,
+    links: new ResumedLinks(parts as unknown as Context, projects, fabric),
+  };
 }
 
 describe('links of a project that continues', () => {
@@ -33,7 +47,17 @@ describe('links of a project that continues', () => {
     assert.deepEqual(asked.splice(0), ['hold', 'hold', 'hold'], 'one of the two is prolonged');
     await links.release('P');
     context.mock.timers.tick(10_000);
-    assert.deepEqual(asked, ['release']);
+    assert.deepEqual(asked, ['connected VM', 'run, held: false', 'release']);
+  });
+
+  it('keep machines paused until they are connected, also when a client never releases them', async (context) => {
+    context.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+    const { links, asked, project, released } = await resuming(context);
+    await links.hold('P');
+    assert.equal(project.holdsMachines, true);
+    context.mock.timers.tick(120_000);
+    await released;
+    assert.deepEqual(asked.slice(-3), ['connected VM', 'run, held: false', 'release']);
   });
 
   it('are released when their frames are damaged, which are gone then', async (context) => {
@@ -43,7 +67,7 @@ describe('links of a project that continues', () => {
     await writeFile(join(folder, 'index.json'), '{}');
     await links.hold('P');
     await links.release('P');
-    assert.deepEqual(asked, ['hold', 'release']);
+    assert.deepEqual(asked, ['hold', 'connected VM', 'run, held: false', 'release']);
     assert.match(warnings.join(), /frames in flight are not restored: .*index\.json is damaged/);
     await assert.rejects(access(folder));
   });

@@ -1,17 +1,17 @@
 /**
- * Projects that continue: their links are held until all nodes run, then get what was in flight when the project was frozen, and are
- * released. A client that never releases them has them released.
+ * Projects that continue: their links are held, and machines that continue from memory stay paused, until all nodes have started. Then
+ * the links get what was in flight when the project was frozen, the machines run, and the links are released: nothing that a machine
+ * sends meets a link that is not connected yet. A client that never releases them has them released.
  */
 import { join } from 'node:path';
 import { resumedLinksName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
 import { type FabricHolds, HeldLinks } from '../links/held-links.ts';
 import { linkNodes } from './freeze.ts';
+import type { ComputeProject } from './project.ts';
 import type { ComputeProjects } from './projects.ts';
 
 const longestMs = 120_000;
-/** A machine that has just started listens already. */
-const connectMs = 2000;
 
 interface Resuming {
   readonly links: HeldLinks;
@@ -41,18 +41,20 @@ export class ResumedLinks {
     const key = projectId.toLowerCase();
     const limit = setTimeout(() => void this.release(projectId).catch(() => undefined), longestMs).unref();
     this.#held.set(key, { links, limit });
+    project.holdsMachines = true;
   }
 
   /** Nothing happens to links that are not held. @throws project_not_found, fabric_unavailable */
   async release(projectId: string): Promise<void> {
     const links = this.#forget(projectId);
     try {
-      const { path } = this.#projects.get(projectId);
-      await links?.restore(join(path, resumedLinksName)).catch((error: Error) => {
+      const project = this.#projects.get(projectId);
+      await links?.restore(join(project.path, resumedLinksName)).catch((error: Error) => {
         this.#context.log('warning', `frames in flight are not restored: ${error.message}`);
       });
+      await this.#runMachines(project);
     } finally {
-      await links?.release(connectMs);
+      await links?.release();
     }
   }
 
@@ -62,6 +64,12 @@ export class ResumedLinks {
       links.release().catch(() => undefined);
     }
     this.#held.clear();
+  }
+
+  async #runMachines(project: ComputeProject): Promise<void> {
+    await this.#context.wiring.connected([...project.nodes.keys()]);
+    project.holdsMachines = false;
+    await Promise.all([...project.nodes.values()].map((node) => node.runRestored()));
   }
 
   #forget(projectId: string): HeldLinks | undefined {

@@ -84,11 +84,12 @@ export class KnownProject {
 
   /** The object of the API, frozen. */
   get object(): Readonly<ProjectObject> {
-    const { replicate_link_state, on_close, ...entry } = this.#entry;
+    const { replicate_link_state, on_close, checkpoint_minutes, checkpoint_bytes, ...entry } = this.#entry;
     this.#object ??= assemble<ProjectObject>({
       ...entry,
       ...(replicate_link_state && { replicate_link_state }),
       ...(on_close === 'freeze' && { on_close }),
+      ...(checkpoint_minutes > 0 && { checkpoint_minutes, checkpoint_bytes }),
       filename: this.filename,
       ...(this.#forkedFrom && { forked_from: this.#forkedFrom }),
       path: this.path,

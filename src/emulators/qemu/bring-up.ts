@@ -26,7 +26,7 @@ export async function bringUp(node: NodeView, { emulator, throttle, plan, child,
   try {
     const monitor = await Monitor.connect(plan.sockets.qmp, emulator, { limitMs: limits.startMs, ended: child.outcome });
     if (plan.memory) await restoreMemory(monitor, plan.memory, node.runtimeDirectory);
-    await emulator.attach(monitor);
+    await emulator.attach(monitor, { awaitsLinks: plan.memory?.facts.suspended === false });
     // Restored once, a state is gone: starting from it again after a crash would undo what was written to the disks since.
     if (plan.savedState !== undefined) await monitor.human(`delvm ${savedStateName}`).catch(() => {});
     for (const index of plan.adapters.keys()) {

@@ -56,6 +56,8 @@ export class QemuEmulator implements Emulator, MonitorListener {
   #isStopping = false;
   /** QEMU said that the machine ended by its guest's or another client's wish. */
   #hasShutDown = false;
+  /** Restored from memory: paused until its links are connected. */
+  #awaitsLinks = false;
   /** Commands of ours that change the state are under way: their events are not news. */
   #busy = 0;
   #failure = '';
@@ -88,10 +90,18 @@ export class QemuEmulator implements Emulator, MonitorListener {
     return this.#state;
   }
 
-  /** To be called once, before anything is asked of it. */
-  async attach(monitor: Monitor): Promise<void> {
+  /** To be called once, before anything is asked of it. `awaitsLinks`: it is paused until `runRestored`. */
+  async attach(monitor: Monitor, { awaitsLinks = false } = {}): Promise<void> {
     this.#monitor = monitor;
+    this.#awaitsLinks = awaitsLinks;
     this.status(await monitor.status());
+  }
+
+  async runRestored(): Promise<void> {
+    if (!this.#awaitsLinks) return;
+    // Its main loop accepts connections before it answers.
+    await this.#monitor?.status();
+    if (this.#awaitsLinks) await this.#changeState('started', (monitor) => monitor.execute('cont'));
   }
 
   onState(listener: (state: 'started' | 'suspended') => void): void {
@@ -99,9 +109,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   suspend(): Promise<void> {
-    return this.#changeState('suspended', async (monitor) => {
-      await monitor.execute('stop');
-    });
+    return this.#changeState('suspended', (monitor) => monitor.execute('stop'));
   }
 
   resume(): Promise<void> {
@@ -175,7 +183,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
 
   status(status: string): void {
     if (status === 'internal-error') this.#fail('QEMU reported an internal error and cannot run this guest any further');
-    if (status === 'internal-error' || this.#busy > 0) return;
+    if (status === 'internal-error' || this.#busy > 0 || this.#awaitsLinks) return;
     const state = isRunningState(status) ? 'started' : 'suspended';
     if (state === this.#state) return;
     this.#state = state;
@@ -198,10 +206,11 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   /** Events of the change arrive before its answer: they are not news. */
-  async #changeState(state: 'started' | 'suspended', change: (monitor: Monitor) => Promise<void>): Promise<void> {
+  async #changeState(state: 'started' | 'suspended', change: (monitor: Monitor) => Promise<unknown>): Promise<void> {
     const monitor = this.#monitor;
     if (monitor === undefined) return;
     this.#busy += 1;
+    this.#awaitsLinks = false;
     try {
       await change(monitor);
       this.#state = state;

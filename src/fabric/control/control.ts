@@ -136,8 +136,10 @@ export class Control {
         await fabric.hold(asked.ids, asked.leaseMs);
         return null;
       case 'release':
-        await fabric.release(asked.ids, asked.connectMs);
+        fabric.release(asked.ids);
         return null;
+      case 'unconnected':
+        return fabric.unconnected(asked.ids);
       case 'save_frames':
         return fabric.saveFrames(asked.path, asked.directions);
       case 'load_frames':

@@ -125,12 +125,13 @@ export class Fabric {
     while (isWriting() && performance.now() < limitMs) await delay(pollMs);
   }
 
-  /** Frames that leave before both ends are connected would be lost: they are waited for. */
-  async release(ids: readonly string[], connectMs: number): Promise<void> {
-    const links = ids.flatMap((id) => this.#links.get(id) ?? []);
-    const limitMs = performance.now() + connectMs;
-    while (links.some((link) => !link.isConnected) && performance.now() < limitMs) await delay(pollMs);
+  release(ids: readonly string[]): void {
     this.#holds.release(ids);
+  }
+
+  /** Those that exist and have an end that is not connected yet: frames that leave for it are lost. */
+  unconnected(ids: readonly string[]): string[] {
+    return ids.filter((id) => this.#links.get(id)?.isConnected === false);
   }
 
   /** Writes the frames that wait in held links to a file, when all that was sent to the fabric before has been read. */

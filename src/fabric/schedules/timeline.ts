@@ -2,8 +2,10 @@
  * What a schedule says at a moment: a pure function of the time since its start. Nothing runs while no frame comes: a link asks when a
  * frame arrives, and gets until when the answer holds.
  */
+
 import type { Filters, FilterValues } from '../../schema/filter.ts';
 import type { LinkSchedule, ScheduleStep, ScheduleTrace } from '../../schema/schedule.ts';
+import { firstAfter, Outages, runAt } from '../../schema/schedule-outages.ts';
 import { between, valuesOf } from './ramp.ts';
 
 /** Of a link at a moment. */
@@ -25,39 +27,34 @@ interface ValueChange {
   readonly to: FilterValues;
 }
 
-type Outage = Pick<ScheduleStep, 'at' | 'suspend' | 'flap'>;
-
 export class Timeline {
   readonly #schedule: LinkSchedule;
   /** By filter, in the order of their times. */
   readonly #changes: ReadonlyMap<string, readonly ValueChange[]>;
-  readonly #outages: readonly Outage[];
+  readonly #outages: Outages;
 
   /** `own`: the filters of the link, from which a ramp may begin. */
   constructor(schedule: LinkSchedule, own: Filters) {
     this.#schedule = schedule;
     this.#changes = changesOf(schedule.steps, own);
-    this.#outages = schedule.steps.filter(({ suspend, flap }) => suspend !== undefined || flap !== undefined);
+    this.#outages = new Outages(schedule);
   }
 
   /** `elapsed`: milliseconds since the start, negative before it. */
   at(elapsed: number): Moment {
-    const { duration = Number.POSITIVE_INFINITY, repeat = 1, traces } = this.#schedule;
-    if (elapsed < 0) return { ...nothing, until: 0 };
-    const run = Math.floor(elapsed / duration);
-    if (repeat > 0 && run >= repeat) return { ...nothing, until: Number.POSITIVE_INFINITY };
-    const start = run === 0 ? 0 : run * duration;
-    const time = elapsed - start;
+    const run = runAt(this.#schedule, elapsed);
+    if (!run) return { ...nothing, until: elapsed < 0 ? 0 : Number.POSITIVE_INFINITY };
+    const time = elapsed - run.start;
     const filters: Record<string, FilterValues> = {};
-    let until = duration;
+    let until = run.end - run.start;
     for (const [name, changes] of this.#changes) {
       const [values, end] = valuesAt(name, changes, time);
       if (values) filters[name] = values;
       until = Math.min(until, end);
     }
-    for (const trace of traces) until = Math.min(until, addTrace(filters, trace, time));
-    const [suspend, end] = outageAt(this.#outages, time);
-    return { filters, suspend, until: start + Math.min(until, end) };
+    for (const trace of this.#schedule.traces) until = Math.min(until, addTrace(filters, trace, time));
+    const [suspend, end] = this.#outages.inRun(time);
+    return { filters, suspend, until: run.start + Math.min(until, end) };
   }
 }
 
@@ -98,29 +95,4 @@ function addTrace(filters: Record<string, FilterValues>, { direction, length, sa
   if (rate === 0) filters[`packet_loss${suffix}`] = [100];
   else if (loss !== null) filters[`packet_loss${suffix}`] = [loss];
   return until;
-}
-
-/** Whether the link is down, and until when. */
-function outageAt(outages: readonly Outage[], time: number): [boolean, number] {
-  const next = firstAfter(outages.length, (index) => outages[index]?.at ?? 0, time);
-  const until = outages[next]?.at ?? Number.POSITIVE_INFINITY;
-  const { at = 0, suspend = false, flap } = outages[next - 1] ?? {};
-  if (!flap) return [suspend, until];
-  const { down, up, count = Number.POSITIVE_INFINITY } = flap;
-  const cycle = Math.floor((time - at) / (down + up));
-  if (cycle >= count) return [false, until];
-  const start = at + cycle * (down + up);
-  const isDown = time < start + down;
-  return [isDown, Math.min(until, isDown ? start + down : start + down + up)];
-}
-
-/** Place of the first of `length` ascending times that is later than `time`. */
-function firstAfter(length: number, timeOf: (index: number) => number, time: number): number {
-  let [low, high] = [0, length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (timeOf(middle) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

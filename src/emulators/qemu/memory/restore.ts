@@ -61,8 +61,8 @@ export async function requireSame(
   if (difference !== undefined) throw fault('memory_refused', { name: node.name, reason: difference });
 }
 
-/** The machine waits for its state (`-incoming defer -S`); afterwards its guest runs, or is paused as it was. @throws qemu_failed */
-export async function restoreMemory(monitor: Monitor, { folder, facts }: SavedMemory, runtimeDirectory: string): Promise<void> {
+/** The machine waits for its state (`-incoming defer -S`); afterwards it is paused. @throws qemu_failed */
+export async function restoreMemory(monitor: Monitor, { folder }: SavedMemory, runtimeDirectory: string): Promise<void> {
   const socket = join(runtimeDirectory, 'in');
   await ignoreShared(monitor, true);
   // Its neighbours have not seen it move: otherwise each card broadcasts its address five times.
@@ -71,7 +71,6 @@ export async function restoreMemory(monitor: Monitor, { folder, facts }: SavedMe
   await sendFile(memoryFiles(folder).state, socket);
   await migrated(monitor);
   await consume(folder);
-  if (!facts.suspended) await monitor.execute('cont');
   // Its pages stay mapped, and the space on the disk is free when the machine ends.
   await rm(folder, { recursive: true, force: true });
 }
