@@ -113,7 +113,7 @@ links: [[A, B]]
     const shown = JSON.stringify(report.steps.map(({ name, problems, evidence }) => [name, problems, evidence]));
     const failed = report.steps.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name);
     assert.deepEqual(failed, ['wrong code', 'iperf'], shown);
-    assert.match(report.steps.at(-1)?.evidence ?? '', /iperf3.*not found/, shown);
+    assert.match(report.steps.at(-1)?.problems[0] ?? '', /the node lacks the program: .*iperf3.*not found/, shown);
     const atPc = `${steps}checks: [{ node: PC, http: "http://10.1.0.2/" }]\n`;
     await assert.rejects(runText(atPc), /the platform vpcs has no command for http/);
   });

@@ -19,7 +19,7 @@ export interface SshShellOptions {
 const connectionFailed = 255;
 const mostBytes = 8 << 20;
 
-interface Ended {
+interface SshOutput {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
@@ -51,7 +51,7 @@ export class SshShell implements CommandShell {
   abandon(): void {}
 
   /** `hasCodes`: the node reports exit codes. Routers end the connection without one. @throws ConsoleError */
-  async #command(command: string, signal: AbortSignal, hasCodes: boolean): Promise<Ended> {
+  async #command(command: string, signal: AbortSignal, hasCodes: boolean): Promise<SshOutput> {
     const { target, dialogue } = this.#options;
     dialogue.add('sent', `${command}\n`);
     const ended = await this.#spawn(command, signal);
@@ -61,7 +61,7 @@ export class SshShell implements CommandShell {
     throw new ConsoleError(`SSH to ${target.user}@${target.host}:${target.port} failed: ${said}`);
   }
 
-  #spawn(command: string, signal: AbortSignal): Promise<Ended> {
+  #spawn(command: string, signal: AbortSignal): Promise<SshOutput> {
     const { target, env } = this.#options;
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
