@@ -129,16 +129,19 @@ links: [[A, B]]
     const second = await applyPlan(api, copy, await planOn(api, copy));
     assert.deepEqual(linesOf(await planOn(api, copy)), []);
     assert.equal((await exportFrom(api, second)).replace('steps-copy', 'steps'), exported);
-    const exec = (line: string) =>
+    const exec = (line: string, options: readonly string[] = []) =>
       promisify(execFile)(process.execPath, [
         ...[join(labs, '../src/main.ts'), 'lab', 'exec', 'A', '--project', 'steps', '--url', server.url],
-        ...['--', 'sh', '-c', `'${line}'`],
+        ...[...options, '--', 'sh', '-c', `'${line}'`],
       ]).then(
         ({ stdout }) => [0, stdout.trim()],
         ({ code, stdout }: { code: number; stdout: string }) => [code, stdout.trim()],
       );
     assert.deepEqual(await exec('cat /kept/page.txt'), [0, 'kept of A']);
     assert.deepEqual(await exec('echo out; exit 37'), [37, 'out']);
+    // It shows a prompt, and still runs: its exit code cannot be asked for.
+    const [code, shown] = await exec('echo out; printf "~ # "; sleep 60', ['--json', '--timeout', '15']);
+    assert.deepEqual([code, (JSON.parse(String(shown)) as { exit_code: null }).exit_code], [1, null]);
     for (const { project_id } of [project, second]) await client.json('DELETE', `/v2/projects/${project_id}`);
   });
 });
