@@ -14,7 +14,19 @@ import { slicesCommands } from './slices-commands.ts';
 import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
-const firstWords = ['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'mcp', 'completion'];
+const firstWords = [
+  'serve',
+  'compute',
+  'slices',
+  'images',
+  'doctor',
+  'openapi',
+  'configuration',
+  'lab',
+  'test',
+  'mcp',
+  'completion',
+];
 
 const completionCommand: CliCommand = {
   name: 'completion',

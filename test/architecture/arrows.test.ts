@@ -36,6 +36,7 @@ const rootArrows: Record<string, readonly string[]> = {
     'serve.ts',
     'settings.ts',
     'version.ts',
+    '../demo/containers/build.ts',
   ],
   'serve.ts': [
     ...['api', 'lib', 'schema', 'compute', 'controller', 'http', 'doctor', 'lab', 'slice'],
