@@ -496,6 +496,7 @@ export const texts = {
     find: 'Find anything',
     keys: 'Keys and help',
     theme: 'Light or dark',
+    signOut: 'Sign out',
     symbols: 'Flat or classic symbols',
   },
 

@@ -17,7 +17,11 @@ const table = {
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   body_too_many_values: { status: 413, says: 'The request body has more than {limit} values: send it in parts' },
-  unauthorized: { status: 401, says: 'Authentication is required' },
+  unauthorized: {
+    status: 401,
+    says: 'Authentication is required: send the user and password of this server (HTTP Basic), or sign in on its page',
+  },
+  wrong_login: { status: 401, says: 'The user or the password is wrong' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: {
     status: 429,
@@ -98,6 +102,7 @@ const table = {
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   memory_not_kept: { status: 409, says: 'The project "{name}" stays open, as its memory could not be kept: {reason}' },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
+  move_refused: { status: 409, says: 'Node {name} cannot be moved while it runs: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_not_convertible: {

@@ -30,7 +30,9 @@ import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
 import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
+import { Arrivals } from './nodes/arrivals.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
+import { Departures } from './nodes/departures.ts';
 import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
 import { LeasedMachines } from './nodes/leased-machines.ts';
 import { computeMetrics } from './nodes/metrics.ts';
@@ -69,6 +71,8 @@ export class HostCompute {
   readonly #projects: ComputeProjects;
   readonly #freezes: ProjectFreezes;
   readonly #resumedLinks: ResumedLinks;
+  readonly #departures: Departures;
+  readonly #arrivals = new Arrivals();
   readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
   #leased: LeasedMachines | undefined;
@@ -90,7 +94,9 @@ export class HostCompute {
     const figures = new HostFigures(context.settings.Server.projects_path);
     this.#freezes = new ProjectFreezes(context, this.#projects, rest.fabric);
     this.#resumedLinks = new ResumedLinks(context, this.#projects, rest.fabric);
-    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks };
+    this.#departures = new Departures(context);
+    const moves = { departures: this.#departures, arrivals: this.#arrivals };
+    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, ...moves };
     this.#routes = computeRoutes({ context, ...ofProjects, events, host, figures, ...rest });
   }
 
@@ -172,6 +178,7 @@ export class HostCompute {
     this.#context.captures.close();
     this.#resumedLinks.close();
     await this.#freezes.close();
+    await Promise.all([this.#departures.close(), this.#arrivals.close()]);
     const nodes = this.#projects.allNodes();
     // What is always running is there for machines: without a link or one of them it ends with the server.
     const isMachine = (node: ComputeNode) => node.emulator !== undefined && !node.driver.kind.alwaysRunning;

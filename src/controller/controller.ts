@@ -331,8 +331,7 @@ export class Controller {
         if (live?.usedComputes().includes(compute)) await project.close();
       }
     }
-    await this.computes.delete(computeId);
-    await this.cluster.forget(computeId);
+    await this.cluster.forget(computeId, () => this.computes.delete(computeId));
   }
 
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */

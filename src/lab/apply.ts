@@ -6,6 +6,7 @@ import type { Bulk, BulkCreate, BulkNode } from '../schema/bulk.ts';
 import type { Project } from '../schema/project.ts';
 import type { Static } from '../schema/type.ts';
 import type { Lab } from './file/lab.ts';
+import { placeNodes } from './place-nodes.ts';
 import type { LabPlan, LinkStep, NodeStep } from './plan/lab-plan.ts';
 import { planLinks } from './plan/plan-links.ts';
 import type { LabApi } from './state/lab-api.ts';
@@ -125,7 +126,7 @@ class Run {
   /** @returns ids by name */
   async #createNodes(steps: readonly NodeStep[]): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
-    for (const part of parts(steps)) {
+    for (const part of parts(await placeNodes(this.#api, this.#lab, this.#path, steps))) {
       const nodes = part.map(({ create }) => create as BulkNode);
       const made = await this.#bulk({ nodes });
       for (const [index, { name }] of part.entries()) ids.set(name, made.nodes[index]?.node_id ?? '');

@@ -25,12 +25,18 @@ export class DurableMap<V> {
     this.#records = records;
   }
 
-  static async open<V>(path: string, warn: Warn): Promise<DurableMap<V>> {
+  /** Values that `isValue` refuses are reported and left out; the journal keeps them until it is rewritten. */
+  static async open<V>(path: string, warn: Warn, isValue: (value: unknown) => boolean = () => true): Promise<DurableMap<V>> {
     const { journal, records } = await Journal.openSalvaged<MapChange<V>>(path, warn);
     const values = new Map<string, V>();
     for (const change of records) {
       if ('v' in change) values.set(change.k, change.v);
       else values.delete(change.k);
+    }
+    for (const [key, value] of values) {
+      if (isValue(value)) continue;
+      values.delete(key);
+      warn(`The record ${JSON.stringify(key.slice(0, 100))} of ${path} cannot be used and was left out`);
     }
     return new DurableMap(journal, values, records.length);
   }

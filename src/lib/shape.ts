@@ -62,6 +62,10 @@ export function optional<T>(shape: Shape<T>): OptionalShape<T> {
   return { ...shape, isOptional: true };
 }
 
+export function nullable<T>(shape: Shape<T>): Shape<T | null> {
+  return { problem: (value, name) => (value === null ? undefined : shape.problem(value, name)) };
+}
+
 export function oneOf<const T extends string>(...values: T[]): Shape<T> {
   return satisfying((value) => (values as unknown[]).includes(value), `must be one of ${values}`);
 }

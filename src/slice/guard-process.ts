@@ -9,11 +9,14 @@ const program = join(import.meta.dirname, 'guard.ts');
 
 export class GuardProcess {
   readonly #runtimeDirectory: string;
+  readonly #engineSocket: string;
   #child: ChildProcess | undefined;
   #deadline: number | undefined;
 
-  constructor(runtimeDirectory: string) {
+  /** `engineSocket`: of the engine that runs containers; there need not be one. */
+  constructor(runtimeDirectory: string, engineSocket: string) {
     this.#runtimeDirectory = runtimeDirectory;
+    this.#engineSocket = engineSocket;
   }
 
   /** Resolves when the guard finds the deadline. */
@@ -36,7 +39,11 @@ export class GuardProcess {
   async #start(deadline: number): Promise<void> {
     const { [runMarker]: _marker, ...env } = process.env;
     // The marker would make it one of the processes that it ends. Until the lease file names it, the guard before it looks.
-    const child = spawn(process.execPath, [program, this.#runtimeDirectory], { detached: true, stdio: 'ignore', env });
+    const child = spawn(process.execPath, [program, this.#runtimeDirectory, this.#engineSocket], {
+      detached: true,
+      stdio: 'ignore',
+      env,
+    });
     this.#child = child;
     child.unref();
     child.once('error', () => this.#ended(child));

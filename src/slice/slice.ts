@@ -50,7 +50,7 @@ export class Slice {
     this.#settings = parts.settings;
     this.#log = parts.log;
     this.#token = parts.token;
-    this.#guard = new GuardProcess(parts.settings.runtimeDirectory);
+    this.#guard = new GuardProcess(parts.settings.runtimeDirectory, parts.settings.Docker.socket_path);
   }
 
   /** Before the server starts. @throws Error with a sentence for people */

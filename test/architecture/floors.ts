@@ -43,7 +43,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...['atm-switch', 'cloud', 'docker', 'dynamips', 'ethernet-hub', 'ethernet-switch', 'frame-relay-switch', 'iou'],
       ...['qemu', 'traceng', 'virtualbox', 'vmware', 'vpcs'],
     ],
-    ['fabric-switches', 'storage-only', 'port-processes'],
+    ['fabric-switches', 'storage-only', 'port-processes', 'ios-nvram'],
     ['facts', 'host'],
     ['driver.ts'],
     ['kind.ts'],
@@ -53,6 +53,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['thread'],
     ['open-lab.ts'],
     ['apply.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts', 'schema-document.ts'],
+    ['place-nodes.ts'],
     ['plan'],
     ['state', 'layout.ts'],
     ['file'],
@@ -78,7 +79,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'src/schema': [
     ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
-    ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
+    ['link-stats.ts', 'link.ts', 'move.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
       'capture.ts',
@@ -103,7 +104,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['pcap.ts', 'settings.ts', 'type.ts'],
   ],
   web: [
-    ['main.tsx'],
+    ['main.tsx', 'login'],
     ['page.tsx'],
     ['panels'],
     ['catalog', 'console', 'impair'],

@@ -1,6 +1,7 @@
 /** Nodes that leave a slice which is lost or drained, and nodes for which the server chooses a compute. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -25,6 +26,8 @@ before(async () => {
 });
 after(() => Promise.all(slices?.map(({ server }) => server.stop()) ?? []));
 
+const placement = () => client.get<ProjectPlacement>(`${project.path}/placement`);
+const placementOf = async ({ node_id }: NodeBody) => (await placement()).nodes.find((node) => node.node_id === node_id);
 const read = (node: NodeBody) => client.get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${node.node_id}`);
 const untilOn = (node: NodeBody, wanted: (computeId: string) => boolean) =>
   waitFor(
@@ -70,14 +73,41 @@ test('nodes of a slice that is drained move with their configuration, and are re
   const placed = await createNode(client, project, 'vpcs', { compute_id: 'auto' });
   assert.notEqual(placed.compute_id, drained.id);
   assert.notEqual(placed.compute_id, 'auto');
+  const { computes } = await placement();
+  assert.match(computes.find(({ compute_id }) => compute_id === drained.id)?.reason ?? '', /being drained/);
+  assert.ok((computes.find(({ compute_id }) => compute_id === placed.compute_id)?.used.memory ?? 0) >= 16);
   await client.post(`/v2/slices/${drained.id}/drain`, { drain: false }, 202);
   await untilSlice(client, drained.id, 'joined');
+});
+
+test('a drain that is ended leaves the nodes that have not moved yet, and can be begun again', async () => {
+  const [{ id }] = slices;
+  const many = await createProject(client);
+  for (let count = 0; count < 24; count++) await createNode(client, many, 'vpcs', { compute_id: id });
+  const left = async () =>
+    (await client.get<{ compute_id: string }[]>(`${many.path}/nodes`)).filter(({ compute_id }) => compute_id === id).length;
+  await client.post(`/v2/slices/${id}/drain`, {}, 202);
+  await client.post(`/v2/slices/${id}/drain`, { drain: false }, 202);
+  const counts: number[] = [];
+  await waitFor(async () => counts.push(await left()) > 8 && new Set(counts.slice(-8)).size === 1, {
+    what: 'nodes that stay',
+    everyMs: 200,
+  });
+  assert.ok(Number(counts.at(-1)) > 0, 'some had not moved');
+  await client.post(`/v2/slices/${id}/drain`, {}, 202);
+  await waitFor(async () => (await left()) === 0, { what: 'the second drain', everyMs: 200 });
+  await client.delete(many.path);
+  await client.post(`/v2/slices/${id}/drain`, { drain: false }, 202);
+  await untilSlice(client, id, 'joined');
 });
 
 test('nodes of a slice that is lost are started again on another compute, and are gone from it when it returns', async () => {
   const [, lost] = slices;
   const before = await untilOn(nodes[1], () => true);
   assert.equal(before, lost.id);
+  // A compute that is named is obeyed, full or not.
+  const large = await createNode(client, project, 'qemu', { compute_id: lost.id, properties: { ram: 2_000_000_000 } });
+  assert.equal((await placementOf(large))?.state, 'placed');
   process.kill(lost.server.pid, 'SIGSTOP');
   try {
     const now = await untilOn(nodes[1], (id) => id !== lost.id);
@@ -88,6 +118,16 @@ test('nodes of a slice that is lost are started again on another compute, and ar
       [],
     );
     assert.ok(now === 'local' || now === slices[0].id);
+    assert.equal((await placementOf(nodes[1]))?.compute_id, now);
+    const pending = await waitFor(
+      async () => {
+        const found = await placementOf(large);
+        return found?.state === 'pending' ? found : undefined;
+      },
+      { what: 'a node that waits', everyMs: 200 },
+    );
+    assert.equal(pending.compute_id, lost.id);
+    assert.match(pending.reason, /is lost.*No compute has room/);
     await untilReached();
   } finally {
     process.kill(lost.server.pid, 'SIGCONT');
@@ -117,6 +157,33 @@ test('a lab is planned on the computes that there are', async () => {
     { nodes: [{ ref: 'A', node_type: 'x' }] },
   ])
     assert.equal((await client.send('POST /v2/placement', { body })).status, 400);
+});
+
+test('a lab file with placement has its new nodes together on a compute, beside those that it names a compute for', async () => {
+  const pc = { kind: 'vpcs' };
+  const lab = {
+    name: 'placed',
+    placement: 'auto',
+    nodes: { A: pc, B: pc, C: { ...pc, compute: slices[0].id } },
+    links: [['A', 'W'], ['B', 'W'], { ends: ['W', 'S'], filters: { delay: '10ms' } }],
+  };
+  const file = {
+    ...lab,
+    nodes: { ...lab.nodes, W: { kind: 'ethernet_switch' }, S: { kind: 'ethernet_switch', compute: 'local' } },
+  };
+  const apply = async () => (await client.send('POST /v2/labs/apply', { body: { lab: file } })).text();
+  const answer = await apply();
+  const { project_id = answer } = JSON.parse(answer.trim().split('\n').at(-1) ?? '') as { project_id?: string };
+  assert.match(project_id, /^[0-9a-f-]{36}$/, answer);
+  const made = await client.get<{ name: string; compute_id: string }[]>(`/v2/projects/${project_id}/nodes`);
+  const on = new Map(made.map(({ name, compute_id }) => [name, compute_id]));
+  assert.deepEqual([on.get('C'), on.get('S')], [slices[0].id, 'local']);
+  assert.equal(new Set(['A', 'B', 'W'].map((name) => on.get(name))).size, 1);
+  assert.notEqual(on.get('A'), 'auto');
+  // Nothing is left to do.
+  const plan = await client.post<{ steps: unknown[] }>('/v2/labs/plan', { lab: file }, 200);
+  assert.deepEqual(plan.steps, []);
+  await client.delete(`/v2/projects/${project_id}`);
 });
 
 test('a node for which no compute has room is refused', async () => {

@@ -151,9 +151,14 @@ while :; do sleep 0.1; done
     });
   }
 
-  it('counts no job of another user that looks like that of a slice, by commands', async () => {
-    const [engine, order] = [makeEngine('commands'), makeOrder()];
-    const otherUser = ['--reuid=65534', '--regid=65534', '--clear-groups'];
+  it('counts no job of another user that looks like that of a slice', async () => {
+    // slurmrestd runs as user 65534, and this process is root.
+    for (const way of ['slurmrestd', 'commands'] as const) await countsOwn(way);
+  });
+
+  async function countsOwn(way: keyof typeof clients): Promise<void> {
+    const [engine, order] = [makeEngine(way), makeOrder()];
+    const otherUser = ['--reuid=65533', '--regid=65533', '--clear-groups'];
     const looks = [`--job-name=patchbay-${order.owner.slice(0, 8)}`, `--comment=patchbay ${order.owner} ${order.id} lab`];
     const options = ['--parsable', '--chdir=/', '--output=/dev/null', ...looks, '--wrap=sleep 600'];
     const job = (await slurm.command('setpriv', ...otherUser, 'sbatch', ...options)).trim();
@@ -165,6 +170,25 @@ while :; do sleep 0.1; done
     await watched.until(order.id, 'ended');
     await watched.end();
     await slurm.command('scancel', job);
+  }
+
+  it('waits for a slice that Slurm has suspended, and starts no second one', async () => {
+    const [engine, order] = [makeEngine('commands'), makeOrder()];
+    const watched = watch(engine, order);
+    await engine.place(order);
+    await watched.until(order.id, 'running');
+    const jobs = async () =>
+      (await slurm.command('squeue', '--noheader', '--format=%i %k')).split('\n').filter((line) => line.includes(order.id));
+    const [job = ''] = ((await jobs())[0] ?? '').split(' ');
+    await slurm.command('scontrol', 'suspend', job);
+    assert.match((await watched.until(order.id, 'suspended')).reason ?? '', /has suspended it/);
+    await engine.place(order);
+    assert.equal((await jobs()).length, 1);
+    await slurm.command('scontrol', 'resume', job);
+    await watched.until(order.id, 'running');
+    await engine.release(order.id, { keepDisks: false });
+    await watched.until(order.id, 'ended');
+    await watched.end();
   });
 
   it('ends a slice that ignores the request', async () => {

@@ -1,6 +1,6 @@
 /** A lab over hosts that Slurm gives: slices join, links between them keep their delay, and a slice survives the loss of its host. */
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
@@ -107,5 +107,6 @@ describe('a lab on Slurm', { skip }, async () => {
       everyMs: 200,
     });
     assert.deepEqual(await client.get('/v2/slices'), []);
+    await waitFor(async () => (await readdir(data)).length === 0, { what: 'the removal of their folders', everyMs: 200 });
   });
 });

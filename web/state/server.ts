@@ -25,6 +25,8 @@ export class ServerState {
   readonly kinds = signal<ReadonlyMap<string, KindFacts>>(new Map());
   /** Version of Patchbay; empty until it is known. */
   readonly programVersion = signal('');
+  /** This browser signed in on the login page, and can sign out. */
+  readonly signedIn = signal(false);
   /** False until the lists were loaded once. */
   readonly known = signal(false);
   readonly live: Live;
@@ -62,20 +64,21 @@ export class ServerState {
   }
 
   async #read(): Promise<void> {
-    const [projects, templates, computes, version, kinds, programVersion] = await Promise.all([
+    const [projects, templates, computes, version, kinds, program] = await Promise.all([
       this.#api.get<Project[]>('/v2/projects'),
       this.#api.get<Template[]>('/v2/templates'),
       this.#api.get<ComputeObject[]>('/v2/computes'),
       this.#api.get<{ version: string }>('/v2/version'),
       this.#api.get<KindFacts[]>('/v2/kinds').catch((): KindFacts[] => []),
-      this.#api.programVersion(),
+      this.#api.program(),
     ]);
     this.projects.replaceAll(projects);
     this.templates.replaceAll(templates);
     this.computes.replaceAll(computes);
     this.version.value = version.version;
     this.kinds.value = new Map(kinds.map((kind) => [kind.node_type, kind]));
-    this.programVersion.value = programVersion;
+    this.programVersion.value = program.version;
+    this.signedIn.value = program.signedIn;
     this.known.value = true;
   }
 

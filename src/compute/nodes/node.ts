@@ -35,6 +35,8 @@ export class ComputeNode {
   #run: NodeRun | undefined;
   /** Properties changed since the start: a reload must start anew. */
   #stale = false;
+  /** All of its machine was sent to another compute, on which it runs unless it is told to continue here. */
+  #departed = false;
   /** Deleted, closed or released: verbs that waited for the lock find nothing to do. */
   #gone = false;
 
@@ -75,7 +77,7 @@ export class ComputeNode {
 
   /** Keeps what the emulator is found again by. */
   async noteRun(): Promise<void> {
-    await this.#run?.note({ status: this.#run.emulator.state, stale: this.#stale });
+    await this.#run?.note({ status: this.#run.emulator.state, ...this.#lasting });
   }
 
   view(): NodeView {
@@ -94,10 +96,36 @@ export class ComputeNode {
   start(options?: StartOptions): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
-      if (!this.#run) return this.#start(options);
+      if (!this.#run) return this.#start((view) => this.driver.start(view, options));
       const [error] = await this.#run.openPorts();
       await this.noteRun();
       if (error) throw error;
+    });
+  }
+
+  /** A machine of another compute continues here by `begin`; it is paused until it is resumed. @throws node_running */
+  receive(begin: (view: NodeView) => Promise<Emulator>): Promise<void> {
+    return this.exclusively(async () => {
+      if (this.#run) throw fault('node_running', { name: this.name, what: 'receive it from another compute' });
+      await this.#start(begin);
+    });
+  }
+
+  /** Whether its machine, all of which was sent to another compute, stays paused; durable. */
+  setDeparted(departed: boolean): Promise<void> {
+    return this.exclusively(async () => {
+      this.#departed = departed;
+      await this.noteRun();
+    });
+  }
+
+  /** A machine that was to leave continues here. Nothing happens to one that was not. */
+  continueHere(): Promise<void> {
+    return this.exclusively(async () => {
+      if (!this.#departed || !this.#run) return;
+      await this.#run.emulator.resume();
+      this.#departed = false;
+      await this.#changeStatus(this.#run, 'started');
     });
   }
 
@@ -110,7 +138,7 @@ export class ComputeNode {
   stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
-      if (!this.#run && this.driver.checkMemory) await rm(join(this.directory, savedMemoryName), { recursive: true, force: true });
+      if (!this.#run && this.driver.memory) await rm(join(this.directory, savedMemoryName), { recursive: true, force: true });
       await this.#stop(options);
     });
   }
@@ -250,8 +278,10 @@ export class ComputeNode {
     await rm(join(this.directory, savedMemoryName), { recursive: true, force: true }).catch(() => undefined);
     this.#take(run);
     this.#stale = record.stale;
-    // It was paused for a copy when the server died.
-    if (record.status === 'started' && run.emulator.state === 'suspended') await run.emulator.resume().catch(() => undefined);
+    this.#departed = record.departed === true;
+    // It was paused for a copy, or for a move, when the server died.
+    if (record.status === 'started' && !this.#departed && run.emulator.state === 'suspended')
+      await run.emulator.resume().catch(() => undefined);
     this.#state.status = run.emulator.state;
     if (this.status !== record.status || run.emulator.openPort) await this.noteRun();
   }
@@ -268,11 +298,17 @@ export class ComputeNode {
     if (this.context.lease.isOver) throw fault('lease_expired', { name: this.name });
   }
 
-  async #start(options?: StartOptions): Promise<void> {
+  /** What of a run is not its emulator's. */
+  get #lasting(): Pick<RunRecord, 'stale' | 'departed'> {
+    return { stale: this.#stale, ...(this.#departed && { departed: true }) };
+  }
+
+  async #start(begin: (view: NodeView) => Promise<Emulator> = (view) => this.driver.start(view)): Promise<void> {
     this.#requireLease();
-    const run = await NodeRun.start(this, options);
+    const run = await NodeRun.start(this, begin);
     this.#take(run);
     this.#stale = false;
+    this.#departed = false;
     this.#state.commandLine = run.emulator.commandLine;
     if (run.emulator.runRestored && !this.project.holdsMachines) {
       await this.context.wiring.connected([this.id]);
@@ -351,7 +387,7 @@ export class ComputeNode {
   }
 
   async #changeStatus(run: NodeRun, status: 'started' | 'suspended'): Promise<void> {
-    await run.note({ status, stale: this.#stale });
+    await run.note({ status, ...this.#lasting });
     this.#state.setStatus(status);
   }
 }

@@ -69,6 +69,13 @@ export class ComputeProjects {
     return node;
   }
 
+  /** @throws invalid_request, project_not_found, node_not_found */
+  nodeOfAnyKind(projectId: string, nodeId: string): ComputeNode {
+    const node = this.get(projectId).nodes.get(idOf(nodeId, 'node_id'));
+    if (!node) throw fault('node_not_found', { node_id: nodeId });
+    return node;
+  }
+
   findNode(nodeId: string): ComputeNode | undefined {
     return this.#nodes.get(nodeId.toLowerCase())?.node;
   }

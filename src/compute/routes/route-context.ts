@@ -5,6 +5,8 @@ import type { Finding } from '../../schema/finding.ts';
 import type { ComputeNotice, Context } from '../context.ts';
 import type { HostFigures } from '../host/host-figures.ts';
 import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
+import type { Arrivals } from '../nodes/arrivals.ts';
+import type { Departures } from '../nodes/departures.ts';
 import type { ProjectFreezes } from '../projects/freeze.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
 import type { ResumedLinks } from '../projects/resumed-links.ts';
@@ -14,6 +16,8 @@ export interface ComputeRouteContext {
   readonly projects: ComputeProjects;
   readonly freezes: ProjectFreezes;
   readonly resumedLinks: ResumedLinks;
+  readonly departures: Departures;
+  readonly arrivals: Arrivals;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;

@@ -90,13 +90,15 @@ export interface EngineLimits {
  * What became of a slice.
  * - `pending`: accepted, its process does not run yet.
  * - `running`: its process was started. Whether it has joined is the controller's own knowledge.
+ * - `suspended`: its process was stopped by the engine (SIGSTOP, a frozen control group), which lets it run on, or ends it, as it decides. It
+ *   is not started elsewhere meanwhile: its machines would run on for a moment when it is resumed.
  * - `draining`: its process still runs, and its host asks for it to leave; it is ended at `endsAt` where that is known.
  * - `lost`: the engine cannot tell, usually as the host does not answer. **Its process may still run**: it is not started elsewhere
  *   until its lease has run out.
  * - `ended`: the engine knows that **no process of it runs any more** (and none will, until it is placed again). It may be started
  *   elsewhere at once. An engine that is not sure reports `lost`.
  */
-export type SliceState = 'pending' | 'running' | 'draining' | 'lost' | 'ended';
+export type SliceState = 'pending' | 'running' | 'suspended' | 'draining' | 'lost' | 'ended';
 
 export interface SliceReport {
   readonly id: string;

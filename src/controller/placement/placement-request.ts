@@ -33,5 +33,35 @@ export const PlacementReply = Type.Object(
   },
   named('PlacementReply'),
 );
+const Resources = Type.Object({ cpus: Type.Number(), memory: Type.Number({ description: 'MiB' }) }, named('PlacementResources'));
+const PlacedNode = Type.Object(
+  {
+    node_id: Type.String(),
+    name: Type.String(),
+    compute_id: Type.String(),
+    compute: nullable(Type.String({ description: 'Name of the compute; null: it is not registered any more' })),
+    host: nullable(Type.String({ description: 'Address of the compute, or the host that the engine of its slice names' })),
+    state: oneOf(['placed', 'pending'], { description: 'pending: it cannot run there now' }),
+    reason: Type.String({ description: 'Why it is there, or what it waits for' }),
+    needs: Resources,
+  },
+  named('PlacedNode'),
+);
+const PlacementCompute = Type.Object(
+  {
+    compute_id: Type.String(),
+    name: Type.String(),
+    reason: nullable(Type.String({ description: 'Why no node is placed there; null: nodes are' })),
+    size: Type.Object({ cpus: nullable(Type.Number()), memory: nullable(Type.Number({ description: 'MiB; null: unknown' })) }),
+    used: Resources,
+  },
+  named('PlacementCompute'),
+);
+export const ProjectPlacement = Type.Object(
+  { nodes: Type.Array(PlacedNode), computes: Type.Array(PlacementCompute) },
+  named('ProjectPlacement'),
+);
+export type ProjectPlacement = Static<typeof ProjectPlacement>;
+
 export type PlacementRequest = Static<typeof PlacementRequest>;
 export type PlacementReply = Static<typeof PlacementReply>;

@@ -23,6 +23,7 @@ import { startAll } from './node-batch.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
+import { settleMoves } from './pending-moves.ts';
 import { resumeNodes } from './resume-nodes.ts';
 
 export interface Replacement {
@@ -184,7 +185,7 @@ export class KnownProject {
 
   /** Starts the nodes that ran when it was frozen. Never rejects. */
   resume(live: LiveProject): Promise<void> {
-    this.#resuming = resumeNodes(live);
+    this.#resuming = Promise.all([resumeNodes(live), settleMoves(live)]).then(() => undefined);
     return this.#resuming;
   }
 

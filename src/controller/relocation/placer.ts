@@ -3,10 +3,11 @@ import { fault } from '../../api/faults.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import type { LiveProject } from '../live/live-project.ts';
 import { type Candidate, chooseCompute, type NodeNeeds } from '../placement/choose-compute.ts';
 import { needsOf } from '../placement/node-needs.ts';
 import { linkWeight, partition } from '../placement/partition.ts';
-import type { PlacementReply, PlacementRequest } from '../placement/placement-request.ts';
+import type { PlacementReply, PlacementRequest, ProjectPlacement } from '../placement/placement-request.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { Slices } from '../slices/slices.ts';
 
@@ -68,10 +69,62 @@ export class Placer {
     return { nodes: nodes.map(({ ref }, index) => ({ ref, compute_id: computes[index] ?? null })), cut };
   }
 
+  /** Where the nodes of an open project are and why, and what those that cannot run there wait for. */
+  describe(live: LiveProject, hostOf: (computeId: string) => string | null): ProjectPlacement {
+    const used = this.#used();
+    const all = this.#computes.all();
+    const unusable = new Map(all.map((compute) => [compute, this.#whyNot(compute)]));
+    // Many nodes have the same needs.
+    const elsewhere = new Map<string, string>();
+    const nodes = Array.from(live.nodes.all(), (node): ProjectPlacement['nodes'][number] => {
+      const { compute, entry } = node;
+      const { node_type, properties, name, compute_id } = entry;
+      const needs = needsOf(node_type, properties);
+      const problem = compute ? (node.problem ?? awaited(compute)) : 'Its compute is not registered any more';
+      const key = JSON.stringify([compute_id, node_type, needs]);
+      const others = () => elsewhere.get(key) ?? this.#elsewhere({ node_type, properties }, compute);
+      if (problem !== undefined && !elsewhere.has(key)) elsewhere.set(key, others());
+      return {
+        node_id: node.id,
+        name,
+        compute_id,
+        compute: compute?.record.name ?? null,
+        host: compute ? (hostOf(compute.id) ?? compute.record.host) : null,
+        state: problem === undefined ? 'placed' : 'pending',
+        reason: problem === undefined ? whyThere(compute, unusable) : `${problem}. ${others()}`,
+        needs,
+      };
+    });
+    const computes = all.map((compute) => {
+      const { cpus = null, memory = null } = compute.transport.state.capabilities.resources ?? {};
+      const { id: compute_id, record } = compute;
+      const sum = used.get(compute_id) ?? { cpus: 0, memory: 0 };
+      return { compute_id, name: record.name, reason: unusable.get(compute) ?? null, size: { cpus, memory }, used: sum };
+    });
+    return { nodes, computes };
+  }
+
+  /** Whether a node that cannot run where it is has room on another compute. */
+  #elsewhere(node: PlacedNode, except: RegisteredCompute | undefined): string {
+    try {
+      return `${this.choose(node, except).record.name} has room for it`;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  /** Why no node is placed on a compute; undefined: nodes are. */
+  #whyNot(compute: RegisteredCompute): string | undefined {
+    const { connected, lastError } = compute.transport.state;
+    if (compute.isStock) return 'A stock GNS3 compute is chosen by name only';
+    if (this.#slices.find(compute.id)?.isDraining) return 'It is being drained';
+    if (compute.isLocal || connected) return undefined;
+    return `It is not connected${lastError ? `: ${lastError}` : ''}`;
+  }
+
   #candidate(compute: RegisteredCompute, nodeType: string, used: ReadonlyMap<string, NodeNeeds>): Candidate | undefined {
-    const { connected, capabilities } = compute.transport.state;
-    const isReady = compute.isLocal || connected;
-    if (!isReady || compute.isStock || this.#slices.find(compute.id)?.isDraining) return undefined;
+    const { capabilities } = compute.transport.state;
+    if (this.#whyNot(compute) !== undefined) return undefined;
     if (!capabilities.node_types.includes(nodeType as NodeType)) return undefined;
     const { cpus = null, memory = null } = capabilities.resources ?? {};
     return { id: compute.id, cpus, memory, used: used.get(compute.id) ?? { cpus: 0, memory: 0 } };
@@ -90,4 +143,17 @@ export class Placer {
     }
     return used;
   }
+}
+
+function awaited(compute: RegisteredCompute): string | undefined {
+  const { connected, lastError } = compute.transport.state;
+  return compute.isLocal || connected ? undefined : `${compute.record.name} is not connected${lastError ? `: ${lastError}` : ''}`;
+}
+
+function whyThere(compute: RegisteredCompute | undefined, unusable: ReadonlyMap<RegisteredCompute, string | undefined>): string {
+  if (compute && unusable.get(compute) !== undefined) return `It was placed here before. ${unusable.get(compute)}`;
+  const usable = [...unusable.values()].filter((reason) => reason === undefined).length;
+  return usable < 2
+    ? 'No other compute can take nodes'
+    : `One of ${usable} computes that take nodes; a node stays until it is moved`;
 }

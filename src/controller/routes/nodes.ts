@@ -2,7 +2,9 @@ import { type Route, type RouteKey, route, socketRoute } from '../../api/route.t
 import { Name, strict } from '../../schema/common.ts';
 import { IdlePc, IdlePcProposals } from '../../schema/idle-pc.ts';
 import { Link } from '../../schema/link.ts';
+import { NodeMigrate, NodeMigration } from '../../schema/move.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
+
 import { Type } from '../../schema/type.ts';
 import { anyCompute } from '../computes/computes.ts';
 import type { Controller } from '../controller.ts';
@@ -62,6 +64,7 @@ export function nodeRoutes(controller: Controller): Route[] {
         return live.links.listOn(path.node_id);
       },
     ),
+    migrateRoute(controller),
     ...otherRoutes(controller),
     ...actions.flatMap(({ action, summary }) => {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
@@ -76,6 +79,22 @@ export function nodeRoutes(controller: Controller): Route[] {
       ];
     }),
   ];
+}
+
+function migrateRoute({ projects, computes, relocation }: Controller): Route {
+  return route(
+    'POST /v2/projects/{project_id}/nodes/{node_id}/migrate',
+    {
+      summary: 'Move a node to another compute: a running QEMU machine while it runs; answered when it is there',
+      body: NodeMigrate,
+      reply: NodeMigration,
+      own: true,
+    },
+    ({ path, body }) => {
+      const compute = computes.get(body.compute_id);
+      return projects.get(path.project_id).change((live) => relocation.migrate(live, path.node_id, compute));
+    },
+  );
 }
 
 /** At most as many as a machine of QEMU has. */

@@ -11,7 +11,7 @@ import {
 } from '../../schema/slice.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
-import { PlacementReply, PlacementRequest } from '../placement/placement-request.ts';
+import { PlacementReply, PlacementRequest, ProjectPlacement } from '../placement/placement-request.ts';
 
 /** Computes that register themselves. */
 export function sliceRoutes(controller: Controller): Route[] {
@@ -52,7 +52,8 @@ export function sliceRoutes(controller: Controller): Route[] {
       async ({ path, body }) => {
         const compute = computes.get(path.compute_id);
         await slices.setDraining(path.compute_id, body.drain ?? true);
-        if (body.drain !== false) relocation.beginDrain(compute);
+        if (body.drain === false) relocation.endDrain(path.compute_id);
+        else relocation.beginDrain(compute);
         return list.get(path.compute_id);
       },
     ),
@@ -71,8 +72,18 @@ export function sliceRoutes(controller: Controller): Route[] {
   ];
 }
 
-export function placementRoutes({ placer }: Controller): Route[] {
+export function placementRoutes({ placer, projects, cluster }: Controller): Route[] {
   return [
+    route(
+      'GET /v2/projects/{project_id}/placement',
+      {
+        summary: 'Where the nodes of an open project are and why, and what those wait for that cannot run there',
+        reply: ProjectPlacement,
+        own: true,
+      },
+      async ({ path }) =>
+        placer.describe(await projects.get(path.project_id).live(), (id) => cluster.engineSlices.reportOf(id)?.host ?? null),
+    ),
     route(
       'POST /v2/placement',
       { summary: 'Where the nodes of a lab would be placed', body: PlacementRequest, reply: PlacementReply, own: true },

@@ -58,11 +58,24 @@ export class Cluster {
     this.engineSlices.begin(this.#joinUrl || url);
   }
 
-  /** Its compute is no longer registered. */
-  async forget(computeId: string): Promise<void> {
+  /** `deleteCompute`: after it nothing registers it. A slice of an engine is marked first: it does not end by itself, without its data. */
+  async forget(computeId: string, deleteCompute: () => Promise<void>): Promise<void> {
     const slice = this.slices.find(computeId);
-    await this.slices.forget(computeId);
-    if (slice) await this.engineSlices.release(computeId, slice);
+    const engine = slice && this.engineSlices.engineOf(slice);
+    if (!engine) {
+      await deleteCompute();
+      // One that is deleted a second time still has to be ended by its engine.
+      if (!this.slices.isDeleted(computeId)) await this.slices.forget(computeId);
+      return;
+    }
+    await this.slices.markDeleted(computeId);
+    try {
+      await deleteCompute();
+    } catch (error) {
+      await this.slices.unmarkDeleted(computeId, slice);
+      throw error;
+    }
+    await this.engineSlices.delete(computeId, engine);
   }
 
   /** Engines are not watched any more. */

@@ -68,7 +68,21 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   assert.equal(new Set(placed.map(({ token }) => token)).size, placed.length);
   const [first, second, third] = placed.map(({ at }) => at);
   assert.ok(Number(second) - Number(first) > 900 && Number(third) - Number(second) > 1900);
-  // Its record was lost, or it was deleted while the engine was away: its data stays.
+  // It is placed again for as long as it runs nowhere, but not while its engine has suspended it.
+  const before = released.length;
+  listener?.onChange({ ...report, state: 'suspended' });
+  const entry = slices.find(id);
+  assert.ok(entry);
+  engineSlices.replace(id, entry);
+  assert.equal(released.length, before);
+  // It was deleted while its engine was away: it is ended with its data when the engine has it, and forgotten when it has not.
+  await slices.markDeleted(id);
+  assert.deepEqual([slices.find(id), slices.all()], [undefined, []]);
+  listener?.onChange({ ...report, state: 'running' });
+  assert.deepEqual(released.at(-1), { id, keepDisks: false });
+  listener?.onList([]);
+  await waitFor(() => !slices.isDeleted(id), { what: 'a deleted slice that is forgotten' });
+  // Its record was lost: its data stays.
   const unknown = crypto.randomUUID();
   listener?.onChange({ ...report, id: unknown, state: 'running' });
   assert.deepEqual(

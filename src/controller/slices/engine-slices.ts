@@ -32,6 +32,7 @@ const retryTimes = { firstMs: 1_000, longestMs: 60_000 };
 export class EngineSlices {
   readonly #options: EngineSlicesOptions;
   readonly #owner: string;
+  readonly #storeOwner: () => Promise<void>;
   readonly #reports = new Map<string, SliceReport>();
   /** Ids that are being placed. */
   readonly #placing = new Map<string, Promise<void>>();
@@ -42,9 +43,10 @@ export class EngineSlices {
   #joinUrl = '';
   #watching: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: EngineSlicesOptions, owner: string) {
+  private constructor(options: EngineSlicesOptions, owner: string, storeOwner: () => Promise<void>) {
     this.#options = options;
     this.#owner = owner;
+    this.#storeOwner = storeOwner;
   }
 
   static async open(options: EngineSlicesOptions): Promise<EngineSlices> {
@@ -55,8 +57,24 @@ export class EngineSlices {
     };
     const known = options.engines.size > 0 ? await readOwnJson(path, take, (message) => options.log.error(message)) : '';
     const owner = known ?? crypto.randomUUID();
-    if (known === undefined) await writeFileAtomic(path, JSON.stringify(owner), 0o600);
-    return new EngineSlices(options, owner);
+    let isStored = known !== undefined;
+    const storeOwner = async () => {
+      if (!isStored) await writeFileAtomic(path, JSON.stringify(owner), 0o600);
+      isStored = true;
+    };
+    // On a full disk the server starts all the same, and places nothing until its id is stored.
+    await storeOwner().catch((error: Error) => options.log.error(`${path} cannot be written: ${error.message}`));
+    const engineSlices = new EngineSlices(options, owner, storeOwner);
+    await engineSlices.#dropUnknownEngines();
+    return engineSlices;
+  }
+
+  /** Deleted slices of an engine that is not configured any more: they end by themselves. */
+  async #dropUnknownEngines(): Promise<void> {
+    const { slices, engines, log } = this.#options;
+    for (const [id, { order }] of slices.deleted()) {
+      if (!order || !engines.has(order.engine)) await slices.forget(id).catch((error: Error) => log.error(error.message));
+    }
   }
 
   /** `joinUrl`: where slices reach this controller. From now on engines are watched. */
@@ -85,6 +103,9 @@ export class EngineSlices {
 
   /** Resolves when the order is stored; the slice joins when it runs. @throws engine_missing, engine_refused */
   async order(request: SliceOrderRequest): Promise<string> {
+    await this.#storeOwner().catch((error: Error) => {
+      throw fault('storage_failed', { reason: error.message }, { cause: error });
+    });
     const id = crypto.randomUUID();
     this.#attempts.set(id, { epoch: 0, retry: new Retry(retryTimes) });
     const { promise: ordered, resolve } = Promise.withResolvers<void>();
@@ -122,22 +143,36 @@ export class EngineSlices {
     return true;
   }
 
-  /** It was declared lost, or has ended: it is placed again, where its disks are as far as the engine keeps them. */
-  replace(id: string, { order }: SliceEntry): void {
-    const engine = order ? this.#options.engines.get(order.engine) : undefined;
-    if (engine) this.#place(id, engine);
+  /**
+   * It was declared lost, or has ended: it is placed again, where its disks are as far as the engine keeps them. One that its engine has
+   * suspended keeps its place: it runs on there, or is reported as ended.
+   */
+  replace(id: string, entry: SliceEntry): void {
+    const engine = this.engineOf(entry);
+    if (engine && this.#reports.get(id)?.state !== 'suspended') this.#place(id, engine);
   }
 
-  /** Nothing of it is left at its engine; the caller forgets it. */
-  async release(id: string, { order }: SliceEntry): Promise<void> {
-    const engine = order ? this.#options.engines.get(order.engine) : undefined;
+  engineOf({ order }: SliceEntry): Engine | undefined {
+    return order ? this.#options.engines.get(order.engine) : undefined;
+  }
+
+  /** It was marked as deleted; it is forgotten when its engine has ended it. Never rejects. */
+  async delete(id: string, engine: Engine): Promise<void> {
     this.#reports.delete(id);
     this.#problems.delete(id);
     this.#attempts.delete(id);
-    await engine?.release(id, { keepDisks: false }).catch((error: Error) => {
+    await this.#releaseDeleted(engine, id);
+  }
+
+  async #releaseDeleted(engine: Engine, id: string): Promise<void> {
+    await engine.release(id, { keepDisks: false }).catch((error: Error) => {
       // The next list of the engine has it, and it is released again.
       this.#options.log.warn({ err: error }, `slice ${id} is not released yet`);
     });
+  }
+
+  #forgetDeleted(id: string): void {
+    this.#options.slices.forget(id).catch((error: Error) => this.#options.log.error(error.message));
   }
 
   #engine(name: string | undefined): Engine {
@@ -160,6 +195,9 @@ export class EngineSlices {
         for (const [id, entry] of this.#options.slices.all()) {
           if (entry.order?.engine === engine.name && !listed.has(id)) this.#ended(id, 'its engine does not have it');
         }
+        for (const [id, { order }] of this.#options.slices.deleted()) {
+          if (order?.engine === engine.name && !listed.has(id)) this.#forgetDeleted(id);
+        }
       },
       onChange: (report: SliceReport) => this.#take(engine, report),
       onProblem: (problem: string | null) => {
@@ -169,9 +207,13 @@ export class EngineSlices {
   }
 
   #take(engine: Engine, report: SliceReport): void {
-    const entry = this.#options.slices.find(report.id);
+    const { slices } = this.#options;
+    const entry = slices.find(report.id);
     if (entry?.order?.engine !== engine.name) {
-      if (report.state !== 'ended') void this.#releaseUnknown(engine, report.id);
+      const isDeleted = slices.isDeleted(report.id);
+      if (report.state === 'ended') {
+        if (isDeleted) this.#forgetDeleted(report.id);
+      } else void (isDeleted ? this.#releaseDeleted(engine, report.id) : this.#releaseUnknown(engine, report.id));
       return;
     }
     this.#reports.set(report.id, report);
@@ -180,7 +222,7 @@ export class EngineSlices {
     if (report.state === 'ended') this.#ended(report.id, report.reason ?? 'its engine has ended it');
   }
 
-  /** It was released while its engine could not be reached, or this server has lost its record: its data is not ours to delete then. */
+  /** This server has lost its record: its data is not ours to delete. */
   async #releaseUnknown(engine: Engine, id: string): Promise<void> {
     await engine.release(id, { keepDisks: true }).catch((error: Error) => this.#options.log.warn(error.message));
   }
@@ -226,12 +268,12 @@ export class EngineSlices {
   }
 
   async #placeNow(id: string): Promise<void> {
-    const { slices, engines } = this.#options;
+    const { slices } = this.#options;
     const { signal } = this.#stop;
     const retry = await this.#nextAttempt(id);
     while (!signal.aborted) {
       const entry = slices.find(id);
-      const engine = entry?.order ? engines.get(entry.order.engine) : undefined;
+      const engine = entry && this.engineOf(entry);
       if (!entry?.order || !engine || entry.state === 'joined') return;
       try {
         const { token, name } = await slices.invite({ compute_id: id, expires_in: tokenSeconds });

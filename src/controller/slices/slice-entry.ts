@@ -1,5 +1,6 @@
 /** What is stored of a slice, by the id of its compute. Tokens and secrets are stored as hashes; the compute's password is in `computes.json`. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { finite, flag, list, nullable, object, oneOf, optional, text, textThat, unchecked, whole } from '../../lib/shape.ts';
 import type { Finding } from '../../schema/finding.ts';
 import type { SliceNeeds } from '../engines/engine.ts';
 
@@ -7,8 +8,11 @@ export interface SliceEntry {
   readonly name: string;
   /** 0 until it has joined; grows when its lease is lost. */
   readonly epoch: number;
-  /** `left`: it has said that nothing of it runs any more, or its engine has. */
-  readonly state: 'invited' | 'joined' | 'lost' | 'left';
+  /**
+   * `left`: it has said that nothing of it runs any more, or its engine has. `deleted`: it was deleted, and its engine has not ended it yet;
+   * clients do not see it.
+   */
+  readonly state: 'invited' | 'joined' | 'lost' | 'left' | 'deleted';
   /** Why it is lost or has left. */
   readonly reason: string | null;
   readonly isDraining: boolean;
@@ -49,11 +53,33 @@ export function isSecret(hash: string | null, secret: string): boolean {
   return hash !== null && timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(hashOf(secret), 'hex'));
 }
 
+const hash = textThat((value) => /^[0-9a-f]{64}$/.test(value), 'must be a SHA-256');
+const image = object({ name: text, sha256: nullable(hash), size: finite });
+const needs = object({ cpus: finite, memory: finite, disk: finite, kvm: flag, images: list(image) });
+const entryShape = object({
+  name: text,
+  epoch: whole(0),
+  state: oneOf('invited', 'joined', 'lost', 'left', 'deleted'),
+  reason: nullable(text),
+  isDraining: flag,
+  invitation: nullable(
+    object({ hash, expiresAt: textThat((value) => Number.isFinite(Date.parse(value)), 'must be a time of ISO 8601') }),
+  ),
+  secretHash: nullable(hash),
+  findings: list(
+    object({
+      state: oneOf('good', 'note', 'missing'),
+      what: text,
+      found: text,
+      node_types: optional(list(text)),
+      required: optional(unchecked<true>()),
+      package: optional(text),
+    }),
+  ),
+  order: nullable(object({ engine: text, projectId: text, needs })),
+});
+
 /** The journal may have been changed by anything. */
 export function isEntry(value: unknown): value is SliceEntry {
-  const { name, epoch, state, invitation, secretHash, findings } = (value ?? {}) as Partial<Record<keyof SliceEntry, unknown>>;
-  const isHash = (text: unknown) => text === null || (typeof text === 'string' && /^[0-9a-f]{64}$/.test(text));
-  const { hash, expiresAt } = (invitation ?? { hash: null, expiresAt: '' }) as { hash?: unknown; expiresAt?: unknown };
-  if (typeof name !== 'string' || !Number.isSafeInteger(epoch) || !isHash(secretHash) || !isHash(hash)) return false;
-  return typeof expiresAt === 'string' && Array.isArray(findings) && ['invited', 'joined', 'lost', 'left'].includes(String(state));
+  return entryShape.problem(value, 'the slice') === undefined;
 }

@@ -37,7 +37,9 @@ export class SliceList {
     return {
       compute_id: id,
       name: entry.name,
-      state: isOn ? 'draining' : isPending ? 'pending' : entry.state,
+      // `find` and `all` return no deleted one.
+      // One that was deleted is not listed.
+      state: isOn ? 'draining' : isPending ? 'pending' : entry.state === 'deleted' ? 'left' : entry.state,
       reason: (isPending ? report?.reason : null) ?? entry.reason ?? report?.reason ?? null,
       epoch: entry.epoch,
       host: report?.host ?? this.#computes.find(id)?.record.host ?? null,

@@ -53,22 +53,30 @@ export class Slices {
 
   static async open(options: SlicesOptions): Promise<Slices> {
     const { stateDirectory, log } = options;
-    const map = await DurableMap.open<SliceEntry>(join(stateDirectory, 'slices.log'), (message) => log.error(message));
+    const warn = (message: string) => log.error(message);
+    const map = await DurableMap.open<SliceEntry>(join(stateDirectory, 'slices.log'), warn, isEntry);
     const slices = new Slices(options, map);
-    for (const [id, entry] of [...map.entries()]) {
-      if (isEntry(entry)) slices.#restore(id, entry);
-      else await map.delete(id);
-    }
+    for (const [id, entry] of map.entries()) slices.#restore(id, entry);
     slices.#timer = setInterval(() => slices.#check(), Math.min(1_000, options.leaseMs / 10)).unref();
     return slices;
   }
 
   find(computeId: string): SliceEntry | undefined {
-    return this.#map.get(computeId);
+    const entry = this.#map.get(computeId);
+    return entry?.state === 'deleted' ? undefined : entry;
   }
 
   all(): [string, SliceEntry][] {
-    return [...this.#map.entries()];
+    return [...this.#map.entries()].filter(([, { state }]) => state !== 'deleted');
+  }
+
+  isDeleted(computeId: string): boolean {
+    return this.#map.get(computeId)?.state === 'deleted';
+  }
+
+  /** Slices that were deleted, and that their engines still have to end. */
+  deleted(): [string, SliceEntry][] {
+    return [...this.#map.entries()].filter(([, { state }]) => state === 'deleted');
   }
 
   /** A token with which one slice may join, once. @throws compute_id_reserved, compute_name_taken, storage_failed */
@@ -79,7 +87,8 @@ export class Slices {
     const id = (compute_id ?? crypto.randomUUID()).toLowerCase();
     return this.#locks.run(id, async () => {
       const known = this.#map.get(id);
-      if (!known && this.#options.computes.find(id)) throw fault('compute_id_reserved', { name: id });
+      if (known?.state === 'deleted' || (!known && this.#options.computes.find(id)))
+        throw fault('compute_id_reserved', { name: id });
       const token = newToken(id);
       const expiresAt = new Date(Date.now() + expires_in * 1000).toISOString();
       const invitation = { hash: hashOf(token), expiresAt };
@@ -126,6 +135,8 @@ export class Slices {
     return this.#locks.run(id, async () => {
       const entry = this.#map.get(id);
       const compute = this.#options.computes.find(id);
+      // Its engine ends it, and removes its data then: it does not end by itself before.
+      if (entry?.state === 'deleted' && isSecret(entry.secretHash, secret)) return { ...this.#leaseOf(id, entry), epoch };
       if (!entry || entry.secretHash === null || !compute) throw fault('slice_not_found', { compute_id: computeId });
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
@@ -152,7 +163,7 @@ export class Slices {
 
   setDraining(computeId: string, isDraining: boolean): Promise<void> {
     return this.#locks.run(computeId, async () => {
-      const entry = this.#map.get(computeId);
+      const entry = this.find(computeId);
       if (!entry) throw fault('slice_not_found', { compute_id: computeId });
       if (entry.isDraining !== isDraining) await this.#set(computeId, { ...entry, isDraining, reason: null });
     });
@@ -161,12 +172,29 @@ export class Slices {
   /** Says why it is in its state, or how far that is. */
   note(computeId: string, reason: string | null): Promise<void> {
     return this.#locks.run(computeId, async () => {
-      const entry = this.#map.get(computeId);
+      const entry = this.find(computeId);
       if (entry && entry.reason !== reason) await this.#set(computeId, { ...entry, reason });
     });
   }
 
-  /** Its compute is no longer used. */
+  /** It is not seen any more; its engine has to end it, and then it is forgotten. */
+  markDeleted(computeId: string): Promise<void> {
+    return this.#locks.run(computeId, async () => {
+      const entry = this.#map.get(computeId);
+      this.#renewed.delete(computeId);
+      if (entry) await this.#set(computeId, { ...entry, state: 'deleted', invitation: null });
+    });
+  }
+
+  /** Its compute could not be deleted. */
+  unmarkDeleted(computeId: string, entry: SliceEntry): Promise<void> {
+    return this.#locks.run(computeId, async () => {
+      await this.#set(computeId, entry);
+      if (entry.state === 'joined') this.#renewed.set(computeId, bootMs());
+    });
+  }
+
+  /** Its compute is no longer used, and nothing of it is left at its engine. */
   forget(computeId: string): Promise<void> {
     return this.#locks.run(computeId, async () => {
       this.#renewed.delete(computeId);

@@ -57,7 +57,8 @@ test('hosts and environment: one a line, names filled in, our own variables left
 
 test('what the engine receives: entry before command, volumes once, no lacking capability, another label for another thing', () => {
   const image = { Config: { Entrypoint: ['/entry'], Cmd: ['one'], User: 'guest', Volumes: { '/data/': {} } } };
-  const place: ContainerPlace = { ...names, directory: '/node', resources: '/res', missing: ['SYS_RESOURCE'], screen: undefined };
+  const host = { resources: '/res', missing: ['SYS_RESOURCE'], screen: undefined, runDirectory: '/run/a' };
+  const place: ContainerPlace = { ...names, ...host, directory: '/node' };
   const properties = newDocker({ image: 'a', extra_volumes: ['/data/inner', '/etc'] }, nodeId);
   const body = containerBody(properties, image, place);
   assert.deepEqual(body.Entrypoint, ['/patchbay/busybox', 'sh', '/patchbay/init', '/entry']);
@@ -120,7 +121,7 @@ test('programs that need nothing beside themselves', async () => {
 
 test('a volume stays in the folder of its node, wherever links that a container made lead', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'pb-volumes-'));
-  const host = { resources: '/res', missing: [], screen: undefined };
+  const host = { resources: '/res', missing: [], screen: undefined, runDirectory: '/run/a' };
   try {
     const bodyOf = (...extra_volumes: string[]) =>
       containerBody(newDocker({ image: 'a', extra_volumes }, nodeId), { Config: null }, { ...names, ...host, directory });

@@ -25,6 +25,7 @@ interface LabPart {
 export async function expandNodes(parts: readonly LabPart[], context: ExpandContext): Promise<LabNode[]> {
   const { places } = context;
   const defaults = Object.assign({}, ...parts.toReversed().map(({ tree }) => tree.defaults ?? {})) as NodeSpec;
+  const isPlaced = parts.some(({ tree }) => tree.placement === 'auto');
   const nodes = new Map<string, LabNode>();
   for (const { file, tree } of parts) {
     for (const [key, given] of Object.entries(tree.nodes ?? {})) {
@@ -32,7 +33,7 @@ export async function expandNodes(parts: readonly LabPart[], context: ExpandCont
       for (const one of namesOf(key, given ?? {}, place)) {
         if (nodes.has(one.name)) throw new LabError(`there is another node "${one.name}". Give each a name of its own`, place);
         if (nodes.size >= mostNodes) throw new LabError(`a lab has at most ${mostNodes} nodes`, place);
-        nodes.set(one.name, await nodeOf(one, withDefaults(defaults, given ?? {}), { ...context, file, place }));
+        nodes.set(one.name, await nodeOf(one, withDefaults(defaults, given ?? {}), { ...context, file, place, isPlaced }));
       }
     }
   }
@@ -67,6 +68,8 @@ function withDefaults(defaults: NodeSpec, given: NodeSpec): NodeSpec {
 interface OneNode extends ExpandContext {
   readonly file: string;
   readonly place: Place | undefined;
+  /** The server chooses the compute where the file names none. */
+  readonly isPlaced: boolean;
 }
 
 async function nodeOf({ name, index }: RangedName, given: NodeSpec, context: OneNode): Promise<LabNode> {
@@ -86,7 +89,7 @@ async function nodeOf({ name, index }: RangedName, given: NodeSpec, context: One
     place,
     kind: spec.kind,
     template: spec.template,
-    compute: spec.compute ?? 'local',
+    compute: spec.compute ?? (context.isPlaced ? 'auto' : 'local'),
     short: shortOf(spec),
     fields: Object.fromEntries(
       Object.keys(passedNodeFields).flatMap((key) => (key in spec ? [[key, spec[key as keyof NodeSpec]]] : [])),

@@ -69,7 +69,7 @@ const nodeFields = {
   count: optional(
     Type.Integer({ minimum: 1, maximum: 1000, description: 'So many nodes, with 1, 2, 3, … behind the name; as `NAME[1-count]`' }),
   ),
-  compute: optional(Name({ description: 'Id or name of the compute (default `local`)' })),
+  compute: optional(Name({ description: 'Id or name of the compute; `auto`: the server chooses (default `local`)' })),
   image: optional(Text({ description: 'Container image, disk image or router image' })),
   memory: optional(
     Type.Union([Type.Integer({ minimum: 1 }), Type.String({ pattern: '^[0-9]+(\\.[0-9]+)? ?([MG]i?B?)$' })], {
@@ -247,6 +247,12 @@ export const LabFile = Type.Object(
     vars: optional(
       Type.Record(Type.String(), Scalar, {
         description: `Variables: \`$\{name}\` in a text stands for the value, \`$$\{\` for \`$\{\``,
+      }),
+    ),
+    placement: optional(
+      oneOf(['auto'], {
+        description:
+          'auto: nodes without `compute` are placed by the server, on computes that have room, so that few links leave a host',
       }),
     ),
     project: optional(described(ProjectSettings, 'Settings of the project, as in the API')),

@@ -34,7 +34,7 @@ topology:
     leaf: {group: spines, startup-config: leaf.cfg, type: ixrd3}
     sw: {kind: arista_ceos, image: "ceos:4.32"}
     old: {kind: cisco_xrv9k, image: "vrnetlab/vr-xrv9k:7.2.1"}
-    iol: {kind: cisco_iol, image: "vrnetlab/cisco_iol:17.12.01"}
+    iol: {kind: cisco_iol, image: "vrnetlab/cisco_iol:17.12.01", startup-config: ./iol.partial.cfg}
     br0: {kind: bridge}
   links:
     - endpoints: ["r1:eth1", "leaf:e1-1"]
@@ -53,7 +53,7 @@ topology:
 
   it('becomes a lab file, with a report for each node', async () => {
     const imported = importLab(topology, 'edge.clab.yml');
-    const lab = await open(imported, { 'r1/daemons': 'bgpd=yes\n' });
+    const lab = await open(imported, { 'r1/daemons': 'bgpd=yes\n', 'iol.partial.cfg': 'hostname edge\n' });
     assert.deepEqual(kindsOf(lab), {
       r1: 'docker quay.io/frrouting/frr:10.1',
       leaf: 'docker ghcr.io/nokia/srlinux',
@@ -71,14 +71,17 @@ topology:
       'r1:eth2 br0',
       'sw:eth1 old:2/0',
       'leaf:eth2 host-veth0',
-      'iol:eth6 br0',
+      'iol:e1/2 br0',
       'sw:eth4 host-veth-sw',
       'sw:eth5 mgmt-net-sw-mgmt',
       'sw:eth6 macvlan-enp0s3',
     ]);
     assert.deepEqual(reportOf(imported, 'old')?.missing.slice(-2), ['link of type vxlan', 'link of type vxlan']);
-    assert.match(reportOf(imported, 'iol')?.missing.join() ?? '', /NETMAP and iouyap\.ini/);
-    assert.deepEqual(reportOf(imported, 'iol')?.changed, ['Ethernet1/2 is eth6']);
+    const iol = lab.nodes.find(({ name }) => name === 'iol');
+    assert.deepEqual([iol?.short.adapters, iol?.properties.environment], [7, 'IOL_PID=auto\nA=1']);
+    assert.equal(iol?.files.get('startup-config.cfg'), 'hostname edge\n');
+    assert.deepEqual(reportOf(imported, 'iol')?.missing, []);
+    assert.match(reportOf(imported, 'iol')?.changed.join() ?? '', /^\.\/iol\.partial\.cfg is its whole configuration/);
     assert.deepEqual(lab.nodes[0]?.properties, { environment: `A=1\nB=\${x}`, extra_volumes: ['/etc/frr'] });
     assert.equal(lab.nodes[0]?.files.get('etc/frr/daemons'), 'bgpd=yes\n');
     assert.deepEqual(reportOf(imported, 'r1')?.missing, ['bind /lib/modules:/lib/modules', 'exec', 'mtu of a link']);

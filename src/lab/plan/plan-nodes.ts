@@ -119,7 +119,7 @@ function isRunning({ facts }: WantedNode, { status }: Node): boolean {
 function identityChanges({ facts, nodeType, computeId, properties, node: { compute } }: WantedNode, node: Node): Change[] {
   const fixed = Object.entries(properties).filter(([key]) => facts.lab.fixed.includes(key));
   // Without a compute in the file, the node stays where it is.
-  const isMoved = compute !== 'local' && computeId !== node.compute_id;
+  const isMoved = compute !== 'local' && compute !== 'auto' && computeId !== node.compute_id;
   return [
     ...(nodeType === node.node_type ? [] : [{ field: 'kind', from: node.node_type, to: nodeType }]),
     ...(isMoved ? [{ field: 'compute', from: node.compute_id, to: computeId }] : []),

@@ -89,6 +89,7 @@ export function wantedNode(node: LabNode, present: Node | undefined, context: Wa
 }
 
 function computeOf({ compute, place }: LabNode, ofTemplate: string | null | undefined, { computes }: LabCatalog): string {
+  if (compute === 'auto') return compute;
   const found = computes.find(({ compute_id }) => compute_id === compute) ?? computes.find(({ name }) => name === compute);
   if (found) return compute === 'local' && ofTemplate ? ofTemplate : found.compute_id;
   const known = computes.map(({ compute_id }) => compute_id);

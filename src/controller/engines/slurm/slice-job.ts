@@ -89,8 +89,8 @@ const states: Readonly<Record<string, SliceState>> = {
   RUNNING: 'running',
   RESIZING: 'running',
   SIGNALING: 'running',
-  SUSPENDED: 'running',
-  STOPPED: 'running',
+  SUSPENDED: 'suspended',
+  STOPPED: 'suspended',
   STAGE_OUT: 'draining',
   COMPLETING: 'draining',
   // Slurm calls a job so whose node does not answer; it may run there.
@@ -149,6 +149,6 @@ export function reportOf(job: SlurmJob, node: SlurmNode | undefined): SliceRepor
   if (state === 'running' && node?.states.some((flag) => flag === 'DRAIN' || flag === 'DRAINING' || flag === 'DRAINED'))
     return report('draining', `Its node ${node.name} is drained${node.reason === '' ? '' : `: ${node.reason}`}`);
   if (state === 'lost') return report(state, ends[job.state] ?? `Slurm calls it ${job.state}.`);
-  if (job.state === 'SUSPENDED' || job.state === 'STOPPED') return report(state, 'Slurm has suspended it.');
+  if (state === 'suspended') return report(state, 'Slurm has suspended it: it is waited for.');
   return report(state, hasReason && state === 'pending' ? (reasons[reason] ?? `Slurm's reason: ${reason}`) : null);
 }

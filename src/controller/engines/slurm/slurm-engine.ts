@@ -72,7 +72,8 @@ export class SlurmEngine implements Engine {
     // A crash or a lost answer may have left a job of this slice.
     const jobs = await this.#jobsOf(order.owner, order.id);
     this.#owners.set(order.id, order.owner);
-    if (jobs.some(({ job, report }) => report.state === 'pending' || (job.state === 'RUNNING' && report.state !== 'lost'))) return;
+    // Where one runs, is suspended or is about to end, its end is reported, and the slice is placed again then.
+    if (jobs.some(({ report }) => report.state !== 'ended' && report.state !== 'lost')) return;
     for (const { job, report } of jobs) {
       if (report.state === 'lost') await this.#client.cancel(job.id);
     }

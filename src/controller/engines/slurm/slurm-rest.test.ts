@@ -9,7 +9,8 @@ import { EngineError } from '../engine.ts';
 import { SlurmRest } from './slurm-rest.ts';
 
 const tag = 'patchbay 1 ';
-const job = `{"job_id": 7, "job_state": "RUNNING", "comment": "${tag}2 lab"}`;
+const jobOf = (user: number) => `{"job_id": 7, "job_state": "RUNNING", "comment": "${tag}2 lab", "user_id": ${user}}`;
+const job = jobOf(process.getuid?.() ?? 0);
 
 it('takes no part of a list for the whole: a job that is missing from it would count as ended', async () => {
   await using started = new AsyncDisposableStack();
@@ -39,4 +40,7 @@ it('takes no part of a list for the whole: a job that is missing from it would c
     (await client.jobs('', tag)).map(({ id, state }) => [id, state]),
     [[7, 'RUNNING']],
   );
+  // Of another user, who has read the comment in the queue.
+  answer = (response) => response.end(`{"errors": [], "jobs": [${jobOf(4_000_000_000)}]}`);
+  assert.deepEqual(await client.jobs('', tag), []);
 });

@@ -1,9 +1,11 @@
 /**
- * Slurm through `slurmrestd` on a Unix socket. Requests are made as the user that slurmrestd runs as: it accepts that user and root.
+ * Slurm through `slurmrestd` on a Unix socket. Requests are made as the user that slurmrestd runs as, who owns the socket: it accepts that
+ * user and root.
  *
  * Written for openapi/v0.0.38 (Slurm 22.05, Debian 12), the oldest that is accepted. Of later versions the newest is taken that both know;
  * their differences are the properties of `newer`. Source: https://slurm.schedmd.com/rest_api.html and its release notes.
  */
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import { EngineError } from '../engine.ts';
@@ -44,7 +46,8 @@ export class SlurmRest implements SlurmClient {
   }
 
   async jobs(_name: string, tag: string): Promise<SlurmJob[]> {
-    const all = await this.#list('jobs', jobOf, tag);
+    const owners = await this.#owners();
+    const all = await this.#list('jobs', (fields) => (owners.has(numberOf(fields.user_id)) ? jobOf(fields) : undefined), tag);
     return all.filter(({ comment }) => comment.startsWith(tag));
   }
 
@@ -65,6 +68,15 @@ export class SlurmRest implements SlurmClient {
 
   async close(): Promise<void> {
     await (await this.#agent)?.destroy();
+  }
+
+  /** Users whose jobs are ours: anyone may give a job the comment of one, which all users see. */
+  async #owners(): Promise<ReadonlySet<number | undefined>> {
+    try {
+      return new Set([process.getuid?.() ?? 0, (await stat(this.#socketPath)).uid]);
+    } catch (cause) {
+      throw new EngineError(`slurmrestd at ${this.#socketPath} does not answer: ${(cause as Error).message}`, { cause });
+    }
   }
 
   async #path(what: string): Promise<string> {

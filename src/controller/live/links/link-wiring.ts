@@ -48,6 +48,27 @@ export class LinkWiring {
     throw refused.reason;
   }
 
+  /** Where the frames of a link are to go; UDP ports are taken for it. */
+  async plan(entry: LinkEntry, nodes: Two<OpenNode>): Promise<LinkRoute> {
+    const reach = await this.#reach(entry, nodes);
+    return { ...reach, ports: await this.#ports.takePair(computesOf(nodes)) };
+  }
+
+  /** Joins one of the two ports, in place of what it was joined to. */
+  async bindEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
+    await nodes[end].bindNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+  }
+
+  /** Filters and suspension of one end. */
+  async changeEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
+    if (canFilter(nodes[end])) await nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+  }
+
+  /** A port of a plan that no NIO came to use. */
+  giveBack({ ports }: LinkRoute, nodes: Two<OpenNode>, end: 0 | 1): void {
+    this.#ports.keep(computesOf(nodes)[end], ports[end]);
+  }
+
   /** As `connect`, for a link that may still exist: the same NIOs again change nothing, and frames keep flowing. */
   async reconnect(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<UdpPorts> {
     try {
