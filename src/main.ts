@@ -54,7 +54,7 @@ async function main(): Promise<number | undefined> {
     case 'doctor':
       return (await import('./doctor/doctor.ts')).runDoctor(invocation.rest);
     case 'images':
-      return (await import('../demo/containers/build.ts')).buildImages(invocation.rest[0]);
+      return (await import('./lab-images.ts')).makeLabImages(invocation.rest);
     case 'openapi':
       await (await import('./print-openapi.ts')).printOpenApi();
       return 0;
