@@ -12,10 +12,14 @@ import { runCommands } from './lab/run-commands.ts';
 import { warmCommands } from './lab/warm-commands.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { slicesCommands } from './slices-commands.ts';
+import { bisectCommand } from './test/bisect-command.ts';
 import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
-const firstWords = ['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'mcp', 'completion'];
+const firstWords = [
+  ...['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration'],
+  ...['lab', 'test', 'bisect', 'mcp', 'completion'],
+];
 
 const completionCommand: CliCommand = {
   name: 'completion',
@@ -56,6 +60,7 @@ export const cliCommands: readonly CliCommand[] = [
   migrateCommand,
   runCommand,
   testCommand,
+  bisectCommand,
   importCommand,
   fieldsCommand,
   ...slicesCommands,

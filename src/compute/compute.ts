@@ -26,6 +26,7 @@ import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
 import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
+import { ImageClaims } from './host/image-claims.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
 import { MovedPorts } from './links/moved-ports.ts';
@@ -134,6 +135,7 @@ export class HostCompute {
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
+      imageClaims: new ImageClaims(),
       lease: { isOver: false },
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),

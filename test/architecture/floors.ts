@@ -20,6 +20,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['engines/kubernetes', 'engines/process', 'engines/slurm'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
+    ['relay'],
     ['log', 'zip'],
     ['model'],
   ],

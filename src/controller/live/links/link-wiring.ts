@@ -5,6 +5,7 @@ import type { NioUdp } from '../../../schema/nio.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
+import type { LinkRelay } from '../../relay/link-relay.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { canFilter, endOf, type LinkRoute, niosOf, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
@@ -18,6 +19,8 @@ export interface WiredProject {
   /** Whether guests are to see that the node at the other end of a link does not run. */
   readonly replicates: () => boolean;
   readonly findNode: (nodeId: string) => OpenNode | undefined;
+  /** For links between remote computes. */
+  readonly relay: LinkRelay;
 }
 
 export class LinkWiring {
@@ -173,12 +176,14 @@ export class LinkWiring {
     for (const result of results) {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
     }
+    this.#project.relay.forget(entry.link_id);
   }
 
   async #reach({ link_id }: LinkEntry, nodes: Two<OpenNode>): Promise<Omit<LinkRoute, 'ports'>> {
     const computes = computesOf(nodes);
     const replicates = this.#project.replicates();
-    return { addresses: await linkAddresses(...computes), streams: this.#streams.of(link_id, computes), replicates };
+    const streams = await this.#streams.relayed(link_id, computes, this.#project.relay);
+    return { addresses: await linkAddresses(...computes), streams, replicates };
   }
 }
 
