@@ -82,6 +82,7 @@ export const texts = {
   name: 'Name',
   create: 'Create',
   save: 'Save',
+  samples: 'Sample labs',
   apply: 'Apply',
   cancel: 'Cancel',
   close: 'Close',
@@ -282,18 +283,37 @@ export const texts = {
     why: (kind: string) =>
       `This server does not drive ${kind}: the node starts on a GNS3 compute only. Convert it to a QEMU node with its disks to run it here.`,
     offer: 'Convert to a QEMU node…',
-    title: (name: string) => `Convert ${name} to a QEMU node`,
+    offerTemplate: 'Convert to QEMU…',
+    title: (name: string) => `Convert ${name} to QEMU`,
     explanation:
       'The new node stands beside this one and has its network adapters, their MAC addresses and its memory. Choose its disks (VDI, VMDK, VHD), or upload them.',
+    ofTemplate:
+      'A new QEMU template has its network adapters, names of ports and memory; this one stays. Choose its disks (VDI, VMDK, VHD), or upload them.',
     disk: (number: number) => `Disk ${number}`,
     action: 'Convert',
     busy: 'Converting. Large disks take minutes; the dialog may be closed meanwhile.',
     done: (from: string, to: string) => `${to} was made of ${from}`,
   },
 
+  move: {
+    offer: 'Move to another compute…',
+    title: (name: string) => `Move ${name}`,
+    explanation: 'A running QEMU machine continues there. Stop other nodes first.',
+    compute: 'Compute',
+    action: 'Move',
+    busy: 'Moving',
+    done: (name: string, pausedMs: number | undefined) =>
+      pausedMs === undefined ? `${name} was moved` : `${name} was moved: paused for ${pausedMs} ms`,
+  },
+
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
+  kernelPath: 'carried by the kernel',
   carries: (from: string, to: string, bits: number) => `${from} → ${to} ${bitRate(bits)}`,
+  dragEnd: 'Drag to another node to connect this end there',
+  moveEnd: ['Connect the first end elsewhere', 'Connect the second end elsewhere'],
+  moveEndAt: (name: string) => `Connect the end at ${name} elsewhere`,
+  moveEndFrom: (name: string) => `The end at ${name} stays → click the new node, or select it (N) and press L`,
   suspendLink: 'Suspend',
   suspendLinkHint: 'Drops every frame, like an unplugged cable.',
 
@@ -398,7 +418,12 @@ export const texts = {
     bottom: 'Align bottom',
   },
   distribute: { across: 'Distribute horizontally', down: 'Distribute vertically' },
-  layout: { layered: 'Arrange in layers', ring: 'Arrange in a ring' },
+  layout: {
+    layered: 'Arrange in layers',
+    tree: 'Arrange by roles: uplinks, routers, switches, end devices',
+    force: 'Arrange by forces',
+    ring: 'Arrange in a ring',
+  },
   nudge: { left: 'Move left', right: 'Move right', up: 'Move up', down: 'Move down' },
   theme: { system: 'System colours', light: 'Light colours', dark: 'Dark colours' },
   groups: {
@@ -416,9 +441,11 @@ export const texts = {
   pointer: 'Pointer',
   pointerHelp: [
     ['Zoom', 'Wheel, or pinch'],
+    ['Move freely', 'Drag with Alt: items do not snap to others'],
     ['Scroll', 'Drag with the middle button, or with the space bar held'],
     ['Select several', 'Drag a box, or click with Shift'],
     ['Link two nodes', 'Drag from the + below a node to another node; with Shift, choose the port'],
+    ['Connect a link elsewhere', 'Select it and drag one of its ends; with Shift, choose the port'],
     ['Rename a node', 'Double-click its name'],
     ['Open a console', 'Double-click a running node'],
     ['Find in a console', 'Ctrl Shift F'],
@@ -452,6 +479,7 @@ export const texts = {
     zoomOut: 'Zoom out',
     zoomReal: 'Zoom to 100 %',
     fit: 'Fit the whole project',
+    minimap: 'Minimap, in projects of 20 nodes or more',
     palette: 'Add nodes',
     inspector: 'Details',
     snapshots: 'Snapshots',
@@ -462,6 +490,8 @@ export const texts = {
     keys: 'Keys and help',
     theme: 'Light or dark',
     signOut: 'Sign out',
+    notes: 'Notes',
+    activity: 'Activity',
     symbols: 'Flat or classic symbols',
   },
 
@@ -630,6 +660,6 @@ export const texts = {
     licence: 'Licence',
     licenceText: 'Patchbay is free software under the Apache License, version 2.0: use, study, share and change it.',
     librariesText:
-      'The page contains Preact, xterm.js, dagre, noble-hashes (MIT), noVNC (MPL 2.0) and the font Inter (SIL OFL 1.1).',
+      'The page contains Preact, xterm.js, dagre, noble-hashes (MIT), d3-force (ISC), noVNC (MPL 2.0) and the font Inter (SIL OFL 1.1).',
   },
 } as const;

@@ -6,6 +6,7 @@ import { completionScript, shells } from './completion.ts';
 import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
+import { migrateCommand } from './lab/migrate-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
 import { warmCommands } from './lab/warm-commands.ts';
@@ -16,7 +17,7 @@ import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
 const firstWords = [
-  ...['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration'],
+  ...['serve', 'compute', 'slices', 'images', 'doctor', 'openapi', 'configuration'],
   ...['lab', 'test', 'bisect', 'mcp', 'completion'],
 ];
 
@@ -56,6 +57,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...runCommands,
   ...consoleCommands,
   ...warmCommands,
+  migrateCommand,
   runCommand,
   testCommand,
   bisectCommand,

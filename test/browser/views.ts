@@ -176,6 +176,26 @@ const ofCanvas: readonly View[] = [
     ...modal,
   },
   {
+    name: 'notes',
+    show: async (page) => {
+      await button(page, 'Notes');
+      const text =
+        '# Three sites\n\nThe hub is in **Berlin**, see [Core](#Core).\n\n| site | network |\n|---|---|\n| A | `10.0.1.0/24` |\n\n- [x] addresses\n- [ ] routing\n';
+      await page.getByLabel('Notes in Markdown').fill(text);
+      await button(page, 'Preview');
+      await page.getByRole('button', { name: 'Core', exact: true }).waitFor();
+    },
+    ...modal,
+  },
+  {
+    name: 'activity',
+    show: async (page) => {
+      await button(page, 'Activity');
+      await page.locator('.activity-step').nth(5).waitFor();
+    },
+    ...modal,
+  },
+  {
     name: 'capture',
     show: async (page) => {
       await selectLink(page);
@@ -197,6 +217,7 @@ const ofServer: readonly View[] = [
         .click()
         .then(() => page.getByText('Campus').first().waitFor()),
   },
+  { name: 'samples', show: (page) => button(page, 'Sample labs'), ...modal },
   { name: 'new-project', show: (page) => button(page, 'New project'), ...modal },
   { name: 'import', show: (page) => button(page, 'Import'), ...modal },
   {
