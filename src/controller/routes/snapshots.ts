@@ -1,6 +1,6 @@
 import { type Route, route } from '../../api/route.ts';
 import { Project } from '../../schema/project.ts';
-import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore, SnapshotUpdate } from '../../schema/snapshot.ts';
+import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore } from '../../schema/snapshot.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 
@@ -22,11 +22,6 @@ export function snapshotRoutes(controller: Controller): Route[] {
         reply: Snapshot,
       },
       ({ path, body }) => snapshots.create(projects.get(path.project_id), body),
-    ),
-    route(
-      'PUT /v2/projects/{project_id}/snapshots/{snapshot_id}',
-      { summary: 'Keep a checkpoint as an ordinary snapshot', body: SnapshotUpdate, reply: Snapshot, own: true },
-      ({ path }) => snapshots.keepCheckpoint(projects.get(path.project_id), path.snapshot_id),
     ),
     route('DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}', { summary: 'Delete a snapshot', status: 204 }, ({ path }) =>
       snapshots.delete(projects.get(path.project_id), path.snapshot_id),
