@@ -78,7 +78,6 @@ const table = {
   snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
   snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
   checkpoint_skipped: { status: 409, says: 'No checkpoint of the project "{name}" was taken: {reason}' },
-
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
   // Nodes

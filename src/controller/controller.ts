@@ -155,14 +155,9 @@ export class Controller {
     this.watch = new ComputeWatch({ projects, registry: parts.registry, log: options.log, onBack });
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
-    this.snapshots = new Snapshots({
-      computes: parts.computes,
-      staging: parts.staging,
-      restores: parts.restores,
-      version: options.version,
-      floorBytes: Server.min_free_bytes,
-      asArchives: Server.snapshot_archives,
-    });
+    const { staging, restores } = parts;
+    const limits = { floorBytes: Server.min_free_bytes, asArchives: Server.snapshot_archives };
+    this.snapshots = new Snapshots({ computes, staging, restores, version: options.version, ...limits });
     this.checkpoints = new Checkpoints({ snapshots: this.snapshots, log: options.log });
   }
 
