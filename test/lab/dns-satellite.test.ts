@@ -18,6 +18,7 @@ import { planOn } from '../../src/lab/open-lab.ts';
 import { linesOf } from '../../src/lab/plan/lab-plan.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
 import { assertSameVerdict, skipTwice } from '../support/same-verdict.ts';
+import { serverProgram } from '../support/server.ts';
 import { withServer } from '../support/with-server.ts';
 
 const labs = resolve(import.meta.dirname, '../../labs');
@@ -131,7 +132,7 @@ links: [[A, B]]
     assert.equal((await exportFrom(api, second)).replace('steps-copy', 'steps'), exported);
     const exec = (line: string) =>
       promisify(execFile)(process.execPath, [
-        ...[join(labs, '../src/main.ts'), 'lab', 'exec', 'A', '--project', 'steps', '--url', server.url],
+        ...[serverProgram, 'lab', 'exec', 'A', '--project', 'steps', '--url', server.url],
         ...['--', 'sh', '-c', `'${line}'`],
       ]).then(
         ({ stdout }) => [0, stdout.trim()],

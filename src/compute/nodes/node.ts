@@ -35,7 +35,7 @@ export class ComputeNode {
   #run: NodeRun | undefined;
   /** Properties changed since the start: a reload must start anew. */
   #stale = false;
-  /** All of its machine was sent to another compute, on which it runs unless it is told to continue here. */
+  /** All of its machine was sent to another compute, on which it runs until `continueHere`. */
   #departed = false;
   /** Deleted, closed or released: verbs that waited for the lock find nothing to do. */
   #gone = false;
