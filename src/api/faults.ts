@@ -131,10 +131,7 @@ const table = {
     says: 'Too many appliances: {count} of {bytes} bytes, at most {most}. Remove some from {folder}',
   },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
-  appliances_not_fetched: {
-    status: 409,
-    says: 'This server does not fetch appliances: put their files (.gns3a) into the folder {folder}',
-  },
+  appliances_not_fetched: { status: 409, says: 'This server fetches no appliances: put their files (.gns3a) into {folder}' },
 
   // Links, ports, NIOs
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },

@@ -79,3 +79,18 @@ describe('a link of two nodes', () => {
     await socket.closed;
   });
 });
+
+test('the first VPCS of two computes of ours have different MAC addresses', async () => {
+  const numbers = [];
+  for (const number_from of [0, 100]) {
+    const project_id = randomUUID();
+    const headers = { 'user-agent': 'Patchbay/2.2.60' };
+    await speak('POST /v2/compute/projects', 201, { headers, body: { name: 'numbers', project_id, number_from } });
+    const project = `/v2/compute/projects/${project_id}`;
+    const { node_id } = (await speak(`POST ${project}/vpcs/nodes`, 201, { body: { name: 'PC' } })).json<NodeBody>();
+    const { command_line } = (await speak(`POST ${project}/vpcs/nodes/${node_id}/start`, 200, { raw: '' })).json<NodeBody>();
+    numbers.push(/ -m (\d+) /.exec(String(command_line))?.[1]);
+    await speak(`DELETE ${project}`, 204);
+  }
+  assert.deepEqual(numbers, ['0', '100']);
+});

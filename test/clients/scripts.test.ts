@@ -1,13 +1,15 @@
 /** Libraries and command lines: gns3fy, Ansible, Terraform, curl, a proxy, and clients that parse the text instead of JSON. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import type { Link } from '../../src/schema/link.ts';
 import { expectStatus } from '../support/raw-http.ts';
 import { createNode, createProject, freshName, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 import { clientProgram, hasKeys } from './client-program.ts';
 
-const { client } = await withServer();
+const { server, client } = await withServer();
 type Body = Record<string, unknown>;
 
 describe('gns3fy and the Ansible collection', () => {
@@ -212,9 +214,16 @@ describe('programs that read text', () => {
     assert.ok(nodes.text().includes('"console_host": "127.0.0.1",'));
   });
 
+  test('gns3-proxy looks for the names of headers literally', async () => {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(server.url).port) });
+    socket.write('GET /v2/version HTTP/1.1\r\nHost: 127.0.0.1\r\nVia: 1.1 gns3-proxy\r\nConnection: close\r\n\r\n');
+    const answer = await text(socket);
+    for (const name of ['Content-Length', 'Content-Type', 'X-Route']) assert.ok(answer.includes(`\r\n${name}: `), answer);
+  });
+
   test('a reader of projects ends each at its last key', async () => {
-    const text = (await client.send('GET /v2/projects')).text();
-    const [first = ''] = text.split('}', 1);
+    const list = (await client.send('GET /v2/projects')).text();
+    const [first = ''] = list.split('}', 1);
     const keys = Array.from(first.matchAll(/^ {8}"(\w+)":/gm), ([, key]) => key);
     assert.equal(keys.at(-1), 'zoom');
     assert.deepEqual(keys, keys.toSorted());

@@ -34,9 +34,13 @@ test('nodes without a size have that of their symbol, and what has no console ke
     ...{ compute_id: 'local', name: `n${index}`, node_id: randomUUID(), node_type, console_type: null, properties: {} },
     ...{ symbol: `:/symbols/${symbols[index]}.svg`, x: index * 100, y: 0, z: 1 },
   }));
+  const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="123" height="45"/>';
+  expectStatus(await client.send('POST /v2/symbols/own-wide.svg/raw', { raw: picture }), 204);
+  const [hub] = nodes;
+  const ofUsers = ['own-wide.svg', 'gone.svg'].map((symbol) => ({ ...hub, name: symbol, symbol }));
   for (const revision of [8, 9]) {
     const project_id = randomUUID();
-    const own = nodes.map((node) => ({ ...node, node_id: randomUUID() }));
+    const own = [...nodes, ...ofUsers].map((node) => ({ ...node, node_id: randomUUID() }));
     const file = {
       ...{ auto_close: false, name: `sizes ${revision}`, project_id, revision, type: 'topology', version: '2.1.0' },
       topology: { computes: [], drawings: [], links: [], nodes: own },
@@ -54,6 +58,13 @@ test('nodes without a size have that of their symbol, and what has no console ke
           [51, 48],
           [51, 48],
           [159, 71],
+          [65, 59],
+        ],
+      );
+      assert.deepEqual(
+        ofUsers.map(({ symbol }) => shown.find((node) => node.symbol === symbol)).map((node) => [node?.width, node?.height]),
+        [
+          [123, 45],
           [65, 59],
         ],
       );

@@ -38,6 +38,7 @@ import { LinkSet } from './links/link-set.ts';
 import { LinkStatsReader } from './links/link-stats.ts';
 import { LinkWiring } from './links/link-wiring.ts';
 import { PeerStates } from './links/peer-states.ts';
+import { takeOwnSymbolSizes } from './nodes/own-symbol-sizes.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
@@ -152,6 +153,7 @@ export class LiveProject {
         await copyFile(file, `${file}.backup${state.upgradedFrom}`);
         await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
       }
+      await takeOwnSymbolSizes(state.nodes, options.symbols);
       await live.#restore(state);
     } catch (error) {
       await live.#log.close();
