@@ -262,6 +262,39 @@ describe('links and places', async () => {
     await waitFor(isAt(1, a, 0), { what: 'the link at A' });
   });
 
+  it('a group moves what lies inside, and hides it when it is collapsed: one step each', async () => {
+    const placeOf = async (node: NodeBody | undefined) => (await client.get<Node>(`${small.path}/nodes/${node?.node_id}`)).x;
+    await canvas(page).node('A').locator('.symbol').click();
+    await page.keyboard.press('Control+G');
+    const frame = page.locator('.drawing.selected');
+    await frame.waitFor();
+    const [x, y] = await middleOf(canvas(page).node('A').locator('.symbol'));
+    const from = { b: await placeOf(b), a: await placeOf(a) };
+    const undo = await undoable();
+    // The frame is wider than the node.
+    await dragTo([x - 50, y], [x - 88, y + 20]);
+    await page.mouse.up();
+    await waitFor(async () => (await placeOf(a)) !== from.a, { what: 'the node moved with its group' });
+    assert.equal(await placeOf(b), from.b);
+    await picture(page, 'group');
+    await page.keyboard.press('Alt+C');
+    const card = page.locator('.collapsed-group', { hasText: '1 node' });
+    await card.waitFor();
+    await canvas(page).node('A').waitFor({ state: 'detached' });
+    // The link to D leads to the group.
+    assert.equal(await page.locator('.link').count(), 1);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture(page, 'collapsed');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.keyboard.press('Control+Z');
+    await canvas(page).node('A').waitFor();
+    await page.keyboard.press('Control+Z');
+    await waitFor(async () => (await placeOf(a)) === from.a, { what: 'the node and its group where they were' });
+    await waitFor(async () => (await undoable()) === undo, { what: 'two steps undone' });
+    await page.keyboard.press('Control+Shift+G');
+    await frame.waitFor({ state: 'detached' });
+  });
+
   it('a dragged node snaps to others, with Alt it does not', async () => {
     const placeOfB = async () => {
       const { x, y } = await client.get<Node>(`${small.path}/nodes/${nodeOf(b).node_id}`);
