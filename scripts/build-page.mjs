@@ -37,7 +37,15 @@ async function stampOfSources() {
   const hash = createHash('sha256');
   const files = [];
   for await (const file of glob(
-    ['web/**/*', 'src/schema/*.ts', 'src/lib/retry.ts', 'src/lib/telnet.ts', 'package-lock.json', 'scripts/build-page.mjs'],
+    [
+      'web/**/*',
+      'labs/*.yaml',
+      'src/schema/*.ts',
+      'src/lib/retry.ts',
+      'src/lib/telnet.ts',
+      'package-lock.json',
+      'scripts/build-page.mjs',
+    ],
     {
       cwd: root,
       withFileTypes: true,

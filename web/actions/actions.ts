@@ -8,6 +8,7 @@ import { groupActions } from './groups.ts';
 import { redo, undo } from './history.ts';
 import { labelActions } from './labels.ts';
 import { linkActions } from './link.tsx';
+import { moveNode } from './move.ts';
 import { nudgeActions } from './nudge.ts';
 import { pageActions } from './page.tsx';
 import { powerActions } from './power.ts';
@@ -20,6 +21,7 @@ export const actions: readonly Action[] = [
   openConsoles,
   openAllConsoles,
   ...powerActions,
+  moveNode,
   ...linkActions,
   undo,
   redo,

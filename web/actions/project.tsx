@@ -33,6 +33,34 @@ export const projectActions: readonly Action[] = [
     },
   },
   {
+    id: 'project-notes',
+    label: texts.actions.notes,
+    group: 'project',
+    icon: 'notes',
+    enabled: inProject,
+    run: ({ app, project }) => {
+      if (!project) return;
+      showLazily(app, async () => {
+        const { NotesDialog } = await import('../dialogs/notes-dialog.tsx');
+        return (close) => <NotesDialog project={project} close={close} />;
+      });
+    },
+  },
+  {
+    id: 'project-activity',
+    label: texts.actions.activity,
+    group: 'project',
+    icon: 'activity',
+    enabled: inProject,
+    run: ({ app, project }) => {
+      if (!project) return;
+      showLazily(app, async () => {
+        const { ActivityDialog } = await import('../dialogs/activity-dialog.tsx');
+        return (close) => <ActivityDialog project={project} close={close} />;
+      });
+    },
+  },
+  {
     id: 'project-settings',
     label: texts.actions.projectSettings,
     group: 'project',

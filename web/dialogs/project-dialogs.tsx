@@ -82,4 +82,10 @@ export const projectDialogs = {
       return (close) => <LabDialog close={close} />;
     });
   },
+  samples(app: App): void {
+    showLazily(app, async () => {
+      const { SamplesDialog } = await import('./samples-dialog.tsx');
+      return (close) => <SamplesDialog close={close} />;
+    });
+  },
 };

@@ -35,6 +35,9 @@ export function DemoOffer() {
           <Button kind="primary" icon="play" onClick={start}>
             {texts.buildDemo}
           </Button>
+          <Button icon="wire" onClick={() => projectDialogs.samples(app)}>
+            {texts.samples}
+          </Button>
           <Button icon="plus" onClick={() => projectDialogs.create(app)}>
             {texts.newProject}
           </Button>
