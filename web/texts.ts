@@ -424,6 +424,11 @@ export const texts = {
     force: 'Arrange by forces',
     ring: 'Arrange in a ring',
   },
+  group: 'Group the selection',
+  groupPanel: 'Group',
+  ungroup: 'Ungroup',
+  collapse: 'Collapse',
+  nodesInGroup: (count: number) => plural(count, 'node', 'nodes'),
   nudge: { left: 'Move left', right: 'Move right', up: 'Move up', down: 'Move down' },
   theme: { system: 'System colours', light: 'Light colours', dark: 'Dark colours' },
   groups: {

@@ -171,6 +171,27 @@ describe('a step that changes more than is in sight', () => {
     await page.keyboard.press('Control+Z');
     await waitFor(async () => (await client.get<Node>(`${project.path}/nodes/${node_id}`)).name === name, { what: 'the old name' });
   });
+
+  it('the activity log goes back to a state in one step, after a question', async () => {
+    const { node_id } = nodes[1] ?? assert.fail('no node');
+    const before = await placesOf();
+    for (const x of [900, 910, 920, 930]) await client.put(`${project.path}/nodes/${node_id}`, { x });
+    const last = await placesOf();
+    await page.getByRole('button', { name: 'Activity', exact: true }).click();
+    const log = page.getByRole('dialog', { name: 'Activity' });
+    await log.getByText('Changed S1').nth(3).waitFor();
+    // The newest state has none: the fourth is that of the state before the moves.
+    await log
+      .getByRole('button', { name: /^Undo to here:/ })
+      .nth(3)
+      .click();
+    await page.getByRole('dialog', { name: 'Undo 4 changes?' }).getByRole('button', { name: 'Undo' }).click();
+    await waitFor(async () => JSON.stringify([...(await placesOf())]) === JSON.stringify([...before]), { what: 'the old places' });
+    await log.getByText('Reverted: Changed S1').nth(3).waitFor();
+    await toCanvas(page);
+    for (let count = 0; count < 4; count++) await client.post(`${project.path}/redo`, {}, 200);
+    assert.deepEqual(await placesOf(), last);
+  });
 });
 
 describe('the minimap of a large project', () => {
@@ -191,6 +212,56 @@ describe('the minimap of a large project', () => {
     await map.waitFor({ state: 'detached' });
     await page.keyboard.press('Shift+M');
     await map.waitFor();
+  });
+});
+
+describe('notes of the project', () => {
+  const address = `${project.path}/files/README.txt`;
+
+  it('are the file that clients of GNS3 show, and lead to nodes', async () => {
+    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Notes' });
+    await dialog.getByLabel('Notes in Markdown').fill('# Lab\n\nBegin at [the switch](#S5).');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Notes saved').waitFor();
+    assert.equal((await client.send(`GET ${address}`)).text(), '# Lab\n\nBegin at [the switch](#S5).');
+    await dialog.getByRole('button', { name: 'the switch' }).click();
+    await page.locator('.inspector h2', { hasText: 'S5' }).waitFor();
+  });
+
+  it('of another user are not replaced without a question', async () => {
+    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Notes' });
+    await dialog.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('Notes in Markdown').fill('mine');
+    expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from('theirs') }), 201);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const question = page.getByRole('dialog', { name: 'Replace the changes of another user?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    assert.equal((await client.send(`GET ${address}`)).text(), 'theirs');
+  });
+
+  it('run no script and load nothing from other sites', async () => {
+    const hostile = [
+      '<script>window.hurt = 1</script><img src="https://other.example/x.png" onerror="window.hurt = 1">',
+      '![picture](https://other.example/y.png) [a](javascript:window.hurt=1) [b](data:text/html,x) <b>bold</b>',
+      '[no node](#%E0%A4%A)',
+    ].join('\n\n');
+    expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from(hostile) }), 201);
+    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    const notes = page.locator('.markdown');
+    await notes.getByText('<b>').first().waitFor();
+    assert.equal(await notes.locator('script, img, iframe, b').count(), 0);
+    assert.deepEqual(await notes.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))), [
+      'https://other.example/y.png',
+    ]);
+    assert.equal(await page.evaluate('window.hurt'), undefined);
+    await toCanvas(page);
+    // Nested deeper than the parser goes.
+    expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from(`${'> '.repeat(5_000)}${'['.repeat(5_000)}<b>`) }), 201);
+    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    await notes.getByText('<b>').first().waitFor();
+    assert.deepEqual(problems, []);
   });
 });
 
@@ -262,6 +333,39 @@ describe('links and places', async () => {
     await waitFor(isAt(1, a, 0), { what: 'the link at A' });
   });
 
+  it('a group moves what lies inside, and hides it when it is collapsed: one step each', async () => {
+    const placeOf = async (node: NodeBody | undefined) => (await client.get<Node>(`${small.path}/nodes/${node?.node_id}`)).x;
+    await canvas(page).node('A').locator('.symbol').click();
+    await page.keyboard.press('Control+G');
+    const frame = page.locator('.drawing.selected');
+    await frame.waitFor();
+    const [x, y] = await middleOf(canvas(page).node('A').locator('.symbol'));
+    const from = { b: await placeOf(b), a: await placeOf(a) };
+    const undo = await undoable();
+    // The frame is wider than the node.
+    await dragTo([x - 50, y], [x - 88, y + 20]);
+    await page.mouse.up();
+    await waitFor(async () => (await placeOf(a)) !== from.a, { what: 'the node moved with its group' });
+    assert.equal(await placeOf(b), from.b);
+    await picture(page, 'group');
+    await page.keyboard.press('Alt+C');
+    const card = page.locator('.collapsed-group', { hasText: '1 node' });
+    await card.waitFor();
+    await canvas(page).node('A').waitFor({ state: 'detached' });
+    // The link to D leads to the group.
+    assert.equal(await page.locator('.link').count(), 1);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await picture(page, 'collapsed');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.keyboard.press('Control+Z');
+    await canvas(page).node('A').waitFor();
+    await page.keyboard.press('Control+Z');
+    await waitFor(async () => (await placeOf(a)) === from.a, { what: 'the node and its group where they were' });
+    await waitFor(async () => (await undoable()) === undo, { what: 'two steps undone' });
+    await page.keyboard.press('Control+Shift+G');
+    await frame.waitFor({ state: 'detached' });
+  });
+
   it('a dragged node snaps to others, with Alt it does not', async () => {
     const placeOfB = async () => {
       const { x, y } = await client.get<Node>(`${small.path}/nodes/${nodeOf(b).node_id}`);
@@ -289,76 +393,5 @@ describe('links and places', async () => {
     await waitFor(async () => (await placeOfB()).y !== from.y, { what: 'the node off the line' });
   });
 
-  it('the activity log goes back to a state in one step, after a question', async () => {
-    const { node_id } = nodes[1] ?? assert.fail('no node');
-    const before = await placesOf();
-    for (const x of [900, 910, 920, 930]) await client.put(`${project.path}/nodes/${node_id}`, { x });
-    const last = await placesOf();
-    await page.getByRole('button', { name: 'Activity', exact: true }).click();
-    const log = page.getByRole('dialog', { name: 'Activity' });
-    await log.getByText('Changed S1').nth(3).waitFor();
-    // The newest state has none: the fourth is that of the state before the moves.
-    await log
-      .getByRole('button', { name: /^Undo to here:/ })
-      .nth(3)
-      .click();
-    await page.getByRole('dialog', { name: 'Undo 4 changes?' }).getByRole('button', { name: 'Undo' }).click();
-    await waitFor(async () => JSON.stringify([...(await placesOf())]) === JSON.stringify([...before]), { what: 'the old places' });
-    await log.getByText('Reverted: Changed S1').nth(3).waitFor();
-    await toCanvas(page);
-    for (let count = 0; count < 4; count++) await client.post(`${project.path}/redo`, {}, 200);
-    assert.deepEqual(await placesOf(), last);
-  });
-
   it('causes no error in the page', () => assert.deepEqual(problems, []));
-});
-
-describe('notes of the project', () => {
-  const address = `${project.path}/files/README.txt`;
-
-  it('are the file that clients of GNS3 show, and lead to nodes', async () => {
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Notes' });
-    await dialog.getByLabel('Notes in Markdown').fill('# Lab\n\nBegin at [the switch](#S5).');
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Notes saved').waitFor();
-    assert.equal((await client.send(`GET ${address}`)).text(), '# Lab\n\nBegin at [the switch](#S5).');
-    await dialog.getByRole('button', { name: 'the switch' }).click();
-    await page.locator('.inspector h2', { hasText: 'S5' }).waitFor();
-  });
-
-  it('of another user are not replaced without a question', async () => {
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Notes' });
-    await dialog.getByRole('button', { name: 'Edit' }).click();
-    await dialog.getByLabel('Notes in Markdown').fill('mine');
-    expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from('theirs') }), 201);
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    const question = page.getByRole('dialog', { name: 'Replace the changes of another user?' });
-    await question.getByRole('button', { name: 'Cancel' }).click();
-    assert.equal((await client.send(`GET ${address}`)).text(), 'theirs');
-  });
-
-  it('run no script and load nothing from other sites', async () => {
-    const hostile = [
-      '<script>window.hurt = 1</script><img src="https://other.example/x.png" onerror="window.hurt = 1">',
-      '![picture](https://other.example/y.png) [a](javascript:window.hurt=1) [b](data:text/html,x) <b>bold</b>',
-      '[no node](#%E0%A4%A)',
-    ].join('\n\n');
-    expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from(hostile) }), 201);
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
-    const notes = page.locator('.markdown');
-    await notes.getByText('<b>').first().waitFor();
-    assert.equal(await notes.locator('script, img, iframe, b').count(), 0);
-    assert.deepEqual(await notes.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href'))), [
-      'https://other.example/y.png',
-    ]);
-    assert.equal(await page.evaluate('window.hurt'), undefined);
-    await toCanvas(page);
-    // Nested deeper than the parser goes.
-    expectStatus(await client.send(`POST ${address}`, { raw: Buffer.from(`${'> '.repeat(5_000)}${'['.repeat(5_000)}<b>`) }), 201);
-    await page.getByRole('button', { name: 'Notes', exact: true }).click();
-    await notes.getByText('<b>').first().waitFor();
-    assert.deepEqual(problems, []);
-  });
 });

@@ -4,6 +4,7 @@ import { arrangeActions } from './arrange.ts';
 import { copy, duplicateSelected, paste } from './clipboard.ts';
 import { openAllConsoles, openConsoles } from './console.ts';
 import { deleteSelected } from './delete.tsx';
+import { groupActions } from './groups.ts';
 import { redo, undo } from './history.ts';
 import { labelActions } from './labels.ts';
 import { linkActions } from './link.tsx';
@@ -36,6 +37,7 @@ export const actions: readonly Action[] = [
   leave,
   ...toolActions,
   ...arrangeActions,
+  ...groupActions,
   ...nudgeActions,
   ...labelActions,
   ...viewActions,

@@ -21,7 +21,7 @@ const nudge = (name: keyof typeof directions, key: string): Action => ({
     const [id = ''] = project.selection.ids.peek();
     const part = project.selection.labelOf(id);
     if (part !== undefined) return nudgeLabel(app, project, { id, part }, { x: dx * labelPx, y: dy * labelPx });
-    const chosen = [...project.selection.ids.peek()].flatMap((id) => {
+    const chosen = [...project.groups.withMembers(project.selection.ids.peek())].flatMap((id) => {
       const item = project.findItem(id);
       return item && !item.object.locked ? [{ id, object: item.object }] : [];
     });

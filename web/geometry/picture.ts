@@ -18,8 +18,12 @@ export interface TextLook {
   readonly underline?: boolean;
 }
 
+/** A rectangle with this mark moves what lies inside; collapsed, it hides it. */
+export type GroupState = 'open' | 'collapsed';
+export const groupMark = 'data-patchbay-group';
+
 export type Picture = { readonly width: number; readonly height: number } & (
-  | { readonly shape: 'rectangle' | 'ellipse'; readonly ink: Ink; readonly radius: number }
+  | { readonly shape: 'rectangle' | 'ellipse'; readonly ink: Ink; readonly radius: number; readonly group?: GroupState }
   | { readonly shape: 'line'; readonly ink: Ink; readonly from: readonly [number, number]; readonly to: readonly [number, number] }
   | { readonly shape: 'text'; readonly ink: Ink; readonly look: TextLook; readonly lines: readonly TextLine[] }
   | { readonly shape: 'picture'; readonly address: string }
@@ -59,7 +63,7 @@ export function readPicture(svg: string): Picture {
   const ink = inkOf(only);
   switch (only.localName) {
     case 'rect':
-      return { shape: 'rectangle', width, height, ink, radius: lengthOf(only, 'rx', 0) };
+      return { shape: 'rectangle', width, height, ink, radius: lengthOf(only, 'rx', 0), ...groupOf(only) };
     case 'ellipse':
       return { shape: 'ellipse', width, height, ink, radius: 0 };
     case 'line':
@@ -107,6 +111,11 @@ function inkOf(element: Element): Ink {
     ...dashOf(element),
     ...(opacity >= 0 && opacity <= 1 && { opacity }),
   };
+}
+
+function groupOf(element: Element): { readonly group?: GroupState } {
+  const value = element.getAttribute(groupMark);
+  return value === 'open' || value === 'collapsed' ? { group: value } : {};
 }
 
 function colourOf(element: Element, name: 'stroke' | 'fill'): Partial<Record<typeof name, string>> {

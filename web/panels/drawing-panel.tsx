@@ -3,7 +3,7 @@ import type { Drawing, DrawingInput } from '../../src/schema/drawing.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import type { Ink, Picture, TextLook } from '../geometry/picture.ts';
-import { shapeSvg, textSvg } from '../scene/shape-svg.ts';
+import { shapeSvg, textSvg, withGroupState } from '../scene/shape-svg.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ColourField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
@@ -12,11 +12,12 @@ export function DrawingPanel({ drawing }: { readonly drawing: Drawing }) {
   const { api, toasts } = useApp();
   const project = useProject();
   const picture = project.pictures.of(drawing.svg);
+  const isGroup = project.groups.isGroup(drawing.drawing_id);
   const change = (update: DrawingInput) => toasts.attempt(() => api.put(`${project.path}/drawings/${drawing.drawing_id}`, update));
   return (
     <>
       <header class="panel-head">
-        <h2>{texts.shape[picture.shape]}</h2>
+        <h2>{isGroup ? texts.groupPanel : texts.shape[picture.shape]}</h2>
       </header>
       {picture.shape === 'text' && <TextForm picture={picture} change={change} />}
       {(picture.shape === 'rectangle' || picture.shape === 'ellipse' || picture.shape === 'line') && (
@@ -31,7 +32,7 @@ export function DrawingPanel({ drawing }: { readonly drawing: Drawing }) {
         onChange={(rotation) => change({ rotation })}
       />
       <div class="button-grid">
-        {['lock', 'raise', 'lower', 'delete'].map((id) => (
+        {[...(isGroup ? ['collapse', 'ungroup'] : []), 'lock', 'raise', 'lower', 'delete'].map((id) => (
           <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
         ))}
       </div>
@@ -75,8 +76,9 @@ type Shape = Extract<Picture, { shape: 'rectangle' | 'ellipse' | 'line' }>;
 function ShapeForm({ picture, change }: { readonly picture: Shape; readonly change: Change }) {
   const { shape, ink, width, height } = picture;
   const rises = shape === 'line' && (picture.to[0] - picture.from[0]) * (picture.to[1] - picture.from[1]) < 0;
+  const group = 'group' in picture ? picture.group : undefined;
   const send = (update: { ink?: Ink; width?: number; height?: number }) =>
-    change({ svg: shapeSvg(shape, { width, height, ...update }, rises, { ...ink, ...update.ink }) });
+    change({ svg: withGroupState(shapeSvg(shape, { width, height, ...update }, rises, { ...ink, ...update.ink }), group) });
   const size = (label: string, key: 'width' | 'height', value: number) => (
     <NumberField
       label={label}

@@ -40,7 +40,7 @@ export class DragItems implements Drag {
     this.#app = app;
     this.#project = project;
     this.#from = app.viewport.toScene(start.clientX, start.clientY);
-    this.#dragged = draggedWith(project, project.selection.ids.peek());
+    this.#dragged = draggedItems(project, project.groups.withMembers(project.selection.ids.peek()));
     this.#box = around(this.#dragged.map(({ box }) => box));
     const dragged = new Set(this.#dragged.map(({ id }) => id));
     this.#others = project
@@ -105,7 +105,7 @@ export class DragItems implements Drag {
 
 const idOf = (item: Item) => (item.kind === 'node' ? item.object.node_id : item.object.drawing_id);
 
-function draggedWith(project: ProjectState, ids: Iterable<string>): Dragged[] {
+function draggedItems(project: ProjectState, ids: Iterable<string>): Dragged[] {
   return [...ids].flatMap((id) => {
     const item = project.findItem(id);
     return item && !item.object.locked ? [{ id, item, box: project.boxOf(item) }] : [];

@@ -6,11 +6,13 @@ import { texts } from '../texts.ts';
 import { isBlack } from './label.ts';
 
 export function DrawingView({ id }: { readonly id: string }) {
-  const { drawings, selection, pictures } = useProject();
+  const { drawings, selection, pictures, groups } = useProject();
+  const isHidden = useComputed(() => groups.hidden.value.has(id)).value;
   const selected = useComputed(() => selection.ids.value.has(id));
   const drawing = drawings.signalOf(id)?.value;
-  if (!drawing) return null;
+  if (!drawing || isHidden) return null;
   const picture = pictures.of(drawing.svg);
+  if ('group' in picture && picture.group === 'collapsed') return <CollapsedView id={id} selected={selected.value} />;
   const { width, height } = picture;
   const turn = drawing.rotation ? ` rotate(${drawing.rotation})` : '';
   return (
@@ -27,11 +29,39 @@ export function DrawingView({ id }: { readonly id: string }) {
   );
 }
 
+/** A collapsed group: how many nodes it hides. */
+function CollapsedView({ id, selected }: { readonly id: string; readonly selected: boolean }) {
+  const { groups, nodes } = useProject();
+  void nodes.all.value;
+  const group = groups.shown(id);
+  if (!group) return null;
+  const { box, nodeCount } = group;
+  const name = texts.nodesInGroup(nodeCount);
+  return (
+    <g
+      class={selected ? 'drawing collapsed-group selected' : 'drawing collapsed-group'}
+      data-id={id}
+      data-kind="drawing"
+      transform={`translate(${box.x} ${box.y})`}
+      {...imageNamed(name)}
+    >
+      {selected && <rect class="halo" x={-5} y={-5} width={box.width + 10} height={box.height + 10} rx={16} />}
+      <rect class="under" x={6} y={6} width={box.width} height={box.height} rx={12} />
+      <rect class="card" width={box.width} height={box.height} rx={12} />
+      <text x={box.width / 2} y={box.height / 2 + 5} text-anchor="middle">
+        {name}
+      </text>
+    </g>
+  );
+}
+
 /** A shape has no text of its own, and only an element with a role has a name. */
 function nameOf(picture: Picture) {
   const name = picture.shape === 'text' ? picture.lines.map(({ text }) => text).join(' ') : texts.shape[picture.shape];
-  return { role: 'img', 'aria-label': name } as const;
+  return imageNamed(name);
 }
+
+const imageNamed = (name: string) => ({ role: 'img', 'aria-label': name }) as const;
 
 function PictureView({ picture }: { readonly picture: Picture }) {
   const { width, height } = picture;

@@ -17,7 +17,7 @@ const mostNames = 250;
 
 export function FarNames() {
   const { viewport, symbolSet } = useApp();
-  const { nodes, linksOf } = useProject();
+  const { nodes, linksOf, groups } = useProject();
   const scale = useComputed(() => {
     if (viewport.detail.value !== 'far') return 0;
     return step ** Math.round(Math.log(viewport.state.value.scale) / Math.log(step));
@@ -26,7 +26,9 @@ export function FarNames() {
     if (scale.value === 0) return [];
     const isFlat = symbolSet.value === 'flat';
     const degree = ({ node_id }: Node) => linksOf.value.get(node_id)?.length ?? 0;
-    const byImportance = nodes.all.value.toSorted((one, other) => degree(other) - degree(one));
+    const byImportance = nodes.all.value
+      .filter(({ node_id }) => !groups.hidden.value.has(node_id))
+      .sort((one, other) => degree(other) - degree(one));
     return spaced(byImportance, scale.value, isFlat);
   });
   if (names.value.length === 0) return null;

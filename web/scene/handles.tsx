@@ -12,11 +12,11 @@ const turnDistancePx = 26;
 
 export function Handles() {
   const { viewport, tools } = useApp();
-  const { selection, pictures } = useProject();
+  const { selection, pictures, groups } = useProject();
   const [drawing, ...others] = selection.drawings.value;
   const isAlone = drawing && others.length === 0 && selection.ids.value.size === 1;
   if (!isAlone || drawing.locked || tools.tool.value.name !== 'select') return null;
-  if (tools.editing.value === drawing.drawing_id) return null;
+  if (tools.editing.value === drawing.drawing_id || groups.isCollapsed(drawing.drawing_id)) return null;
   const { scale } = viewport.state.value;
   const picture = pictures.of(drawing.svg);
   const [size, reach] = [sizePx / scale, reachPx / scale];

@@ -10,13 +10,14 @@ const reachPx = 13;
 
 export function LinkHandles() {
   const { viewport, tools } = useApp();
-  const { selection, nodes, linksOf } = useProject();
+  const { selection, nodes, linksOf, groups } = useProject();
   const isFlat = useFlatSymbols();
   const [link, ...others] = selection.links.value;
   const isAlone = link && others.length === 0 && selection.ids.value.size === 1;
   const [a, b] = isAlone ? link.nodes : [];
   const [one, other] = [a && nodes.find(a.node_id), b && nodes.find(b.node_id)];
   if (!isAlone || !one || !other || tools.tool.value.name !== 'select') return null;
+  if (groups.hidden.value.has(one.node_id) || groups.hidden.value.has(other.node_id)) return null;
   const siblings = (linksOf.value.get(one.node_id) ?? []).filter(({ nodes: ends }) =>
     ends.some(({ node_id }) => node_id === other.node_id),
   );

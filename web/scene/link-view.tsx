@@ -3,6 +3,7 @@ import { useComputed } from '@preact/signals';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import { useProject } from '../state/app.ts';
+import type { CollapsedGroup } from '../state/groups.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
@@ -11,7 +12,7 @@ import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkPath } from './link-path.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
-  const { links, nodes, linksOf, selection, work, traffic } = useProject();
+  const { links, nodes, linksOf, selection, work, traffic, groups } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
   const label = useComputed(() => selection.labelOf(id)).value;
   const failure = useComputed(() => work.failures.value.get(id));
@@ -24,9 +25,12 @@ export function LinkView({ id }: { readonly id: string }) {
   const siblings = useComputed(() =>
     (linksOf.value.get(a?.node_id ?? '') ?? []).filter(({ nodes: ends }) => ends.some(({ node_id }) => node_id === b?.node_id)),
   );
-  if (!link || !one || !other) return null;
-  const endOf = (node: Node) => ({ node, symbol: symbolBox(node, isFlat) });
-  const path = linkPath(link, [endOf(one), endOf(other)], siblings.value);
+  const inGroup = useComputed(() => groups.hidden.value.get(a?.node_id ?? '')).value;
+  const otherInGroup = useComputed(() => groups.hidden.value.get(b?.node_id ?? '')).value;
+  if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
+  const endOf = (node: Node, group: CollapsedGroup | undefined) =>
+    group ? { node: { ...node, ...group.box }, symbol: group.box } : { node, symbol: symbolBox(node, isFlat) };
+  const path = linkPath(link, [endOf(one, inGroup), endOf(other, otherInGroup)], siblings.value);
   const states = linkStates(link);
   return (
     <g

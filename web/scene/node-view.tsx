@@ -10,14 +10,15 @@ import { standardTop } from './labels.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
   const { server } = useApp();
-  const { nodes, selection, work } = useProject();
+  const { nodes, selection, work, groups } = useProject();
+  const isHidden = useComputed(() => groups.hidden.value.has(id)).value;
   const selected = useComputed(() => selection.ids.value.has(id));
   const labelSelected = useComputed(() => selection.labelOf(id) !== undefined);
   const busy = useComputed(() => work.busy.value.get(id));
   const failure = useComputed(() => work.failures.value.get(id));
   const isFlat = useFlatSymbols();
   const node = nodes.signalOf(id)?.value;
-  if (!node) return null;
+  if (!node || isHidden) return null;
   const { x, y, name, status, locked } = node;
   const box = symbolBox(node, isFlat);
   const label = [name, texts.status[status], busy.value, failure.value].filter(Boolean).join(', ');

@@ -66,10 +66,12 @@ export function Scene() {
   );
 }
 
-/** Drawings below the links, the links, and items above them, each in order of z. */
+/** Drawings below the links, the links, and items above them, each in order of z. A collapsed group is above its links, as a node is. */
 function Layers({ project }: { readonly project: ProjectState }) {
-  const below = useOrder(() => ordered(project).filter(({ z, kind }) => kind === 'drawing' && z <= 0));
-  const above = useOrder(() => ordered(project).filter(({ z, kind }) => kind === 'node' || z > 0));
+  const all = useComputed(() => ordered(project));
+  const isBelow = ({ id, z, kind }: Placed) => kind === 'drawing' && z <= 0 && !project.groups.isCollapsed(id);
+  const below = useOrder(() => all.value.filter(isBelow));
+  const above = useOrder(() => all.value.filter((item) => !isBelow(item)));
   return (
     <>
       <ItemList ids={below} project={project} />

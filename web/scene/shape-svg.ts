@@ -1,6 +1,6 @@
 /** The SVG texts of drawings, in the form that GNS3's clients write and read. */
 
-import type { Ink, TextLook } from '../geometry/picture.ts';
+import { type GroupState, groupMark, type Ink, type TextLook } from '../geometry/picture.ts';
 import type { DrawingShape } from '../state/tools.ts';
 
 export interface ShapeSize {
@@ -24,6 +24,18 @@ export function shapeSvg(shape: Exclude<DrawingShape, 'text'>, size: ShapeSize, 
     line: `<line x1="0" y1="${rises ? height : 0}" x2="${width}" y2="${rises ? 0 : height}" ${stroke}/>`,
   }[shape];
   return `<svg width="${width}" height="${height}">${inner}</svg>`;
+}
+
+/** The rectangle of a group. Other clients show it as any rectangle. */
+export function groupSvg({ width, height }: ShapeSize): string {
+  const ink = 'fill="#64748b" fill-opacity="0.08" stroke="#8494aa" stroke-width="1.5" stroke-dasharray="6 4"';
+  return `<svg width="${width}" height="${height}"><rect ${groupMark}="open" width="${width}" height="${height}" rx="14" ${ink}/></svg>`;
+}
+
+/** The SVG of a rectangle with this mark, in place of the one it has. */
+export function withGroupState(svg: string, state: GroupState | undefined): string {
+  const plain = svg.replace(/ data-patchbay-group="\w*"/, '');
+  return state ? plain.replace('<rect', `<rect ${groupMark}="${state}"`) : plain;
 }
 
 export function textSvg(text: string, look: TextLook = standardLook, fill = '#000000'): string {

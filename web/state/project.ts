@@ -8,6 +8,7 @@ import { type Api, ApiError } from '../api.ts';
 import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { Pictures } from '../geometry/picture.ts';
 import { Batches } from './batches.ts';
+import { Groups } from './groups.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
 import { Moves } from './moves.ts';
@@ -48,6 +49,7 @@ export class ProjectState {
   /** Undo and redo: the next one reads the preview after the one before. */
   readonly steps = new Series();
   readonly pictures = new Pictures();
+  readonly groups: Groups;
   readonly live: Live;
   /** Counts reports that the memory of a snapshot was saved, or could not be. */
   readonly snapshotChanges = signal(0);
@@ -76,6 +78,7 @@ export class ProjectState {
     this.path = `/v2/projects/${id}`;
     this.selection = new Selection(this);
     this.work = new Work();
+    this.groups = new Groups(this);
     const isRunning = () => this.nodes.all.value.some(({ status }) => status === 'started');
     this.traffic = new Traffic({ api, path: this.path, isRunning });
     this.moves = new Moves({
@@ -154,12 +157,12 @@ export class ProjectState {
     return { x: item.object.x, y: item.object.y, width, height };
   }
 
-  /** All items of the canvas. */
+  /** All items of the canvas but those in collapsed groups. */
   items(): Item[] {
-    return [
-      ...this.nodes.all.peek().map((object): Item => ({ kind: 'node', object })),
-      ...this.drawings.all.peek().map((object): Item => ({ kind: 'drawing', object })),
-    ];
+    const hidden = this.groups.hidden.peek();
+    const nodes = this.nodes.all.peek().map((object): Item => ({ kind: 'node', object }));
+    const drawings = this.drawings.all.peek().map((object): Item => ({ kind: 'drawing', object }));
+    return [...nodes, ...drawings].filter(({ kind, object }) => !hidden.has(kind === 'node' ? object.node_id : object.drawing_id));
   }
 
   /** The bounding box of all items. */
